@@ -36,8 +36,12 @@ from crawl.pipeline.crawl_status import CrawlStatus, span
 from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import forgotten
+from crawl.pipeline.page_builder import parse_task_of
 from crawl.policy import CrawlDecision, Decide
+from crawl.politeness.robots import Robots
+from crawl.politeness.robots_cache import RobotsCache
 from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
+from crawl.schedule.change_rate import change_rate
 from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
 from crawl.scope import (
     MAX_SCOPE_CHARS,
@@ -81,7 +85,9 @@ __all__ = [
     "ParseTask",
     "Parsers",
     "QueuePosition",
+    "Robots",
     "RobotsAccess",
+    "RobotsCache",
     "ScopeKind",
     "TokenAnswer",
     "TokenIssuer",
@@ -93,6 +99,7 @@ __all__ = [
     "admit_urls",
     "allowed_depth",
     "canonical_url",
+    "change_rate",
     "decode_visit",
     "different_bits",
     "encode_visit",
@@ -102,6 +109,7 @@ __all__ = [
     "nowhere",
     "open_fetcher",
     "open_parsers",
+    "parse_task_of",
     "public_suffixes",
     "reach",
     "refusal_reason",

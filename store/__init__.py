@@ -9,20 +9,20 @@ from store.config import StoreConfig
 from store.disk.catalog_reader import RecordChange
 from store.disk.file_system import MemoryDisk
 from store.disk.record_store import RecordStore
-from store.errors import StoreCorrupt, TooFewCopies
+from store.errors import BadReplica, StoreCorrupt, TooFewCopies
 from store.record.denial import PROOF_PATH, REMOVED
 from store.record.document import MAX_MEDIA_TYPE_CHARS, Document, decode_document, encode_document
 from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
-from store.record.package import sign_package, url_of
+from store.record.package import open_package, pack, sign_package, url_of
 from store.record.record import Draft, Kind, Record, Version
 from store.record.record_check import RecordCheck
 from store.replication.messages import SlotReport, SlotReportReply
 from store.replication.replicator import Replicator
 
 __all__ = [
-    "MAX_MEDIA_TYPE_CHARS", "PROOF_PATH", "REMOVED", "Document", "Draft", "HostAlias", "HostRecord", "Kind",
-    "MemoryDisk", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator", "SlotReport",
+    "MAX_MEDIA_TYPE_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "Document", "Draft", "HostAlias", "HostRecord",
+    "Kind", "MemoryDisk", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator", "SlotReport",
     "SlotReportReply", "StoreConfig",
     "StoreCorrupt", "TooFewCopies", "Version", "decode_document", "decode_host", "encode_document", "encode_host",
-    "host_name", "host_url", "sign_package", "url_of",
+    "host_name", "host_url", "open_package", "pack", "sign_package", "url_of",
 ]  # fmt: skip

@@ -15,6 +15,7 @@ from crawl.config import CrawlConfig
 from crawl.errors import SlotLost
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
+from crawl.frontier.lent_turns import LentTurns
 from crawl.frontier.site_queues import SiteQueues
 from crawl.frontier.url_seen import UrlSeenTest
 from crawl.frontier.url_seen_async import AsyncUrlSeenTest
@@ -72,6 +73,7 @@ class Crawler:
             control.mirrors,
             SitemapQueue(config.max_sitemaps, config.max_robots_hosts),
         )
+        self.lent_turns = LentTurns(queues, sites.delays)
         self._dns_prefetch = DnsPrefetch(queues, ports.locate)
         self._fetch_stage = FetchStage(config, ports, sites, revisits, queues, frontier, clock)
         self._sitemap_reader = SitemapReader(config, sites, revisits, frontier, clock)
@@ -163,8 +165,9 @@ class Crawler:
         return self._queues.due_work()
 
     def is_busy(self, slot: Slot) -> bool:
-        """Tell whether a URL of the slot is being fetched, read or handed to its owners."""
-        return self._frontier.in_flight_of(slot) > 0
+        """Tell whether a URL of the slot is being fetched, read or handed to its owners, or a site's turn is out."""
+        self.lent_turns.expire(self._clock().steady)
+        return self._frontier.in_flight_of(slot) > 0 or self.lent_turns.has(slot)
 
     @property
     def is_long_paused(self) -> bool:

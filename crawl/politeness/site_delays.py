@@ -83,6 +83,10 @@ class SiteDelays:
             return config.min_delay_s  # no turn leads to a request until the breaker's time is over
         return max(delay_s, broken_s, min(retry_after_s, DAY_S))
 
+    def usual(self, site: str, floor_s: float) -> float:
+        """Return the seconds that a site rests after a request of which nothing is known."""
+        return self._slowed(self._site(site), floor_s, self._config.max_delay_s)
+
     def given_up_reason(self, site: str, now: float) -> str:
         """Return why a site's URLs fail at once instead of waiting for their turns, "" where they do not.
 

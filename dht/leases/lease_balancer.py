@@ -111,8 +111,7 @@ class LeaseBalancer:
         stays, or two that are paused would hand it to and fro."""
         borrowed = leases.borrowed(now)
         for slot in leases.held(now):
-            others = [peer for peer in leases.team(slot) if peer != self._view.node_id]
-            heirs = [peer for peer in others if self._view.is_ready(peer, slot)]
+            heirs = leases.heirs(slot, self._view)
             if heirs and slot not in borrowed:
                 leases.lend(now, slot, heirs[slot % len(heirs)], MOVE_S)
 

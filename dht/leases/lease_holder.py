@@ -52,6 +52,10 @@ class LeaseHolder:
         """Claim nothing before this steady time; what is held stays so for as long as it lasts."""
         self._turns.wait_until(until)
 
+    def bar(self, peers: frozenset[NodeId]) -> None:
+        """Give these nodes, and no others, no votes from now on; what they were promised runs out."""
+        self._turns.barred = peers - {self._node_id}
+
     def split(self, slot_bits: int) -> None:
         """Go by 2**slot_bits slots from now on, more than before; `set_teams` follows, with their teams."""
         doublings = slot_bits - self._slot_bits
@@ -195,7 +199,9 @@ class LeaseHolder:
             self.voter.vote(now, peer, claim, () if claim.holding else self._holders(now, Slot(claim.slot), view))
             for claim in request.claims
             if 0 <= claim.slot < 1 << self._slot_bits
-            and (claim.holding or self._turns.may_ask(peer, Slot(claim.slot), view))
+            and (
+                (claim.holding and peer not in self._turns.barred) or self._turns.may_ask(peer, Slot(claim.slot), view)
+            )
         ]
         return LeaseReply(tuple(votes))
 

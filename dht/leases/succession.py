@@ -4,7 +4,8 @@ Pure: `now` is an argument. A slot has a rendezvous order of its own among the l
 spread evenly; its first is its preferred holder. The others ask only when nobody has held the slot for PATIENCE_S times
 their place, by what they promised, what heartbeats say, and what those whom they asked say. Nobody who has the slot's
 visits is passed over by one who has not; where nobody has them, because all owners sleep, stand-ins take it in the
-same order. A newcomer comes after all who were there before it; the heir of a lease transfer before all.
+same order. A newcomer comes after all who were there before it; the heir of a lease transfer before all. Whoever is
+barred, because it wrote what its sites did not say, gets no slot while anybody else is there.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -45,6 +46,7 @@ class Succession:
     ) -> None:
         self._node_id, self._slot_bits, self._not_before = node_id, slot_bits, not_before
         self._voter, self._transfers = voter, transfers
+        self.barred: frozenset[NodeId] = frozenset()  # who gets no votes of this node's
         self._vacant_since: dict[Slot, float] = {}
         self._retry_at: dict[Slot, float] = {}
         self._freed: dict[Slot, tuple[NodeId, float]] = {}
@@ -67,7 +69,8 @@ class Succession:
     def holders(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
         """Return the live peers that say they hold the slot and have not released it since."""
         freed, until = self._freed.get(slot, (None, 0.0))
-        return [peer for peer in view.announced(slot) if peer != freed or now.steady >= until]
+        announced = [peer for peer in view.announced(slot) if peer not in self.barred]
+        return [peer for peer in announced if peer != freed or now.steady >= until]
 
     def note_release(self, now: Now, slot: Slot, peer: NodeId) -> None:
         """Note that a peer holds the slot no longer, whatever its last heartbeat says."""
@@ -107,7 +110,10 @@ class Succession:
         return place is not None and now.steady - since >= PATIENCE_S * place
 
     def may_ask(self, peer: NodeId, slot: Slot, view: SlotView) -> bool:
-        """Tell whether a peer can get votes for the slot: a newcomer gets none where somebody older could hold it."""
+        """Tell whether a peer can get votes for the slot: a newcomer gets none where somebody older could hold it, and
+        who is barred none at all."""
+        if peer in self.barred:
+            return False
         team = self._voter.team(slot)
         older = view.seasoned([p for p in team if view.is_ready(p, slot)])
         return not older or peer in older
@@ -155,7 +161,8 @@ class Succession:
     def _order(self, slot: Slot, view: SlotView) -> list[NodeId]:
         """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
         been here for long enough, where there are any."""
-        team = self._voter.team(slot)
+        everybody = self._voter.team(slot)
+        team = [peer for peer in everybody if peer not in self.barred] or everybody
         ready = [peer for peer in team if view.is_ready(peer, slot)]
         return preference(slot, self._slot_bits, view.seasoned(ready) or ready or team)
 

@@ -6,8 +6,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from dht.keys import NodeId, Slot
+from dht.keys import Key, NodeId, Slot
 from dht.messages import Answer, Asked, Handler, Message
+from dht.ownership.failure_domains import FailureDomains
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
 from dht.wire.grant import SignedGrant
@@ -53,6 +54,9 @@ class View(Protocol):
 
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
+
+    def failure_domains(self, peer: NodeId) -> FailureDomains:
+        """Return what may fail together with a member, by its signed heartbeat, and whether it is young."""
 
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the live ones of `owners`, joined by the next in weight while fewer than two are live."""
@@ -113,6 +117,15 @@ class Overlay(Protocol):
     def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
         """Announce in the next heartbeats for which slots this node is ready, how many URLs are due here, and how busy
         the machine is (None: as before)."""
+
+    def bar(self, peers: frozenset[NodeId]) -> None:
+        """Give these nodes, and no others, no votes for leases from now on."""
+
+    async def read_point(self, key: Key) -> list[tuple[NodeId, bytes]]:
+        """Return the small values at a point of the key space, each with its author; none where nobody answers."""
+
+    async def write_point(self, key: Key, value: bytes, life_s: float) -> int:
+        """Store a small value of this node at a point for so many seconds; return at how many nodes it lies."""
 
     def refuse(self, hosts: bytes) -> None:
         """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dht.clock import Now
-from dht.keys import NodeId, Slot
+from dht.identity.node_key import node_id_of
+from dht.keys import Key, NodeId, Slot
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.leases.load_balance import BalanceOutlook
@@ -69,6 +70,7 @@ class OverlayService:
         self._autonat = self._make_autonat(deps.dial_back) if deps.dial_back is not None else None
         self._admission = self._make_admission(self._autonat) if self._autonat is not None else None
         self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults)
+        self._points = PointRecords(core, clock, kick)
         self._joins = self._remembered = False
         self._first_contacts: tuple[Address, ...] = ()  # of the network file, this node's own address included
         self._began_at = clock().steady
@@ -149,6 +151,19 @@ class OverlayService:
         """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""
         self._core.own.refuse(hosts)
         self._driver.kick()
+
+    def bar(self, peers: frozenset[NodeId]) -> None:
+        """Give these nodes, and no others, no votes for leases from now on."""
+        if self._leases is not None:
+            self._leases.bar(peers)
+
+    async def read_point(self, key: Key) -> list[tuple[NodeId, bytes]]:
+        """Return the small values at a point of the key space, each with its author; none where nobody answers."""
+        return [(node_id_of(record.public_key), record.value) for record in await self._points.read(key)]
+
+    async def write_point(self, key: Key, value: bytes, life_s: float) -> int:
+        """Store a small value of this node at a point for so many seconds; return at how many nodes it lies."""
+        return await self._points.write(key, value, life_s)
 
     def join(self, addresses: Iterable[Address], *, by_network: bool = False, is_trusted: bool = True) -> bool:
         """Make first contact through these, of the families that this node uses; call it before `run` or any time. Tell

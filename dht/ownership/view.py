@@ -248,6 +248,10 @@ class OverlayView:
                 found[member] = domains_of(*said, reach, is_young=is_young(member))
         return found
 
+    def failure_domains(self, peer: NodeId) -> FailureDomains:
+        """Return what may fail together with a member, and whether it is young, by the strategy in force."""
+        return self._domains([peer], self.strategy).get(peer, NO_DOMAINS)
+
     def _is_young(self, strategy: Strategy) -> Callable[[NodeId], bool]:
         """Return what tells whether a member is young, by what its attesters say."""
         last, first_day = self._last_old_day(strategy), self._members.admission.first_day

@@ -102,6 +102,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     grants_from: int = 0  # versions of this epoch or a later one must prove their lease; 0: none need to
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
+    witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -155,6 +156,8 @@ def encode_document(strategy: Strategy) -> bytes:
         del fields["admission"]
     if not strategy.grants_from:
         del fields["grants_from"]
+    if not strategy.witness_permille:
+        del fields["witness_permille"]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 

@@ -42,6 +42,7 @@ MAX_BLOCKED = 1000
 MAX_ADMISSION_CHARS = 32
 MAX_PUZZLE_BITS = 28  # some minutes of one core
 GRACE_S = (60, 30 * 86400)
+MAX_WITNESS_PERMILLE = 30  # what a site bears that is asked again, and a network in which nobody lies
 MAX_INSTANT = 1 << 53  # exact in every JSON reader
 MAX_NUMBER = 1 << 31
 KEY_HEX = 64  # digits of a public key
@@ -100,6 +101,7 @@ def check_bounds(strategy: Strategy) -> None:
     fits = 0 < len(strategy.admission) <= MAX_ADMISSION_CHARS
     _require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
     _check_range("grants_from", strategy.grants_from, 0, MAX_INSTANT)
+    _check_range("witness_permille", strategy.witness_permille, 0, MAX_WITNESS_PERMILLE)
     _check_count("blocked", strategy.blocked, MAX_BLOCKED)
     for node in strategy.blocked:
         _check_hex("blocked", node, KEY_BYTES)

@@ -29,6 +29,9 @@ class NodeEnvironment:
     seen_path: Path | None  # where handed-over URLs are remembered, emptied at every start; None: in memory
     expects_others: bool  # the peer cache or the network file names somebody
     faults: LocalFaults  # of this machine, told by whoever reads and writes files
+    witness_fetcher: Fetcher | None = (
+        None  # for pages that it looks at as a witness, where their requests are told apart
+    )
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does

@@ -13,7 +13,7 @@ from index import IndexConfig
 from node.app.environment import NodeEnvironment
 from node.app.event_log import NodeState
 from node.app.readiness_announcer import ReadinessAnnouncer
-from node.app.wiring import CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts
+from node.app.wiring import CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts, WitnessParts
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
 from node.crawling.slot_agreement import SlotAgreement
@@ -37,6 +37,7 @@ class NodeCore:
         self.fetching = FetchParts(crawl, env, self.store.shards, pause, control)
         self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)
         self.sites = SiteParts(env, self.store, control)
+        self.witnessing = WitnessParts(crawl, env, self.store, self.fetching, self.crawl)
         levels = SlotLevels()
         agree = SlotAgreement(env.overlay, levels, env.clock).of
         self.index = IndexParts(index, env, self.store.lookup, agree, self.audit)
@@ -69,6 +70,8 @@ class NodeCore:
             tasks.create_task(self._patiently(self.store.host_records.run), name="host-records")
             tasks.create_task(self._patiently(self.sites.sharder.run), name="site-sharder")
             tasks.create_task(self._patiently(self.sites.mirror_finder.run), name="mirror-finder")
+            tasks.create_task(self._patiently(self.witnessing.witness.run), name="witness")
+            tasks.create_task(self._patiently(self.witnessing.board.run), name="evidence-board")
             tasks.create_task(self.fetching.client_worker.run(), name="client-worker")
             tasks.create_task(self._patiently(self.jobs.resubmission.run), name="resubmission")
 

@@ -7,6 +7,7 @@ import msgspec
 
 from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, node_id_of
 from node.app.node_core import NodeCore
+from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
 
@@ -46,6 +47,7 @@ class NodeStatus:
             "refused_packets": dict(sorted(self._overlay.refused.items())),
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
+            "witness": witness_json(self._core.witnessing),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,

@@ -44,7 +44,14 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from store import REMOVED, Replicator, StoreConfig
+from node.witness.draw import WitnessBudget
+from node.witness.evidence_board import EvidenceBoard
+from node.witness.hearing import Hearing
+from node.witness.panel_view import PanelView
+from node.witness.second_look import SecondLook
+from node.witness.site_turns import SiteTurns
+from node.witness.witness import Witness
+from store import REMOVED, RecordCheck, Replicator, StoreConfig
 
 
 class StoreParts:
@@ -126,12 +133,13 @@ class CrawlParts:
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
     ) -> None:
+        self.tokens = SiteTokenExchange(env.overlay, store.shards, store.replicator, env.clock)
         ports = CrawlerPorts(
             store.ingest,
             fetching.fetcher,
             env.parsers,
             fetching.decide_here,
-            SiteTokenExchange(env.overlay, store.shards, store.replicator, env.clock),
+            self.tokens,
             store.lookup,
             env.locate,
             env.late,
@@ -161,6 +169,27 @@ class SiteParts:
             env.spreading, overlay, env.store, replicator, store.shards, records, writer, clock, env.new_rng()
         )
         self.mirror_finder = MirrorFinder(env.sampling, overlay, control, lookup, records, writer, clock, env.new_rng())
+
+
+class WitnessParts:
+    """Looks at what others wrote, says what is not so, and bars whom enough others have found out."""
+
+    def __init__(
+        self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawl: CrawlParts
+    ) -> None:
+        overlay, clock, budget = env.overlay, env.clock, WitnessBudget()
+        self.panels = panels = PanelView(overlay)
+        turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
+        fetcher = env.witness_fetcher or env.fetcher
+        refusal = lambda url: fetching.refusals.reason(url) or fetching.pause.operator_reason()  # noqa: E731
+        self.look = SecondLook(config, fetcher, env.parsers, turns, budget, fetching.decide, refusal, clock)
+        self.board = EvidenceBoard(overlay, env.store, panels, clock)
+        check = RecordCheck(RecordRules(), store.shards, env.store.denial)
+        self.hearing = Hearing(overlay, env.identity, panels, self.board, check, clock)
+        fetched = lambda: crawl.crawler.status().fetched  # noqa: E731
+        self.witness = Witness(
+            overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
+        )
 
 
 class IndexParts:

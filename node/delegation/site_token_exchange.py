@@ -100,6 +100,15 @@ class SiteTokenExchange:
             except RemoteError as error:
                 log.debug("ticket not returned site=%s to=%s reason=%s", site_of(url), issuer.hex(), error)
 
+    def lend(self, site: str, epoch: int, turn: str) -> float:
+        """Lend the token of a spread site that is at home here to a witness, by the name of its turn; return 0.0, or
+        the seconds after which to ask again."""
+        return self._issuer.acquire(self._clock().steady, site, epoch, turn.encode())
+
+    def take_back(self, site: str, turn: str, rest_s: float) -> None:
+        """Take the token back; the site rests for so many seconds."""
+        self._issuer.release(self._clock().steady, site, turn.encode(), rest_s)
+
     async def _recall(self, visit: Visit) -> Visit | None:
         """Return what became of a URL that is new here, where its records lay before and may still lie."""
         if visit.state != VisitState.WAITING:

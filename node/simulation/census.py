@@ -86,10 +86,10 @@ def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, s
 
 
 def repeated(log: Iterable[Visited]) -> dict[str, list[Visited]]:
-    """Return the requests of each URL that was asked for more than once, robots.txt apart."""
+    """Return the requests of each URL that was asked for more than once, robots.txt and witnesses apart."""
     asked: dict[str, list[Visited]] = {}
     for visited in log:
-        if not visited.url.endswith("/robots.txt"):
+        if not (visited.as_witness or visited.url.endswith("/robots.txt")):
             asked.setdefault(visited.url, []).append(visited)
     return {url: visits for url, visits in asked.items() if len(visits) > 1}
 

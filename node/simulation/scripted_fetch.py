@@ -22,15 +22,24 @@ class Visited:
     url: str
     began_at: float
     ended_at: float
+    as_witness: bool = False  # said by the node, not seen by the site
 
 
 class ScriptedFetcher:
     """The `Fetcher` of one simulated node."""
 
     def __init__(
-        self, web: ScriptedWeb, node: str, log: list[Visited], families: WorkingFamilies, has: frozenset[Family]
+        self,
+        web: ScriptedWeb,
+        node: str,
+        log: list[Visited],
+        families: WorkingFamilies,
+        has: frozenset[Family],
+        *,
+        as_witness: bool = False,
     ) -> None:
         """`families`: what the node believes of its machine; `has`: what is so."""
+        self._as_witness = as_witness
         self._web, self._node, self._log, self._families, self._has = web, node, log, families, has
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
@@ -42,8 +51,16 @@ class ScriptedFetcher:
             raise FamilyMissing(host, there[0])
         if self._has.isdisjoint(there):
             raise FetchFailed(url, "connection: Network is unreachable")
-        now, reply = asyncio.get_running_loop().time(), self._web.reply(url)
-        self._log.append(Visited(self._node, url, now, now + reply.latency_s))
+        now, reply = asyncio.get_running_loop().time(), self._web.reply_to(self._node, url)
+        self._log.append(Visited(self._node, url, now, now + reply.latency_s, self._as_witness))
         await asyncio.sleep(reply.latency_s)
         body = reply.body[:max_bytes]
-        return Fetched(url, reply.status, reply.headers, body, len(body) < len(reply.body), reply.latency_s, "")
+        return Fetched(
+            url,
+            reply.status,
+            reply.headers,
+            body,
+            len(body) < len(reply.body),
+            reply.latency_s,
+            self._web.addresses.get(host, ""),
+        )

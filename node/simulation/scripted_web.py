@@ -40,6 +40,8 @@ class ScriptedWeb:
         self._sizes = [max(FEWEST, pages // (host + 1)) if zipf else pages for host in range(hosts)]
         self.words = vocabulary(Random(seed))
         self.families: dict[str, tuple[Family, ...]] = {}  # by host: those in which it has an address, by default both
+        self.addresses: dict[str, str] = {}  # by host: the address that answers; "" is not told by default
+        self.shows: dict[str, Callable[[str, ScriptedReply], ScriptedReply]] = {}  # by node: what it is shown, or says
         self.others: dict[str, Callable[[str], ScriptedReply]] = {}  # by host: what a scenario adds; not in `outcomes`
 
     @property
@@ -51,6 +53,11 @@ class ScriptedWeb:
         """Return what becomes of every URL that a right crawl from `seed_url` finds."""
         found = {self._url(h, p): self._state(h, p) for h in range(self._hosts) for p in range(self._sizes[h])}
         return found | {self._private(h): VisitState.REFUSED for h in range(self._hosts)}
+
+    def reply_to(self, node: str, url: str) -> ScriptedReply:
+        """Return the answer to a node, by its name: the same as to all, unless a scenario shows it something else."""
+        reply, shows = self.reply(url), self.shows.get(node)
+        return reply if shows is None else shows(url, reply)
 
     def reply(self, url: str) -> ScriptedReply:
         """Return the answer to a GET; status 404 for whatever is not there."""

@@ -106,6 +106,7 @@ class SimNode:
             overlay=overlay,
             store=RecordStore(self.disk, STORE, self.clock, faults),
             fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has),
+            witness_fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has, as_witness=True),
             parsers=InlineParsers(),
             clock=self.clock,
             rng=self.rng,

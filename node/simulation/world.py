@@ -58,6 +58,7 @@ class WorldPlan:
     zipf: bool = False  # the hosts' sizes
     admission: str = "attested"  # as in the strategy
     grants_from: int = 1  # as in the strategy
+    witness_permille: int = 0  # as in the strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +259,7 @@ class World:
             ranking=NEWEST_RULES.ranking.number,
             admission=plan.admission,
             grants_from=plan.grants_from,
+            witness_permille=plan.witness_permille,
         )
         contacts = [f"{addresses_of(n, (4,))[0].host}:{PORT}" for n in range(BOOTSTRAP_NODES)]
         contacts += [

@@ -157,6 +157,16 @@ _SCHEMAS: Json = {
                 peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, witnesses=_list(_TEXT), behind=_FLAG, avoided=_FLAG
             )
         ),
+        witness=_object(
+            possible=_FLAG,
+            fetches=_COUNT,
+            compared=_COUNT,
+            unlike=_COUNT,
+            agreed=_COUNT,
+            without_turn=_COUNT,
+            accused={"type": "object", "additionalProperties": _COUNT},
+            convicted=_list(_object(node_id=_TEXT, since=_NUMBER, until=_NUMBER, sites=_list(_TEXT))),
+        ),
         slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
         documents=_COUNT,
         search=_object(

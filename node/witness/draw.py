@@ -12,8 +12,9 @@ DOMAIN = b"dse-node witness draw 1"
 RATE = 0.02  # of an author's pages
 FIRST = 200  # pages of an author that this node sees: all of them, as far as the budget goes
 MAX_AUTHORS = 4096  # whose pages are counted; one that is forgotten begins anew
-BURST = 4.0  # fetches saved up at most
-OVERDRAFT = 5.0  # fetches that others' questions may take before they are earned
+COST = 2.0  # fetches that a look may take: robots.txt, and the page
+RESERVE = 4.0  # fetches kept for others' questions
+BURST = 8.0  # fetches saved up at most
 
 
 class Draw:
@@ -48,8 +49,13 @@ class WitnessBudget:
         self._fetched = fetched
 
     def take(self, *, asked: bool) -> bool:
-        """Spend one fetch where there is one left; where another witness asks, also one that is yet to be earned."""
-        if self._credit < (1.0 - OVERDRAFT if asked else 1.0):
+        """Spend what one look may cost, where there is so much. Where no other witness asks, something is left for
+        those who will."""
+        if self._credit < COST + (0.0 if asked else RESERVE):
             return False
-        self._credit -= 1.0
+        self._credit -= COST
         return True
+
+    def settle(self, made: int) -> None:
+        """Take note that a look came to so many fetches."""
+        self._credit += COST - made

@@ -87,16 +87,19 @@ def opened(signed: SignedStatement, network: bytes, author: NodeId) -> Witnessed
 
 
 def encode_board(statements: Sequence[Statement], now: float) -> bytes:
-    """Encode one witness's statements about one author for a small record: the newest of each site, as many as fit."""
-    newest: dict[str, Statement] = {}
-    for said in sorted(statements, key=lambda s: s.at):
-        if now - said.at <= STATED_S:
-            newest.pop(said.site, None)
-            newest[said.site] = said
-    kept = list(newest.values())[-MAX_STATEMENTS:]
-    while kept and len(_encoder.encode(kept)) > MAX_BOARD_BYTES:
-        del kept[0]
-    return _encoder.encode(kept)
+    """Encode one witness's statements about one author for a small record: one of each site and of each block, as many
+    as fit. All witnesses choose alike, by hashes, or no three would show the same page."""
+    chosen, seen = list[Statement](), set[str | bytes]()
+    for said in sorted((s for s in statements if now - s.at <= STATED_S), key=_rank):
+        fits = len(_encoder.encode([*chosen, said])) <= MAX_BOARD_BYTES and len(chosen) < MAX_STATEMENTS
+        if fits and said.site not in seen and said.block not in seen:
+            chosen.append(said)
+            seen |= {said.site, said.block or said.site}
+    return _encoder.encode(chosen)
+
+
+def _rank(said: Statement) -> tuple[bytes, bytes, int]:
+    return sha256(said.site.encode()).digest(), said.digest, said.at
 
 
 def decode_board(value: bytes) -> tuple[Statement, ...]:

@@ -30,9 +30,10 @@ class AuthorVerdict:
     at: float
     domains: tuple[str, ...]
 
-    def holds(self, now: float) -> bool:
-        """Tell whether its author is barred at a wall time."""
-        return now < self.at + BARRED_S
+    @property
+    def until(self) -> float:
+        """When its author is barred no longer (Unix seconds)."""
+        return self.at + BARRED_S
 
 
 @dataclass(frozen=True, slots=True)

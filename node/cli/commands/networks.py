@@ -26,6 +26,7 @@ NEEDS = (Need("admission"), Need("grants"))
 INVITED = {
     "admission": "invited",
     "grants_from": 1,  # every version proves its lease; from the time of making on, older ones could be made up
+    "witness_permille": 30,  # pages of others that are fetched again, of a node's own fetches
     "needs": (*NEEDS, Need("invitations")),
 }
 FIRST_USES, FIRST_DAYS = 100, 30  # of the invitation in a new network's file

@@ -58,7 +58,7 @@ def test_five_sites_convict_and_four_never_do():
     assert found is not None
     assert found.author == AUTHOR and found.domains == tuple(DOMAINS[:5])
     assert found.since == int(NOW * 1000 - 60_000) / 1000 and found.at == int(NOW) - 30
-    assert found.holds(NOW) and not found.holds(NOW + BARRED_S)
+    assert found.until == int(NOW) - 30 + BARRED_S
     many = [said for n in range(4) for page in range(30) for said in dispute(DOMAINS[n], n, digest=b"%8d" % page)]
     assert verdict(many) is None
 
@@ -132,12 +132,16 @@ def test_a_forged_statement_and_one_of_another_network_or_author_is_none():
     assert opened(replace(signed, witness=Identity(b"\2" * 32).public_key), network, AUTHOR) is None
 
 
-def test_a_board_holds_the_newest_statement_of_each_site_and_fits_a_small_record():
-    made = [statement(f"{'x' * 20}{n}.example", n, at=int(NOW) - n * 60) for n in range(40)]
-    made += [statement(made[0].site, 1, at=int(NOW) - 5000), statement(DOMAINS[0], 1, at=int(NOW - STATED_S) - 1)]
-    board = encode_board(made, NOW)
-    kept = decode_board(board)
-    assert len(board) <= MAX_BOARD_BYTES
-    assert len(kept) >= 5 and kept == tuple(reversed(made[: len(kept)]))
+def test_a_board_fits_a_small_record_and_all_witnesses_choose_the_same_for_it():
+    made = [statement(f"{'x' * 20}{n}.example", n) for n in range(40)]
+    same_place = [statement(f"y{n}.example", 3) for n in range(5)] + [replace(made[0], digest=b"another!")]
+    old = statement(DOMAINS[0], 77, at=int(NOW - STATED_S) - 1)
+    first, second = [*made, *same_place, old], [*same_place, *made[::-1], statement(DOMAINS[1], 78)]
+    boards = [decode_board(encode_board(said, NOW)) for said in (first, second)]
+    for said, board in zip((first, second), boards, strict=True):
+        assert len(encode_board(said, NOW)) <= MAX_BOARD_BYTES
+        assert len(board) >= 5 and len({s.site for s in board}) == len({s.block for s in board}) == len(board)
+        assert old not in board
+    assert len(set(boards[0]) & set(boards[1])) >= len(boards[0]) - 1
     assert decode_board(b"junk") == () == decode_board(b"")
     assert point_of(AUTHOR) != point_of(PANEL[0])

@@ -1,0 +1,73 @@
+"""Turns of a site that its crawler lends to others, one request each, so that the site sees one polite crawler.
+
+Pure: `now` is steady time in seconds. A turn is borrowed from the queues like any (`site_queues.py`); whoever has it
+says on its return how long the site must rest, and it rests no less than after one of our own requests. One that is not
+returned ends by itself. Of a site's turns at most one in SPARED is lent, so whoever only asks slows nobody down much.
+"""
+
+from dataclasses import dataclass
+
+from crawl.frontier.site_queues import BUSY_S, SiteQueues
+from crawl.politeness.site_delays import SiteDelays
+from dht import Slot
+
+TURN_S = 90.0  # longer than any fetch
+SPARED = 4.0
+MAX_LENT = 256  # turns out at once, and sites whose next one is waited for
+AGAIN_S = 60.0  # until a site that is down is asked for again
+
+
+@dataclass(slots=True)
+class _Loan:
+    by: str
+    slot: Slot
+    rest_s: float
+    expires_at: float
+
+
+class LentTurns:
+    """The turns of sites that others have just now."""
+
+    def __init__(self, queues: SiteQueues, delays: SiteDelays) -> None:
+        self._queues, self._delays = queues, delays
+        self._out: dict[str, _Loan] = {}
+        self._not_before: dict[str, float] = {}
+
+    def lend(self, site: str, slot: Slot, by: str, floor_s: float, now: float) -> float:
+        """Lend a site's turn and return 0.0, or return the seconds after which to ask again. `slot`: in which the site
+        is at home here; `floor_s`: the strategy's minimum rest."""
+        self.expire(now)
+        loan = self._out.get(site)
+        if loan is not None:
+            return 0.0 if loan.by == by else BUSY_S  # its answer may have been lost
+        wait_s = self._not_before.get(site, 0.0) - now
+        if wait_s > 0:
+            return wait_s
+        if len(self._out) + len(self._not_before) >= MAX_LENT or self._delays.breaker_reason(site):
+            return AGAIN_S
+        if wait_s := self._queues.borrow(site, by, now):
+            return wait_s
+        self._out[site] = _Loan(by, slot, self._delays.usual(site, floor_s), now + TURN_S)
+        return 0.0
+
+    def take_back(self, site: str, by: str, rest_s: float, now: float) -> bool:
+        """End a turn; the site rests for so many seconds, or longer. Whoever does not have it is not believed: return
+        whether it was so."""
+        loan = self._out.get(site)
+        if loan is None or loan.by != by:
+            return False
+        del self._out[site]
+        rest_s = max(rest_s, loan.rest_s)
+        self._not_before[site] = now + SPARED * rest_s
+        self._queues.give_back(site, now, rest_s)
+        return True
+
+    def expire(self, now: float) -> None:
+        """End the turns that were not returned in time."""
+        self._not_before = {site: at for site, at in self._not_before.items() if at > now}
+        for site, loan in [(site, loan) for site, loan in self._out.items() if loan.expires_at <= now]:
+            self.take_back(site, loan.by, loan.rest_s, now)
+
+    def has(self, slot: Slot) -> bool:
+        """Tell whether a site at home in a slot is being asked by somebody else."""
+        return any(loan.slot == slot for loan in self._out.values())

@@ -1,0 +1,153 @@
+"""What was said about authors: this node's own statements, published; those of others, read; the verdicts that follow.
+
+Statements about an author lie at a point of the key space, as small records (`dht/overlay/point_records.py`), which
+others keep for two days, so a witness writes its own again. Who shares a slot with an author reads there now and then,
+and soon after a hearing. A verdict is noted in the store, since the statements behind it go before it does.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence, Set
+from sqlite3 import Connection
+from typing import NamedTuple
+
+import msgspec
+
+from dht import Clock, NodeId, Overlay
+from node.witness.panel_view import PanelView
+from node.witness.statement import MAX_STATEMENTS, STATED_S, Statement, Witnessed, decode_board, encode_board, point_of
+from node.witness.verdict import AuthorVerdict, judge
+from store import RecordStore
+
+log = logging.getLogger(__name__)
+
+STEP_S = 5.0
+READ_EVERY_S = 1800.0  # of each author who shares a slot with this node
+NEWS_S = 20.0  # after news of an author: the statements of others are published meanwhile
+LIFE_S = 44 * 3600.0
+AGAIN_S = 12 * 3600.0  # own statements are written again
+MAX_AUTHORS = 4096
+MAX_OWN = 64  # authors about whom this node said something
+NOTE = "verdicts"
+
+
+class Convict(NamedTuple):
+    """What stays of a verdict once its statements have gone. `since`: of its first disputed page, `until`: barred so
+    long (Unix seconds)."""
+
+    since: float
+    until: float
+    sites: tuple[str, ...]
+
+
+_notes: msgspec.json.Decoder[dict[str, Convict]] = msgspec.json.Decoder(dict[str, Convict])
+
+
+class EvidenceBoard:
+    """Publishes, reads and judges for one node."""
+
+    def __init__(self, overlay: Overlay, store: RecordStore, panels: PanelView, clock: Clock) -> None:
+        self._overlay, self._store, self._panels, self._clock = overlay, store, panels, clock
+        found = store.query("SELECT value FROM notes WHERE name = ?", (NOTE,))
+        noted = _notes.decode(bytes(found[0][0])) if found else {}
+        self._convicts = {NodeId(bytes.fromhex(author)): convict for author, convict in noted.items()}
+        self._own: dict[NodeId, list[Statement]] = {}
+        self._read_at: dict[NodeId, float] = {}  # steady: when an author's point is read next
+        self._write_at: dict[NodeId, float] = {}
+        self.statements: dict[NodeId, int] = {}  # standing now, by author, as read last
+        self._tell()
+
+    def convicts(self) -> dict[NodeId, Convict]:
+        """Return who is barred now, and since when what it wrote is doubted."""
+        now = self._clock().wall
+        return {author: convict for author, convict in self._convicts.items() if now < convict.until}
+
+    def has_said(self, author: NodeId, site: str) -> bool:
+        """Tell whether this node has published what speaks against an author at a site: one page each is enough."""
+        return any(s.site == site for s in self._own.get(author, ()))
+
+    async def hear(self, author: NodeId, said: Sequence[Witnessed]) -> None:
+        """Take what three agreed on: publish this node's own part of it, and look at the author soon."""
+        me, now = self._overlay.view.node_id, self._clock().steady
+        mine = [s for witness, s in said if witness == me]
+        if mine and (author in self._own or len(self._own) < MAX_OWN):
+            before = self._own.get(author, [])
+            self._own[author] = [*before, *(s for s in mine if s not in before)][-MAX_STATEMENTS:]
+            self._write_at[author] = now
+        if author in self._read_at or len(self._read_at) < MAX_AUTHORS:
+            self._read_at[author] = min(self._read_at.get(author, now + NEWS_S), now + NEWS_S)
+
+    async def run(self) -> None:
+        """Publish, read and judge until cancelled."""
+        while True:
+            self._watch()
+            now = self._clock().steady
+            for author in sorted(author for author, at in self._write_at.items() if at <= now):
+                await self._publish(author)
+            for author in sorted(author for author, at in self._read_at.items() if at <= now)[:1]:
+                await self._read(author)
+            self._tell()
+            await asyncio.sleep(STEP_S)
+
+    def _watch(self) -> None:
+        """Take care to read about all who share a slot with this node, each once in READ_EVERY_S, spread evenly."""
+        if not self._overlay.view.strategy.witness_permille:
+            return
+        peers, now = _neighbours(self._overlay), self._clock().steady
+        for author in self._read_at.keys() - peers - self.statements.keys():
+            if self._read_at[author] > now + NEWS_S:
+                del self._read_at[author]
+        for number, author in enumerate(sorted(peers - self._read_at.keys())[:MAX_AUTHORS]):
+            self._read_at[author] = now + READ_EVERY_S * (number + 1) / (len(peers) + 1)
+
+    async def _publish(self, author: NodeId) -> None:
+        now = self._clock()
+        kept = [s for s in self._own[author] if now.wall - s.at <= STATED_S]
+        if not kept:
+            del self._own[author], self._write_at[author]
+            return
+        self._own[author], self._write_at[author] = kept, now.steady + AGAIN_S
+        count = await self._overlay.write_point(point_of(author), encode_board(kept, now.wall), LIFE_S)
+        log.info("statement published author=%s statements=%d copies=%d", author.hex(), len(kept), count)
+
+    async def _read(self, author: NodeId) -> None:
+        found = await self._overlay.read_point(point_of(author))
+        said = [Witnessed(witness, s) for witness, value in found for s in decode_board(value)]
+        now, me = self._clock(), self._overlay.view.node_id
+        self._read_at[author] = now.steady + (READ_EVERY_S / 4 if said else READ_EVERY_S)
+        for mine in [s for witness, s in said if witness == me and s not in self._own.get(author, ())]:
+            self._own.setdefault(author, []).append(mine)  # said before a restart
+            self._write_at.setdefault(author, now.steady + AGAIN_S)
+        fresh = [each for each in said if now.wall - each.statement.at <= STATED_S]
+        self.statements.pop(author, None)
+        if fresh:
+            self.statements[author] = len(fresh)
+        panel_of = lambda key: self._panels.of(author, key)  # noqa: E731
+        if verdict := judge(author, fresh, panel_of, now.wall):
+            await self._convict(verdict)
+
+    async def _convict(self, verdict: AuthorVerdict) -> None:
+        before = self._convicts.get(verdict.author)
+        since = verdict.since if before is None else min(verdict.since, before.since)
+        until = verdict.until if before is None else max(verdict.until, before.until)
+        convict = Convict(since, until, verdict.domains)
+        if before == convict:
+            return
+        self._convicts[verdict.author] = convict
+        log.warning("author convicted id=%s sites=%s", verdict.author.hex(), ",".join(verdict.domains))
+        noted = msgspec.json.encode({author.hex(): each for author, each in self.convicts().items()})
+        self._tell()
+        await self._store.change(lambda database: _note(database, noted))
+
+    def _tell(self) -> None:
+        self._overlay.bar(frozenset(self.convicts()))
+
+
+def _neighbours(overlay: Overlay) -> Set[NodeId]:
+    """Return the owners of the slots that this node owns, itself apart."""
+    view = overlay.view
+    return {peer for slot in view.owned() for peer in view.owners(slot)} - {view.node_id}
+
+
+def _note(database: Connection, noted: bytes) -> None:
+    database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (NOTE, noted))

@@ -1,0 +1,214 @@
+"""A hearing: whoever finds a page unlike calls the others of its panel, and three who agree publish what they saw.
+
+The call brings the version itself, signed by its author, so nobody is believed about it, and an author that replaces it
+meanwhile takes nothing back. Until three agree nothing is said in public: a page that changes with each visitor, or has
+changed since, accuses nobody.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from msgspec import Meta
+
+from dht import BadMessage, Clock, Done, Identity, Message, NodeId, Overlay, RemoteError, node_id_of, site_of, slot_of
+from node.witness.evidence_board import EvidenceBoard
+from node.witness.panel import AGREEING, PANEL
+from node.witness.panel_view import PanelView
+from node.witness.statement import SignedStatement, Statement, Witnessed, opened, sign_statement
+from node.witness.verdict import agreeing, is_telling
+from store import BadReplica, Kind, Record, RecordCheck, open_package, pack
+
+log = logging.getLogger(__name__)
+
+MAX_CALL_BYTES = 1 << 20  # of a version without its content; longer ones are not heard about
+MAX_CALLS = 16  # waiting to be answered
+MAX_CALLS_EACH = 4  # of one peer
+MAX_HEARINGS = 64
+FEWEST = 2  # called first; the others where these do not agree
+SECOND_S = 150.0
+HEARING_S = 600.0
+SEND_S = 10.0
+LEAST_WAIT_S, MOST_WAIT_S = 30.0, 480.0  # before others look: what changes by itself has changed again by then
+CALL_LATE_S = 2 * 3600.0  # a version older than this is not looked at for others
+
+_Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
+Tell = Callable[[Record, Statement], Awaitable[None]]
+
+
+class CallWitness(Message, frozen=True, array_like=True):
+    """Asks one of a panel to look at the page that this version (a package of one, without content) is of."""
+
+    package: Annotated[bytes, Meta(max_length=MAX_CALL_BYTES)]
+
+
+class Testify(Message, frozen=True, array_like=True):
+    """Answers a call later, where the page says something else than its author."""
+
+    author: _Id
+    statement: SignedStatement
+
+
+class HeardPage(Message, frozen=True, array_like=True):
+    """Tells a slot's panel and owners what three of the panel agree on; each of the three publishes its own."""
+
+    author: _Id
+    statements: Annotated[tuple[SignedStatement, ...], Meta(min_length=AGREEING, max_length=PANEL)]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A version to look at for others. `answer` is told where the page is unlike."""
+
+    record: Record
+    caller: NodeId
+    answer: Tell
+
+
+@dataclass(slots=True)
+class _Case:
+    statements: dict[NodeId, SignedStatement] = field(default_factory=dict)
+    has_news: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Hearing:
+    """Calls witnesses and answers calls, for one node."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        identity: Identity,
+        panels: PanelView,
+        board: EvidenceBoard,
+        check: RecordCheck,
+        clock: Clock,
+    ) -> None:
+        self._check = check
+        self._overlay, self._identity, self._panels, self._board, self._clock = overlay, identity, panels, board, clock
+        self._calls = deque[Call]()
+        self._cases: dict[tuple[bytes, bytes, int], _Case] = {}
+        self.agreed = 0  # hearings in which three agreed against an author
+        overlay.serve(CallWitness, self._take_call)
+        overlay.serve(Testify, self._take_statement)
+        overlay.serve(HeardPage, self._take_heard)
+
+    def next_call(self) -> Call | None:
+        """Return what another witness wants looked at, None where nobody wants anything."""
+        return self._calls.popleft() if self._calls else None
+
+    def is_heard(self, author: NodeId, url: str) -> bool:
+        """Tell whether a page of an author's at a URL's site was heard about, and denied, lately."""
+        return self._board.has_said(author, site_of(url))
+
+    async def call(self, record: Record, mine: Statement) -> None:
+        """Have others of the panel look, too, and publish what three of them agree on."""
+        author = node_id_of(record.proof.author)
+        name = (author, mine.digest, mine.at_ms)
+        if len(self._cases) >= MAX_HEARINGS or name in self._cases:
+            return None
+        case = self._cases[name] = _Case({self._overlay.view.node_id: self._sign(mine, author)})
+        try:
+            await asyncio.sleep(min(max(2 * (mine.at - mine.at_ms / 1000), LEAST_WAIT_S), MOST_WAIT_S))
+            package = pack([record.without_content()])
+            others = [peer for peer in self._panels.of(author, mine.key) if peer != self._overlay.view.node_id]
+            for part, within_s in ((others[:FEWEST], SECOND_S), (others[FEWEST:], HEARING_S - SECOND_S)):
+                await self._send(part, CallWitness(package))
+                if three := await self._wait(case, within_s):
+                    return await self._conclude(author, three)
+        finally:
+            del self._cases[name]
+
+    async def testify(self, record: Record, mine: Statement, caller: NodeId) -> None:
+        """Tell whoever called what this node saw."""
+        author = node_id_of(record.proof.author)
+        await self._send([caller], Testify(author, self._sign(mine, author)))
+
+    async def _wait(self, case: _Case, within_s: float) -> tuple[SignedStatement, ...]:
+        try:
+            async with asyncio.timeout(within_s):
+                while True:
+                    case.has_news.clear()
+                    agreed = agreeing({peer: signed.statement for peer, signed in case.statements.items()})
+                    if agreed:
+                        return tuple(s for s in case.statements.values() if s.statement in agreed)[:PANEL]
+                    await case.has_news.wait()
+        except TimeoutError:
+            return ()
+
+    async def _conclude(self, author: NodeId, three: tuple[SignedStatement, ...]) -> None:
+        self.agreed += 1
+        view, key = self._overlay.view, three[0].statement.key
+        slot = slot_of(key, view.strategy.slot_bits)
+        told = {*self._panels.of(author, key), *view.live_owners(slot)} - {author}
+        await self._send(sorted(told), HeardPage(author, three))
+
+    async def _send(self, peers: list[NodeId], message: Message) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for peer in peers:
+                tasks.create_task(self._send_one(peer, message), name="witness-send")
+
+    async def _send_one(self, peer: NodeId, message: Message) -> None:
+        try:
+            await self._overlay.ask(peer, message, Done, timeout_s=SEND_S)
+        except RemoteError as error:
+            log.debug("witness not reached peer=%s reason=%s", peer.hex(), error)
+
+    async def _take_call(self, peer: NodeId, call: CallWitness) -> Done:
+        record = self._opened(peer, call.package)
+        author = node_id_of(record.proof.author)
+        panel = self._panels.of(author, record.signed_key)
+        if peer not in panel or self._overlay.view.node_id not in panel:
+            raise BadMessage(peer.hex(), "calls a witness where one of both is not on the slot's panel")
+        if self._clock().wall - record.version.at_ms / 1000 > CALL_LATE_S:
+            raise BadMessage(peer.hex(), "calls a witness too late")
+        if not self._overlay.view.strategy.witness_permille:
+            raise BadMessage(peer.hex(), "calls a witness where the strategy wants none")
+        of_peer = sum(each.caller == peer for each in self._calls)
+        if len(self._calls) < MAX_CALLS and of_peer < MAX_CALLS_EACH:
+            self._calls.append(Call(record, peer, lambda r, mine: self.testify(r, mine, peer)))
+        return Done()
+
+    async def _take_statement(self, peer: NodeId, said: Testify) -> Done:
+        author, statement = NodeId(said.author), said.statement.statement
+        case = self._cases.get((author, statement.digest, statement.at_ms))
+        if case is not None and self._verified(author, said.statement) == peer:
+            first = case.statements[self._overlay.view.node_id].statement
+            if (statement.key, statement.claimed, statement.site) == (first.key, first.claimed, first.site):
+                case.statements[peer] = said.statement
+                case.has_news.set()
+        return Done()
+
+    async def _take_heard(self, peer: NodeId, heard: HeardPage) -> Done:
+        author = NodeId(heard.author)
+        by = {w: s.statement for s in heard.statements if (w := self._verified(author, s)) is not None}
+        versions = {(s.key, s.epoch, s.at_ms, s.digest, s.claimed, s.site) for s in by.values()}
+        if len(versions) != 1 or not agreeing(by):
+            raise BadMessage(peer.hex(), "tells of a hearing in which no three agreed")
+        await self._board.hear(author, [Witnessed(witness, s) for witness, s in sorted(by.items())])
+        return Done()
+
+    def _verified(self, author: NodeId, signed: SignedStatement) -> NodeId | None:
+        """Return the witness of a statement that counts here, None where it does not."""
+        network = bytes.fromhex(self._overlay.view.strategy.network)
+        said = opened(signed, network, author)
+        if said is None or said.witness not in self._panels.of(author, said.statement.key):
+            return None
+        return said.witness if is_telling(said.statement, self._clock().wall) else None
+
+    def _sign(self, statement: Statement, author: NodeId) -> SignedStatement:
+        return sign_statement(statement, self._identity, bytes.fromhex(self._overlay.view.strategy.network), author)
+
+    def _opened(self, peer: NodeId, package: bytes) -> Record:
+        """Open the version that a call brings; raises BadMessage where it is none, or not its author's."""
+        try:
+            records = open_package(package)
+        except BadReplica as error:
+            raise BadMessage(peer.hex(), f"calls a witness for what is no version: {error}") from error
+        if len(records) != 1 or records[0].kind != Kind.DOCUMENT:
+            raise BadMessage(peer.hex(), "calls a witness for what is no page")
+        if flaw := self._check.flaws(records)[0].reason:
+            raise BadMessage(peer.hex(), f"calls a witness for a page that none may write: {flaw}")
+        return records[0]

@@ -1,0 +1,121 @@
+"""One look at a page as a witness: by this node itself, in a turn of the site, as its crawler would ask for a new page.
+
+Nothing in the requests tells the site that it is a witness who asks, and nobody else is told the page.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crawl import (
+    AddressRefused,
+    CrawlConfig,
+    Decide,
+    FamilyMissing,
+    Fetched,
+    Fetcher,
+    FetchFailed,
+    PageUnreadable,
+    Parsers,
+    Robots,
+    RobotsCache,
+    parse_task_of,
+)
+from dht import AddressPolicy, Clock, site_of
+from node.witness.draw import WitnessBudget
+from node.witness.site_turns import LentTurn, SiteTurns
+
+log = logging.getLogger(__name__)
+REQUESTS = 3  # for one look: robots.txt, where that leads at the same site, the page
+TURN_WITHIN_S = 300.0  # for a turn of the site
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a page said to this node: the signature of its main text, when (Unix seconds), and the block of the address
+    that answered, b"" unknown."""
+
+    text: bytes
+    at: float
+    block: bytes
+
+
+class SecondLook:
+    """Looks at pages. `refusal` says why this node must not fetch a URL now, "" where it may."""
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        fetcher: Fetcher,
+        parsers: Parsers,
+        turns: SiteTurns,
+        budget: WitnessBudget,
+        decide: Decide,
+        refusal: Callable[[str], str],
+        clock: Clock,
+    ) -> None:
+        self._config, self._fetcher, self._parsers, self._turns = config, fetcher, parsers, turns
+        self._budget, self._decide, self._refusal, self._clock = budget, decide, refusal, clock
+        self._robots = RobotsCache(config, fetcher, clock)
+        self.fetches = 0  # requests made as a witness, robots.txt among them
+        self.without_turn = 0  # looks given up because nobody lent a turn
+
+    async def observe(self, url: str) -> Look | None:
+        """Look at a page, for which the budget gave one fetch; None where that cannot be, or there is no text."""
+        made = 0
+        try:
+            while made < REQUESTS and self._may(url):
+                turn = await self._turns.acquire(site_of(url), TURN_WITHIN_S)
+                if turn is None:
+                    self.without_turn += 1
+                    return None
+                made += 1
+                if (fetched := await self._request(url, turn)) is not None:
+                    return await self._read(fetched)
+        except (AddressRefused, FamilyMissing, FetchFailed, PageUnreadable) as error:
+            log.debug("witness saw nothing url=%s reason=%s", url, error)
+        finally:
+            self._budget.settle(made)
+        return None
+
+    def _may(self, url: str) -> bool:
+        """Whether this node may fetch a URL, or the rules of its site where it does not know them yet."""
+        access = self._robots.find(url)
+        if access is None:  # rules that lie elsewhere are left to the site's crawler
+            is_open = site_of(self._robots.next_url(url)) == site_of(url)
+        else:
+            is_open = isinstance(access, Robots) and access.allows(url)
+        return is_open and self._decide(url).allowed and not self._refusal(url)
+
+    async def _request(self, url: str, turn: LentTurn) -> Fetched | None:
+        """Make the request that a turn is for; None where that was for the site's rules. Raises what the fetcher
+        does."""
+        self.fetches += 1
+        rest_s = self._config.min_delay_s
+        try:
+            if self._robots.find(url) is None:
+                asked = await self._robots.ask(url)
+                rest_s = max(self._rest(asked.response), self._asked_for(asked.access))
+                return None
+            fetched = await self._fetcher.fetch(url, {}, self._config.max_body_bytes)
+            rest_s = self._rest(fetched)
+            return fetched
+        finally:
+            await self._turns.release(turn, rest_s)
+
+    def _asked_for(self, access: object) -> float:
+        wanted_s = access.crawl_delay_s if isinstance(access, Robots) else 0.0
+        return min(wanted_s, self._config.max_crawl_delay_s)
+
+    def _rest(self, fetched: Fetched | None) -> float:
+        if fetched is None:
+            return self._config.min_delay_s
+        adaptive_s = min(fetched.latency_s * self._config.latency_factor, self._config.max_delay_s)
+        return max(self._config.min_delay_s, adaptive_s, fetched.retry_after_s(self._clock().wall))
+
+    async def _read(self, fetched: Fetched) -> Look | None:
+        if fetched.status != 200 or fetched.cut:
+            return None
+        text = (await self._parsers.parse(parse_task_of(fetched, self._config))).signature
+        block = AddressPolicy().subnet(fetched.address) if fetched.address else None
+        return Look(text, self._clock().wall, block or b"") if text else None

@@ -1,0 +1,171 @@
+"""Draws pages that others wrote and that lie here, looks at them again, and calls for others where they are unlike.
+
+It follows the store's change log from when it starts. What is not looked at within some minutes is let go: by then the
+page may have changed by itself. So is one that changes too often, by what is known of it.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crawl import change_rate, decode_visit, public_suffixes, signature
+from dht import Clock, DocumentId, Identity, Overlay, node_id_of, site_of, slot_of
+from node.witness.draw import Draw, WitnessBudget
+from node.witness.hearing import Hearing, Tell
+from node.witness.panel import AGREEING
+from node.witness.panel_view import PanelView
+from node.witness.second_look import Look, SecondLook
+from node.witness.statement import Statement
+from store import Document, Kind, Record, RecordStore, Version, decode_document, url_of
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 1.0
+BATCH = 256
+MAX_DUE = 64  # pages drawn and not yet looked at; the oldest are let go
+MAX_OPEN = 4  # looked at at once
+WITHIN_S = 900.0  # from a page's fetch until a second one says something
+USUAL_S = 86_400.0  # between two visits of a page of which nothing is known
+MOST_CHANCE = 0.05  # that the page changed by itself in between
+
+
+class DrawnPage(NamedTuple):
+    """Names one version of a page that is to be looked at."""
+
+    id: DocumentId
+    version: Version
+    drawn_at: float  # steady
+
+
+class Witness:
+    """Looks at pages of others. `fetched`: how many pages this node has fetched for itself."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        store: RecordStore,
+        identity: Identity,
+        panels: PanelView,
+        look: SecondLook,
+        hearing: Hearing,
+        budget: WitnessBudget,
+        fetched: Callable[[], int],
+        clock: Clock,
+    ) -> None:
+        self._overlay, self._store, self._panels, self._look = overlay, store, panels, look
+        self._hearing, self._budget, self._fetched, self._clock = hearing, budget, fetched, clock
+        self._draw, self._due = Draw(identity), OrderedDict[DocumentId, DrawnPage]()
+        self._open, self._sequence = 0, store.log.sequence
+        self.compared = self.unlike = 0
+
+    async def run(self) -> None:
+        """Witness until cancelled."""
+        await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                is_behind = self._follow()
+                self._budget.earn(self._fetched(), self._overlay.view.strategy.witness_permille / 1000)
+                self._start(tasks)
+                await asyncio.sleep(0 if is_behind else LOOK_EVERY_S)
+
+    def _follow(self) -> bool:
+        """Draw from a batch of changes; return whether there may be more."""
+        newest = self._store.log.sequence
+        if newest == self._sequence:
+            return False
+        if not self._overlay.view.strategy.witness_permille:
+            self._sequence = newest
+            return False
+        changes = self._store.log.changes(self._sequence, BATCH)
+        for change in changes:
+            if change.kind == Kind.DOCUMENT and not change.removed:
+                self._consider(change.id)
+        last = changes[-1].sequence if changes else 0
+        self._sequence = last if len(changes) == BATCH else max(newest, last)
+        return len(changes) == BATCH
+
+    def _consider(self, id: DocumentId) -> None:
+        record = self._store.find(Kind.DOCUMENT, id, content=False)
+        view = self._overlay.view
+        if record is None or not record.version.epoch or not self._is_fresh(record):
+            return
+        author = node_id_of(record.proof.author)
+        panel = self._panels.of(author, record.signed_key)
+        is_own = slot_of(record.key, view.strategy.slot_bits) in view.owned()
+        if author == view.node_id or not is_own or view.node_id not in panel or len(panel) < AGREEING:
+            return
+        if self._hearing.is_heard(author, url_of(record)):
+            return
+        if self._draw.takes(author, record.version.digest):
+            self._due[id] = DrawnPage(id, record.version, self._clock().steady)
+            if len(self._due) > MAX_DUE:
+                self._due.popitem(last=False)
+
+    def _is_fresh(self, record: Record) -> bool:
+        return abs(self._clock().wall - record.version.at_ms / 1000) < WITHIN_S
+
+    def _start(self, tasks: asyncio.TaskGroup) -> None:
+        """Look at what was drawn, as far as the budget goes; whom others call for comes first."""
+        while self._open < MAX_OPEN:
+            if (called := self._hearing.next_call()) is not None:
+                if self._budget.take(asked=True):
+                    self._open += 1
+                    tasks.create_task(self._answer(called.record, called.answer), name="witness-called")
+                continue
+            page = next(iter(self._due.values()), None)
+            if page is None or not self._budget.take(asked=False):
+                return
+            del self._due[page.id]
+            record = self._store.find(Kind.DOCUMENT, page.id, content=False)
+            if record is None or record.version != page.version or not self._tells(record):
+                self._budget.settle(0)
+                continue
+            self._open += 1
+            tasks.create_task(self._answer(record, self._hearing.call), name="witness-look")
+
+    def _tells(self, record: Record) -> bool:
+        """Whether a second look would say anything: the page has hardly changed by itself since, by its history."""
+        visited = self._store.find(Kind.VISIT, record.id, content=False, proven=False)
+        if not self._is_fresh(record):
+            return False
+        if visited is None:
+            return True
+        elapsed_s = self._clock().wall - decode_document(record.body).fetched_at
+        return change_rate(decode_visit(visited.body).history, USUAL_S) * elapsed_s <= MOST_CHANCE
+
+    async def _answer(self, record: Record, tell: Tell) -> None:
+        """Look at a page, and tell where it is unlike."""
+        try:
+            document = decode_document(record.body)
+            if document.gone or document.status != 200:
+                self._budget.settle(0)
+                return
+            look = await self._look.observe(document.url)
+        finally:
+            self._open -= 1
+        if look is None:
+            return
+        self.compared += 1
+        statement = statement_of(record, document, look)
+        if statement.is_unlike:
+            self.unlike += 1
+            log.info("page says something else url=%s author=%s", document.url, node_id_of(record.proof.author).hex())
+            await tell(record, statement)
+
+
+def statement_of(record: Record, document: Document, look: Look) -> Statement:
+    """Return what a look at a page says of a version of it; the author's text is signed anew, whatever it claims."""
+    version = record.version.short
+    return Statement(
+        key=record.signed_key,
+        epoch=version.epoch,
+        at_ms=version.at_ms,
+        digest=version.digest,
+        site=site_of(document.url),
+        block=look.block,
+        claimed=signature(document.text),
+        text=look.text,
+        at=int(look.at),
+    )

@@ -1,0 +1,130 @@
+"""Pages are fetched again by others of their slot's panel: who writes what no site said is found out, no other is."""
+
+import re
+from collections.abc import Iterable
+from itertools import count
+from random import Random
+
+import pytest
+
+from dht import NodeId
+from node.simulation.census import hurried, repeated
+from node.simulation.scripted_web import ScriptedReply, ScriptedWeb
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+from tests.sim.judged import MIN_DELAY_S
+
+NODES = 6
+WEB = WorldPlan(seed=31, hosts=48, pages=4, witness_permille=30)
+HONEST = WorldPlan(seed=32, hosts=24, pages=60, witness_permille=30)
+DAY_S = 86_400.0
+FOUND_WITHIN_S = 3600.0
+
+
+def spread_out(web: ScriptedWeb, hosts: int) -> None:
+    """Give each site an address in a block of its own."""
+    web.addresses |= {f"site{n}.example": f"8.{n // 250}.{n % 250}.7" for n in range(hosts)}
+
+
+def other_words(url: str, reply: ScriptedReply, rng: Random) -> ScriptedReply:
+    """The page with its links, and not a word of its own."""
+    made = lambda m: ">" + " ".join(f"q{rng.getrandbits(40):x}" for _ in m[1].split()) + "<"  # noqa: E731
+    body = re.sub(r">([^<]+)<", made, reply.body.decode()).encode()
+    return ScriptedReply(reply.status, reply.headers, body, reply.latency_s)
+
+
+def lie(url: str, reply: ScriptedReply) -> ScriptedReply:
+    is_page = reply.status == 200 and b"<html" in reply.body
+    return other_words(url, reply, Random(f"lie {url}")) if is_page else reply
+
+
+def hurry(nodes: Iterable[SimNode]) -> None:
+    """Let nodes look at pages as if they fetched a thousand more every second: what a share buys is shown elsewhere."""
+    for node in nodes:
+        node.node_core.witnessing.witness._fetched = count(0, 1000).__next__
+
+
+def accused(nodes: Iterable[SimNode]) -> set[NodeId]:
+    """Those against whom any statement stands, as far as any node has read."""
+    return {author for node in nodes for author in node.node_core.witnessing.board.statements}
+
+
+def test_a_holder_that_forges_pages_is_found_and_loses_its_leases_everywhere():
+    async def scenario(world: World) -> None:
+        spread_out(world.web, WEB.hosts)
+        nodes = await world.add(NODES)
+        liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
+        world.web.shows[liar.name] = lie
+        hurry(honest)
+        await world.pass_time(10.0)
+        await world.crawl()
+
+        def is_found() -> bool:
+            return all(liar.identity.node_id in n.node_core.witnessing.board.convicts() for n in honest)
+
+        await world.until(is_found, FOUND_WITHIN_S)
+        await world.until(lambda: not liar.overlay.view.leases(), 120.0)
+        for node in honest:
+            assert set(node.node_core.witnessing.board.convicts()) == {liar.identity.node_id}
+        await crawled_by(world, honest)
+        assert not hurried(world.log, MIN_DELAY_S)
+        assert not repeated(visit for visit in world.log if visit.node != liar.name)
+
+    simulate(scenario, WEB)
+
+
+async def crawled_by(world: World, honest: list[SimNode]) -> None:
+    await world.until(lambda: all(not n.node_core.crawl.crawler.status().waiting for n in honest), 1800.0)
+
+
+def test_four_places_that_show_one_crawler_something_else_convict_nobody():
+    async def scenario(world: World) -> None:
+        world.web.addresses |= {f"site{n}.example": f"8.8.{n % 4}.7" for n in range(WEB.hosts)}
+        nodes = await world.add(NODES)
+        victim = nodes[2]
+        world.web.shows[victim.name] = lie
+        hurry(nodes)
+        await world.pass_time(10.0)
+        await world.crawl()
+        heard = lambda: sum(node.node_core.witnessing.hearing.agreed for node in nodes)  # noqa: E731
+        await world.until(lambda: heard() >= 6 and bool(accused(nodes)), FOUND_WITHIN_S)
+        await world.pass_time(300.0)
+        assert accused(nodes) == {victim.identity.node_id}
+        assert not any(node.node_core.witnessing.board.convicts() for node in nodes)
+        assert victim.overlay.view.leases()
+
+    simulate(scenario, WEB)
+
+
+class ChangingWeb:
+    """Pages of which a fifth says something else with each visit, a fifth every six hours, a fifth once a day."""
+
+    def __init__(self, world: World) -> None:
+        self._loop, self._rng = world.loop, Random(5)
+
+    def __call__(self, url: str, reply: ScriptedReply) -> ScriptedReply:
+        kind = Random(url).randrange(5)
+        if reply.status != 200 or b"<html" not in reply.body or kind > 2:
+            return reply
+        since = int((self._loop.time() + Random(f"phase {url}").random() * DAY_S) // (DAY_S / 4 if kind else DAY_S))
+        return other_words(url, reply, self._rng if kind == 2 else Random(f"{url} {since}"))
+
+
+@pytest.mark.prove
+def test_where_nobody_lies_and_pages_change_nobody_is_accused_and_few_pages_are_fetched_again():
+    async def scenario(world: World) -> None:
+        spread_out(world.web, HONEST.hosts)
+        nodes = await world.add(NODES)
+        changing = ChangingWeb(world)
+        world.web.shows |= {node.name: changing for node in nodes}
+        await world.pass_time(10.0)
+        await world.crawl()
+        await world.pass_time(1200.0)
+        witnessed = sum(visit.as_witness for visit in world.log)
+        assert 10 < witnessed <= 0.03 * len(world.log)
+        assert sum(node.node_core.witnessing.witness.unlike for node in nodes) > 0
+        assert not any(node.node_core.witnessing.hearing.agreed for node in nodes)
+        assert not accused(nodes)
+        assert not hurried(world.log, MIN_DELAY_S)
+
+    simulate(scenario, HONEST)
