@@ -29,7 +29,7 @@ from index.text.tags import tags_of
 log = logging.getLogger(__name__)
 
 ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
-LAYOUT = 13  # of the forward table and the engines' schemas; another one is rebuilt
+LAYOUT = 14  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class IndexFiles:
@@ -188,14 +188,16 @@ class IndexFiles:
 
 
 def _entry(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: AnalyzerRules) -> IndexEntry:
+    host = digest_of_host(host_of(text.url))
     return IndexEntry(
         number,
         cell,
-        (*host_names(text.url), name_of_host(digest_of_host(host_of(text.url)))),
+        (*host_names(text.url), name_of_host(host)),
         text.language.lower(),
         fields,
         words_of(text),
         tags_of(text, analyzer),
         title_line(text.title),
         bool(front_name(text.url)),
+        host,
     )

@@ -13,11 +13,13 @@ from urllib.parse import urlsplit
 
 from index.query.parser import Query, QueryNode
 from index.text.forward_index import FieldTerms
+from index.text.site_host import HOST_BYTES
 
 FACETS = ("site", "language", "year", "type")  # by which matches are counted, with the names of their filters
 MAX_FACETS = 20  # names of each
 MAX_SITES = 1_000  # that are counted at once
 MAX_LANGUAGE_CHARS = 16
+FOREIGN = 1 << 8  # above all stem classes
 MAX_HOST_CHARS = 261  # a name of 255 characters and a port
 
 
@@ -34,6 +36,7 @@ class IndexEntry:
     tags: Sequence[str] = ()  # what filters ask for, see `tags`; none holds a space
     title: str = ""  # folded, as suggestions offer it
     is_front: bool = False  # whether it is its host's front page
+    host: bytes = bytes(HOST_BYTES)  # the digest of its host
 
     @property
     def facets(self) -> tuple[str, ...]:
@@ -58,6 +61,19 @@ class Scale:
     is_loose: bool = False
 
 
+class CandidateColumns(Protocol):
+    """What an engine tells of candidates before their records are read; a part is one of their list."""
+
+    def hosts(self, part: slice) -> Sequence[int]:
+        """Return the digests of their hosts, as big-endian numbers."""
+
+    def traits(self, part: slice) -> Sequence[int]:
+        """Return the stem class of each, and FOREIGN with it where `is_foreign` would hold of a Latin query."""
+
+    def sketches(self, column: int, part: slice) -> Sequence[int]:
+        """Return one column of their sketches, see `sketch`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Matching documents, the most promising first. No match that was left out has a relevance above `bound`."""
@@ -66,6 +82,7 @@ class Candidates:
     bounds: Sequence[float]  # one for each number, descending: its relevance is not above that
     complete: bool  # nothing was left out
     bound: float  # 0.0 where complete; infinite where the engine cannot tell
+    columns: CandidateColumns | None = None  # where the engine keeps any
 
 
 Facets = tuple[tuple[tuple[str, int], ...], ...]  # for each of FACETS its commonest names, with their numbers

@@ -23,6 +23,7 @@ from tantivy import Occur
 from dht import BrokenFile
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale
 from index.engine.tantivy_checksums import check_files
+from index.engine.tantivy_columns import TantivyColumns
 from index.engine.tantivy_counts import FACET_NAMES, SITES, by_slot, facets_in, sites_in, slots_in
 from index.engine.tantivy_documents import (
     document_of,
@@ -197,9 +198,10 @@ class TantivyEngine:
             hits = [*hits, *more.hits]
         raised = ROUNDING * (max(1.0, scale.average / average) if average else 1.0)
         bounds = [score * raised for score, _ in hits]
-        numbers: Any = searcher.fast_field_values("number", [place for _, place in hits[:limit]])
-        complete = len(hits) <= limit
-        return Candidates(numbers, bounds[:limit], complete, 0.0 if complete else bounds[limit])
+        places = [place for _, place in hits[:limit]]
+        numbers: Any = searcher.fast_field_values("number", places)
+        complete, columns = len(hits) <= limit, TantivyColumns(searcher, places)
+        return Candidates(numbers, bounds[:limit], complete, 0.0 if complete else bounds[limit], columns)
 
     def _counted_as(self, slot_bits: int, leaf: Leaf) -> int | None:
         """How many documents hold a leaf, where it was counted: the first round of a query does."""

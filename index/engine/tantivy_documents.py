@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 import tantivy
 
 from index.engine.protocol import FACETS, IndexEntry
+from index.engine.tantivy_columns import add_columns, fill_columns
 from index.query.collection_statistics import CELL_BITS
 from index.query.ranking_rules import FRONT_FIELD, FRONT_MOST, INDEXED_CLASSES
 from index.query.scoring import WEIGHTS
@@ -42,6 +43,7 @@ def schema_of_documents() -> tantivy.Schema:
         build.add_text_field(name, tokenizer_name="raw", index_option="basic")
     for name in FACET_COLUMNS:
         build.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
+    add_columns(build)
     return build.build()
 
 
@@ -82,6 +84,7 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
     if entry.title:
         document.add_text("title", entry.title)
     document.add_text("every", EVERY)
+    fill_columns(document, entry)
     return document
 
 

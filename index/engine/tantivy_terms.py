@@ -15,7 +15,7 @@ from index.query.leaf import Form, Leaf, forms_of
 from index.query.ranking_rules import FRONT_FIELD, INDEXED_CLASSES
 from index.text.stem_classes import CLASSES
 
-REMEMBERED, COUNTED = 512, 8192  # leaves and fields; terms
+REMEMBERED, COUNTED = 4096, 16_384  # leaves and fields; terms
 _PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
 
 

@@ -31,6 +31,9 @@ class Term:
     surface: str = field(compare=False)
     stems: tuple[Stem, ...]
 
+    def __hash__(self) -> int:
+        return hash(self.stems[0].term)  # nearly as good as all of them, and a query needs it a thousand times
+
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
@@ -39,6 +42,9 @@ class Phrase:
 
     words: tuple[Term, ...]
     joined: Term | None = None
+
+    def __hash__(self) -> int:
+        return hash(self.words)
 
 
 Leaf = Term | Phrase

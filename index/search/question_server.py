@@ -46,7 +46,7 @@ class QuestionServer:
     async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
         rules, follower = self._by(peer, ask.analyzer)
         slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
-        query = parse_query(ask.query, ask.language, ask.site, rules=rules)
+        query = parse_query(ask.query, ask.language, ask.site, False, rules)  # remembered by how it is called
         agreement = self._agreement(slots, ask.slot_bits)
         beside = ask.slot_bits, ask.spellings, ask.patterns
         answer = await self.read(follower, lambda: count(follower.files, query, slots, *beside), peer)

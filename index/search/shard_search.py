@@ -8,22 +8,22 @@ from dataclasses import dataclass, replace
 
 from dht import Slot
 from index.engine.index_files import IndexFiles
-from index.engine.protocol import MAX_SITES, Scale
+from index.engine.protocol import MAX_SITES, Candidates, Scale
 from index.query.collection_statistics import SlotTotals, Statistics
 from index.query.leaf import term_of
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.patterns import listed, read_pattern
 from index.query.query_tree import all_of, any_of, at_least
 from index.query.scoring import Needed, Scorer, max_proximity, upper_bound
+from index.search.ceilings import Ceilings
 from index.search.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
 from index.search.newest import MANY, stretches
 from index.search.top_hits import TopHits
 from index.text.site_host import digest_of_host, name_of_host
 
-LISTED, WIDER = 192, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
-ROWS = 20  # of them are read at once
-FIRST_ROWS = 40  # before it is looked for the first time whether one host has them all
-MANY_ROWS = 140  # still to be read cost more than to ask for fewer
+LISTED, WIDER = 384, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
+FIRST_PART = 64  # of a list whose columns are read at once; then twice as many each time
+ROWS = 20  # records read at once
 
 
 def count(
@@ -121,7 +121,7 @@ class ShardSearch:
         that by which is scored."""
         asked, wanted, depth, left_out = query, frozenset(self.slots), self.depth, 0.0
         scorer = Scorer(query, self.statistics)
-        needed = scorer.needed(0.0)
+        needed, ceilings = scorer.needed(0.0), Ceilings(query, scorer)
         top = TopHits(query, scorer, k, floor, per_host or k)
         factor, size = max_proximity(query), min(depth, max(k + 2, LISTED))
         most = upper_bound(query, self.statistics) / factor
@@ -129,12 +129,13 @@ class ShardSearch:
             scale = Scale(scorer.weights, scorer.average, top.least, _useful(query, needed), is_loose=True)
             found = self.files.engine.candidates(asked, wanted, self.slot_bits, scale, size)
             bounds = [min(each, most) for each in (*found.bounds, found.bound)]
-            is_changed, read = _read(self.files, top, found.numbers, bounds, needed)
+            read = _read(self.files, top, ceilings, found, bounds)
             bound = bounds[read] * factor
             complete = found.complete and read == len(found.numbers)
             if complete or top.least > bound or (size >= depth and read == len(found.numbers)):
                 break
-            if not is_changed:
+            is_narrower = top.close_hosts(bounds[read]) or top.needed(bounds[read]).is_more_than(needed)
+            if not is_narrower:
                 size = min(WIDER * size, depth)
             needed = top.needed(bounds[read])
             left_out = max(left_out, needed.others)
@@ -186,20 +187,20 @@ def _useful(query: Query, needed: Needed) -> tuple[QueryNode, ...]:
     return tuple(nodes)
 
 
-def _read(
-    files: IndexFiles, top: TopHits, numbers: Sequence[int], bounds: Sequence[float], needed: Needed
-) -> tuple[bool, int]:
-    """Score candidates down their order until no other can be of use, or until fewer need to be asked for: because
-    hosts are closed, or because more is needed. Return whether that is so, and how many candidates were looked at.
-    """
-    read, look_at = 0, FIRST_ROWS
-    while read < len(numbers) and top.may_use(bounds[read]):
-        if read >= look_at:
-            is_long = read + MANY_ROWS < len(bounds) and top.may_use(bounds[read + MANY_ROWS])
-            if top.close_hosts(bounds[read]) or (is_long and top.needed(bounds[read]).is_more_than(needed)):
-                return True, read
-            look_at *= WIDER
-        part = dict(zip(numbers[read : read + ROWS], bounds[read:], strict=False))
-        top.score(files.table.rows(top.unseen(part)), part)
-        read += len(part)
-    return top.may_use(bounds[read]) and top.close_hosts(bounds[read]), read
+def _read(files: IndexFiles, top: TopHits, ceilings: Ceilings, found: Candidates, bounds: Sequence[float]) -> int:
+    """Score candidates down their order until no other can be of use, in each part the most promising first. Return how
+    many were looked at."""
+    read, size = 0, FIRST_PART
+    while read < len(found.numbers) and top.may_use(bounds[read]):
+        part = slice(read, min(read + size, len(found.numbers)))
+        numbers, most = found.numbers[part], ceilings.of(found, bounds, part)
+        hosts = found.columns.hosts(part) if found.columns else ()
+        order = sorted(range(len(numbers)), key=most.__getitem__, reverse=True)
+        for begin in range(0, len(order), ROWS):
+            few = order[begin : begin + ROWS]
+            wanted = {numbers[at]: bounds[read + at] for at in few if top.takes(most[at], hosts[at] if hosts else None)}
+            top.score(files.table.rows(top.unseen(wanted)), wanted)
+            if most[few[-1]] < top.least:
+                break
+        read, size = part.stop, 2 * size
+    return read

@@ -13,6 +13,7 @@ from index.query.query_tree import demands_a_leaf
 from index.query.scoring import Needed, Scorer, closeness, is_foreign, is_known_front, is_latin, max_proximity
 from index.search.messages import HitRow
 from index.text.forward_index import by_field, decode_forward, host_in, within_fields
+from index.text.site_host import HOST_BYTES
 
 MAX_CLOSED = 64  # hosts that an engine is told to leave out
 
@@ -52,6 +53,14 @@ class TopHits:
     def may_use(self, bound: float) -> bool:
         """Tell whether a document can be of use whose relevance is not above a bound."""
         return self.least <= bound * self._most
+
+    def takes(self, most: float, host: int | None) -> bool:
+        """Tell whether a document can be of use that scores `most` at most. `host`: the digest of its host, None where
+        that is unknown."""
+        if most < self.least:
+            return False
+        mine = self._of.get(host.to_bytes(HOST_BYTES, "big"), []) if host is not None else []
+        return len(mine) < self._per_host or most >= mine[0][0]
 
     def needed(self, bound: float) -> Needed:
         """Tell what a document needs to have to be of use whose relevance is not above a bound, and what all others

@@ -1,0 +1,59 @@
+"""A sketch of a document: a Bloom filter of its terms, and of those that stand side by side.
+
+Pure: terms in, numbers out. It tells of a term, or of two terms next to each other in whichever order, that a document
+surely does not have it, without the document's record: so what it may score at most is known before it is read. Cut
+into columns of 64 bits, of which a query reads one for each term and pair. Bits are few where pages are short, and a
+third of all in a page of 1,400 terms. Boilerplate is left out, as it scores nothing. Terms at the border of two fields
+count as neighbours: that costs a bit, and no truth.
+"""
+
+from itertools import chain
+from zlib import crc32
+
+import numpy as np
+
+from index.text.forward_index import FieldTerms
+
+COLUMNS, COLUMN_BITS = 64, 64
+_SHIFT = 32 - 12  # of a hash of 32 bits, that it is one of 4,096 places
+_MIX = 0x9E3779B1  # Knuth's multiplier: neighbours' sums differ little in their high bits
+_WHOLE = 0xFFFFFFFF
+REMEMBERED = 1 << 14  # hashes: pages repeat each other's words
+
+
+class _Hashes(dict[str, int]):
+    """Remembers the hashes of terms."""
+
+    def __missing__(self, term: str) -> int:
+        found = self[term] = _hash(term)
+        return found
+
+
+_hashes = _Hashes()
+
+
+def sketch_of(fields: FieldTerms) -> list[int]:
+    """Return the columns of a document's sketch."""
+    terms = list(chain(fields.title, *fields.headings, fields.url, fields.body))
+    if len(_hashes) > REMEMBERED:
+        _hashes.clear()
+    found = np.fromiter(map(_hashes.__getitem__, terms), np.uint32, len(terms))
+    bits = np.zeros(COLUMNS * COLUMN_BITS, np.uint8)
+    bits[found >> _SHIFT] = 1
+    bits[(found[1:] + found[:-1]) * np.uint32(_MIX) >> _SHIFT] = 1
+    columns: list[int] = np.packbits(bits, bitorder="little").view("<u8").tolist()
+    return columns
+
+
+def place_of(term: str) -> int:
+    """Return the place of a term in all sketches."""
+    return _hash(term) >> _SHIFT
+
+
+def place_of_pair(first: str, second: str) -> int:
+    """Return the place of two terms that stand side by side."""
+    return ((_hash(first) + _hash(second)) * _MIX & _WHOLE) >> _SHIFT
+
+
+def _hash(term: str) -> int:
+    return crc32(term.encode())

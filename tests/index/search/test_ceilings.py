@@ -1,0 +1,46 @@
+"""No candidate scores above its ceiling, and ceilings are lower than what the engine alone tells."""
+
+import random
+
+import index_corpus as corpus
+import pytest
+
+from dht import Slot
+from index import IndexConfig
+from index.change_feed import DocumentChange
+from index.engine.index_files import IndexFiles
+from index.engine.protocol import Scale
+from index.query.collection_statistics import Statistics
+from index.query.parser import parse_query
+from index.query.scoring import Scorer, max_proximity, measure
+from index.search.ceilings import Ceilings
+from index.text.forward_index import decode_forward
+
+BITS = 4
+SLOTS = frozenset(map(Slot, range(1 << BITS)))
+PHRASES = ['"running dogs" python', 'x-ray "search engine" peer', "datenbank databases", "python python-search index"]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_candidate_scores_above_its_ceiling(seed: int) -> None:
+    files = IndexFiles(IndexConfig(), None)
+    texts = corpus.web(random.Random(seed), 300)
+    files.apply([DocumentChange(text.id, text) for text in texts], b"")
+    looked_at, loosely, closely = 0, 0.0, 0.0
+    for words in [*corpus.QUERIES, *PHRASES]:
+        query = parse_query(words)
+        df = tuple(sum(files.engine.counts(leaf, BITS).values()) for leaf in query.leaves)
+        totals = [files.totals.at(BITS)[slot] for slot in files.totals.at(BITS)]
+        lengths = [sum(each.lengths[field] for each in totals) for field in range(4)]
+        scorer = Scorer(query, Statistics(files.documents, (lengths[0], lengths[1], lengths[2], lengths[3]), df))
+        scale = Scale(scorer.weights, scorer.average, is_loose=True)
+        found = files.engine.candidates(query, SLOTS, BITS, scale, 1000)
+        ceilings = Ceilings(query, scorer)
+        parts = [slice(start, start + 50) for start in range(0, len(found.numbers), 50)]
+        most = [each for part in parts for each in ceilings.of(found, found.bounds, part)]
+        records = {row.number: row.record for row in files.table.rows(found.numbers)}
+        for number, bound, ceiling in zip(found.numbers, found.bounds, most, strict=True):
+            assert scorer.score(measure(decode_forward(records[number]), query)) <= ceiling, (words, number)
+            looked_at, loosely, closely = looked_at + 1, loosely + bound * max_proximity(query), closely + ceiling
+    assert looked_at > 1000
+    assert closely < 0.95 * loosely
