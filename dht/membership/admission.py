@@ -91,6 +91,7 @@ class MemberAdmission:
         self.is_attested = False  # else the network is open
         self.inviters = NO_INVITERS
         self.is_joining = False
+        self.is_blocked = False  # this node itself, by the strategy
         self.vouched: set[NodeId] = set()  # admitted members, and bare bootstrap nodes that are roots
         self._own = own
         self._roots: set[NodeId] = set()
@@ -191,7 +192,7 @@ class MemberAdmission:
 
     def would_vouch(self, peer: NodeId, claim: MembershipClaim) -> bool:
         """Tell whether a peer with this claim is vouched for."""
-        if self._is_revoked(claim):
+        if self._is_revoked(claim) or (peer == self._own and self.is_blocked):
             return False
         if not self.is_attested or peer in self._roots:
             return True
@@ -258,6 +259,11 @@ class MemberAdmission:
             self._expel(self._own)
         changed = self._settle(list(self._claims))
         return [*changed, self._own] if was_here else changed
+
+    def block_own(self, is_blocked: bool) -> list[NodeId]:
+        """Take this node for no member whatever speaks for it, or not any more."""
+        self.is_blocked = is_blocked
+        return self._settle([self._own])
 
     def end_join(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
         """Ask of live members from now on what others ask; who is silent cannot be reached by more."""

@@ -341,6 +341,7 @@ class MemberTable:
     def block(self, peers: frozenset[NodeId]) -> None:
         """Keep these peers out from now on, and nobody else."""
         self.blocked = peers
+        self._stand(self.admission.block_own(self.own in peers))
         for peer in peers:
             self.vanished.found(peer)
             self._drop(peer)

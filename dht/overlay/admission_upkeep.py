@@ -21,6 +21,11 @@ LOOK_S = 1.0
 RETRY_S, RETRIES = 2.0, 5  # between two questions to one member while too few name this node; so often
 LATER_S = 10.0  # the same after that, when those are asked too who come next in the order
 RELAX_S = 60.0  # the same once enough do; members come and go
+BLOCKED = "the strategy blocks this node: its members do not speak with it; ask the network's publishers why"
+REVOKED = (
+    "what invited this node was revoked by the network's publishers, so it is no member and owns nothing; "
+    "ask a member for another invitation, then run `dse-node accept`"
+)
 ANSWER_S = 12.0  # a datagram tried twice, a connection, in two families
 
 
@@ -63,8 +68,12 @@ class AdmissionUpkeep:
                 await asyncio.sleep(LOOK_S)
 
     def warning(self) -> str:
-        """Say that this node waits to be admitted, and why; "" where it does not."""
+        """Say that this node was put out, or waits to be admitted, and why; "" where neither is so."""
         core, admission = self._core, self._core.members.admission
+        if admission.is_blocked:
+            return BLOCKED
+        if admission.inviters.has_revoked(core.own.invited_by):
+            return REVOKED
         if not (admission.is_attested and core.takes_part and core.own.claim().member):
             return ""
         if admission.is_member(core.node_id) or self._view.first_meeting.is_lost:

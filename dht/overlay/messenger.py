@@ -15,7 +15,7 @@ import msgspec
 from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
-from dht.messages import Answer, Asked, Handler, Message
+from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.first_answer import first_answer
 from dht.overlay.packet_messages import PacketMessages
@@ -35,6 +35,9 @@ CONNECT_SHARE, CONNECT_LEAST_S = 0.5, 1.5  # of the time for an answer, after wh
 Ask = Callable[[Contact, str, bytes, float], Awaitable[bytes]]
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
+STRATEGIES = frozenset({GetStrategy.__name__, StrategyDigest.__name__})
+OUTCASTS_S, OUTCASTS_BURST = 0.5, 8.0  # a second, that those whom the strategy blocks may ask for it, all together
+
 
 class Messenger:
     """Asks peers, answers them, and says for whom this node relays. `kick`: has the engine send what it has."""
@@ -45,6 +48,7 @@ class Messenger:
         self._node_id = deps.core.node_id
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
+        self._outcasts = RateLimiter(OUTCASTS_S, OUTCASTS_BURST, keys=1)
         self._packets = PacketMessages(deps.core, deps.clock, kick, self._note_silent) if deps.packets else None
         self._broken = BrokenWays()
         self._members: tuple[NodeId, ...] = ()
@@ -104,10 +108,14 @@ class Messenger:
 
     async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         """Return the encoded answer to one message of a peer, or of this node; raises RemoteError or InputError."""
-        if asker in self._core.members.blocked:
+        if asker in self._core.members.blocked and not self._may_hear_why(name):
             self._core.refused[BLOCKED] += 1
             raise BadMessage(asker.hex(), "the strategy of this network blocks this node")
         return await self.dispatcher.answer(asker, name, body, host)
+
+    def _may_hear_why(self, name: str) -> bool:
+        """Whether one whom the strategy blocks may ask this: for strategies alone, all of them now and then."""
+        return name in STRATEGIES and self._outcasts.take("", self._clock().steady)
 
     async def _ask_self(self, name: str, body: bytes) -> bytes:
         try:

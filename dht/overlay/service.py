@@ -231,6 +231,7 @@ class OverlayService:
             tasks.create_task(families.run(), name="overlay-families")
             tasks.create_task(self._strategy.sync.run(), name="overlay-strategies")
             tasks.create_task(self._strategy.dissemination.run(), name="overlay-strategy-spread")
+            tasks.create_task(self._strategy.block_notice.run(), name="overlay-block-notice")
             tasks.create_task(self._cache.run(), name="overlay-cache")
             tasks.create_task(self._tick(work), name="overlay-leases")
             tasks.create_task(self._strategy.solver.run(), name="overlay-puzzle")

@@ -7,6 +7,7 @@ from random import Random
 from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 from dht.keys import NodeId
 from dht.membership.inviters import Inviters
+from dht.overlay.block_notice import BlockNotice
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
@@ -35,6 +36,7 @@ class StrategyUpkeep:
         self._allow_private, self._view, self._announcer, self._kick = deps.allow_private, view, announcer, kick
         node_id, puzzle = deps.core.node_id, PuzzleFile(deps.settings.puzzle)
         self.sync = StrategySync(deps.strategies, messenger, self.apply)
+        self.block_notice = BlockNotice(deps.strategies, self.sync, view, messenger, Random(node_id))
         self.dissemination = StrategyDissemination(
             deps.strategies,
             self.sync,
@@ -66,6 +68,8 @@ class StrategyUpkeep:
         policy = AddressPolicy(current.declared_prefixes, self._allow_private)
         digest = bytes.fromhex(self._strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
+        known = (self._core.members.find(peer) for peer in blocked - self._core.members.blocked)
+        self.block_notice.note([each.opened.contact for each in known if each is not None])
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
         self._core.set_strategy(
             newest.version,

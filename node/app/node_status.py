@@ -169,8 +169,6 @@ class NodeStatus:
         reason = self._core.fetching.pause.room_reason()
         if reason and not any(fault.site == FaultSite.STORE for fault in faults):
             yield reason
-        if self._overlay.view.node_id.hex() in self._overlay.view.strategy.blocked:
-            yield "the strategy blocks this node: its members do not speak with it; ask the network's publishers why"
 
     def _peer(self, peer: NodeId) -> Json:
         view = self._overlay.view

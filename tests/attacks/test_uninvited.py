@@ -1,0 +1,133 @@
+"""Outsiders at a network by invitation: whatever they show, they own nothing, and cost its members next to nothing."""
+
+import asyncio
+from collections import Counter
+
+import msgspec
+import pytest
+
+from dht import Identity, RemoteError, open_voucher
+from dht.messages import Done
+from dht.reachability.attester import AttestMe
+from dht.wire.invitation import ShownInvitation, invited_by, voucher_id
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+from tests.sim.test_admission import have_one_view
+from tests.sim.test_invited import JOIN_S, newcomer
+
+INVITED = WorldPlan(admission="invited")
+KNOCKS = 2000
+
+
+def shown_by(node: SimNode) -> bytes:
+    """What a member showed when it asked to be named, as a member that it asked keeps it."""
+    held = node.overlay._admission._invitation  # type: ignore[union-attr]
+    return held.shown
+
+
+async def names_it(world: World, liar: SimNode, shown: bytes, invited: bytes) -> list[str]:
+    """Have a node say another invitation, and show that to everybody; what each answers, "" for a name."""
+    liar.core.own.invite(invited)
+    liar.kick()
+    await world.pass_time(2.0)
+    said = []
+    for node in world.running():
+        if node is liar:
+            continue
+        contact = liar.overlay.view.contact(node.identity.node_id)
+        assert contact is not None
+        try:
+            await liar.overlay.ask_at(contact, AttestMe(liar.core.own.raw, shown), Done, timeout_s=12.0)
+        except RemoteError as error:
+            said.append(str(error))
+        else:
+            said.append("")
+    return said
+
+
+def test_a_stolen_a_copied_and_a_made_up_invitation_name_nobody() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(20.0)
+        thief = await newcomer(world, "")
+        await world.pass_time(5.0)
+        stolen = shown_by(nodes[1])
+        voucher = msgspec.msgpack.decode(stolen, type=ShownInvitation).voucher
+        says = invited_by(open_voucher(voucher), voucher_id(voucher))
+        network, key = thief.core.rules.network, thief.identity.public_key
+        own_bearer = Identity(b"\5" * 32)
+        opened = open_voucher(voucher)
+        forged = msgspec.msgpack.encode(msgspec.structs.replace(opened, bearer=own_bearer.public_key))
+        mine = world.invite(1, by=thief.identity)
+        tries = {
+            "another node's": (stolen, says),
+            "did not sign": (msgspec.msgpack.encode(ShownInvitation(voucher[:64] + forged, 0, bytes(64))), says),
+            "another invitation than its heartbeat names": (mine.show(network, key, 0), says),
+            "who may not invite": (
+                mine.show(network, key, 0),
+                invited_by(open_voucher(mine.voucher), voucher_id(mine.voucher)),
+            ),
+            "does not decode": (bytes(400), says),
+            "by invitation": (b"", b""),
+        }
+        for why, (shown, invited) in tries.items():
+            said = await names_it(world, thief, shown, invited)
+            assert all(why in each for each in said), (why, said)
+            assert have_one_view(nodes) and not thief.overlay.view.owned()
+
+    simulate(scenario, INVITED)
+
+
+def test_a_member_that_takes_another_invitation_to_escape_its_own_is_out() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        made = world.invite(1)
+        liar = await newcomer(world, made)
+        await world.until(lambda: have_one_view([*nodes, liar]), JOIN_S)
+        mine = world.invite(1, by=liar.identity)
+        invited = invited_by(open_voucher(mine.voucher), voucher_id(mine.voucher))
+        shown = mine.show(liar.core.rules.network, liar.identity.public_key, 0)
+        said = await names_it(world, liar, shown, invited)
+        assert all("who may not invite" in each for each in said), said
+        everybody = tuple(sorted(node.identity.node_id for node in nodes))
+        await world.until(lambda: all(node.overlay.view.members() == everybody for node in nodes), JOIN_S)
+        said = await names_it(world, liar, b"", b"")
+        assert all("by invitation" in each for each in said), said
+
+    simulate(scenario, INVITED)
+
+
+def test_a_flood_of_knocks_makes_nobody_dial_look_up_or_wait() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(60.0)
+        thief = await newcomer(world, "")
+        await world.pass_time(5.0)
+        mine = world.invite(1, by=thief.identity)
+        invited = invited_by(open_voucher(mine.voucher), voucher_id(mine.voucher))
+        shown = mine.show(thief.core.rules.network, thief.identity.public_key, 0)
+        await names_it(world, thief, shown, invited)
+        quiet = await packets_in(world, nodes, 30.0)
+        contact = thief.overlay.view.contact(nodes[0].identity.node_id)
+        assert contact is not None
+
+        async def knock() -> None:
+            with pytest.raises(RemoteError):
+                await thief.overlay.ask_at(contact, AttestMe(thief.core.own.raw, shown), Done, timeout_s=12.0)
+
+        async with asyncio.TaskGroup() as tasks:
+            for _ in range(KNOCKS):
+                tasks.create_task(knock())
+            busy = await packets_in(world, nodes, 30.0)
+        assert busy <= quiet * 1.1 + 20, "knocks are answered, and lead to nothing else"
+        invitee = await newcomer(world, world.invite(1))
+        await world.until(lambda: have_one_view([*nodes, invitee]), JOIN_S)
+
+    simulate(scenario, INVITED)
+
+
+async def packets_in(world: World, nodes: list[SimNode], seconds: float) -> int:
+    """How many packets some nodes send in so many seconds."""
+    before = sum((node.core.sent for node in nodes), Counter[str]()).total()
+    await world.pass_time(seconds)
+    return sum((node.core.sent for node in nodes), Counter[str]()).total() - before
