@@ -207,6 +207,23 @@ def test_a_query_that_does_not_parse_shows_where(site: Any, capsys: pytest.Captu
     assert "no closing quotation mark" in error
 
 
+def test_remove_says_what_goes_or_what_is_missing(
+    site: Any, token: str, home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--data-dir", home, "--url", f"http://127.0.0.1:{site.port}"]
+    (Path(home) / "admin.token").write_text(f"{token}\n")
+    capsys.readouterr()
+    assert main(["remove", "https://a.test/private/", *place]) == 0
+    assert capsys.readouterr().out == "all of a.test that begins with /private/ is hidden within minutes\n"
+    assert main(["remove", "https://a.test/private/", "--json", *place]) == 0
+    assert json.loads(capsys.readouterr().out)["proofs"] == ["https://a.test/private/"]
+    assert main(["remove", "https://bad.test/", *place]) == 2
+    assert capsys.readouterr().err == "dse-node: https://bad.test/: no file names it; put one there\n"
+    (Path(home) / "admin.token").write_text("another-token-of-32-characters-at-least\n")
+    assert main(["remove", "https://a.test/private/", *place]) == 2
+    assert "token" in capsys.readouterr().err
+
+
 def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None:
     url = ["--url", f"http://127.0.0.1:{site.port}"]
     assert main(["status", *url]) == 0

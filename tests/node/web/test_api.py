@@ -93,6 +93,19 @@ def test_crawl_pause_and_publish(site: Any, token: str) -> None:
     assert "let another publisher sign it" in refused.json["detail"]
 
 
+def test_a_removal_needs_the_token_an_address_and_the_file_at_its_site(site: Any, token: str) -> None:
+    right = {"Authorization": f"Bearer {token}", **JSON}
+    body = {"url": "https://a.test/private/"}
+    assert site.send("POST", "/api/v1/remove", json.dumps(body).encode(), **JSON).status == 401
+    done = site.send("POST", "/api/v1/remove", json.dumps(body).encode(), **right)
+    assert (done.status, done.json["site"], done.json["prefix"]) == (200, "a.test", "/private/")
+    unproved = site.send("POST", "/api/v1/remove", b'{"url": "https://bad.test/"}', **right)
+    assert (unproved.status, unproved.json["detail"]) == (400, "https://bad.test/: no file names it; put one there")
+    for strange in (b"{}", b'{"url": 7}', b'{"urls": ["https://a.test/"]}', b"[]", b"", b"\xff"):
+        assert site.send("POST", "/api/v1/remove", strange, **right).status == 400, strange
+    assert site.get("/api/v1/remove").status == 405
+
+
 def test_a_dry_run_progress_and_an_explanation(site: Any, token: str) -> None:
     right = {"Authorization": f"Bearer {token}", **JSON}
     body = {"urls": [], "sitemaps": ["http://a.test/s"], "scope": "domain", "dry_run": True}
