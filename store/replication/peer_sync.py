@@ -167,6 +167,15 @@ class PeerSync:
             self._refusals.count(record.proof.author, peer)
         return good
 
+    async def write_flaw(self, peer: NodeId, want: Wanted) -> str:
+        """Say why the record that a peer gives is one that its author had no right to write, "" where it may have had.
+        Raises RemoteError where the peer fails."""
+        asked = FetchRecords((want,), True)
+        reply = await self._overlay.ask(peer, asked, FetchReply, timeout_s=self._config.put_timeout_s)
+        records = await self.prove(peer, reply, [want], content=True)
+        rulings = await self._right.judge(peer, records, reply.grants)
+        return next((ruling.reason for ruling in rulings if ruling.reason and ruling.is_final), "")
+
     def _unproved(
         self, peer: NodeId, records: Sequence[Record], rulings: Sequence[Ruling], slot_bits: int
     ) -> set[Slot]:

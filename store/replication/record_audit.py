@@ -2,12 +2,13 @@
 does anything prove that there is none.
 
 One peer's answer at a time, with a rest between two. Versions alone are compared, which costs little; where another has
-newer ones, a third is asked, and whoever alone lacks what two have had for long is read last for a while.
+other ones, a third is asked, and whoever alone lacks what two have had for long is read last for a while. Whoever alone
+has a newer one has to prove that its author might write it: readers do not ask for that.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 from dht import NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
 from store.config import StoreConfig
@@ -20,13 +21,16 @@ REST_S = 0.2
 YOUNG_S = 60.0  # what was written later than so long ago may be on its way
 
 Versions = Mapping[Wanted, ShortVersion | None]
+Flaw = Callable[[NodeId, Wanted], Awaitable[str]]
 
 
 class RecordAudit:
     """Asks others for the versions of what peers gave, or said they do not have."""
 
-    def __init__(self, audit: PeerAudit, overlay: Overlay, config: StoreConfig) -> None:
-        self._audit, self._overlay, self._config = audit, overlay, config
+    def __init__(self, audit: PeerAudit, overlay: Overlay, config: StoreConfig, flaw: Flaw) -> None:
+        """`flaw` says why the record that a peer gives is one that its author had no right to write, "" where it may
+        have had."""
+        self._audit, self._overlay, self._config, self._flaw = audit, overlay, config, flaw
         self._line: deque[tuple[NodeId, Versions]] = deque()
         self._news = asyncio.Event()
 
@@ -59,11 +63,22 @@ class RecordAudit:
         elif any(len(each) > 1 for each in said.values()):
             self._audit.agreed(peer, Topic.RECORDS)
         for want, each in unlike.items():
-            if alone := self._who_lacks(each):
-                witnesses = [other for other in each if other != alone]
-                reason = f"that there is no newer record of {want.id.hex()}"
-                self._audit.refute(alone, Topic.RECORDS, reason, witnesses, is_behind=True)
+            await self._judge(want, each)
         return True
+
+    async def _judge(self, want: Wanted, said: Mapping[NodeId, ShortVersion | None]) -> None:
+        if alone := self._who_lacks(said):
+            witnesses = [other for other in said if other != alone]
+            reason = f"that there is no newer record of {want.id.hex()}"
+            self._audit.refute(alone, Topic.RECORDS, reason, witnesses, is_behind=True)
+        elif (alone := _who_has_more(said)) and alone not in self._audit.refuted():
+            try:
+                flaw = await self._flaw(alone, want)
+            except RemoteError:
+                return
+            if flaw:
+                witnesses = [other for other in said if other != alone]
+                self._audit.refute(alone, Topic.RECORDS, f"record {want.id.hex()}: {flaw}", witnesses)
 
     def _who_lacks(self, said: Mapping[NodeId, ShortVersion | None]) -> NodeId | None:
         """Return who alone of three lacks a version that was written long ago, and under a lease: others say nothing of
@@ -95,3 +110,12 @@ class RecordAudit:
     def _others(self, want: Wanted, heard: Iterable[NodeId]) -> list[NodeId]:
         view, without = self._overlay.view, {*heard, self._overlay.view.node_id, *self._audit.refuted()}
         return [peer for peer in view.ready(slot_of(want.key, view.strategy.slot_bits)) if peer not in without]
+
+
+def _who_has_more(said: Mapping[NodeId, ShortVersion | None]) -> NodeId | None:
+    """Return who alone of three has a version, or a newer one."""
+    for peer, version in said.items():
+        others = [each for other, each in said.items() if other != peer]
+        if len(others) > 1 and version is not None and all(each is None or each < version for each in others):
+            return peer
+    return None

@@ -4,7 +4,7 @@ Each lie takes a node of a simulated world and overrides one of its methods; eve
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from random import Random
@@ -12,40 +12,55 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from dht import Message, NodeId
+from dht import Message, NodeId, document_id, placement_key, slot_of
+from dht.membership.failure_detector import PREFIX_BYTES
+from dht.messages import LeaseReply, LeaseRequest
 from index import SearchOracle, SearchRequest
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from node.simulation.census import take_census
 from node.simulation.sim_node import SimNode
-from node.simulation.world import World
-from store.record.package import pack
+from node.simulation.world import DAY_S, World
+from store import Document, Draft, Kind, encode_document
+from store.record.package import pack, sign_package
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 
-Tell = Callable[[SimNode], None]
+Tell = Callable[[SimNode], Counter[NodeId]]
+Later = Callable[[World, SimNode], Awaitable[None]]
 EVERY_S = 0.25
+JOINED_S = 180.0
+
+
+def _honest(node: SimNode) -> Counter[NodeId]:
+    return Counter()
 
 
 class Lie(NamedTuple):
-    """What a node is made to do, and which messages meet the lie."""
+    """What a node is made to do. `tell` returns how often it will have told whom something else than the truth."""
 
-    tell: Tell
-    about: str = ""
+    tell: Tell = _honest
+    later: Later | None = None  # once all is crawled
 
 
 def overridden(message: type[Message], alter: Callable[[Message, Message], Message]) -> Lie:
     """Return the lie that answers others' messages of one type with something else than the truth."""
 
-    def lie(node: SimNode) -> None:
+    def lie(node: SimNode) -> Counter[NodeId]:
+        told = Counter[NodeId]()
         _, truth = node.overlay._messenger.dispatcher._handlers[message.__name__]
         me = node.overlay.view.node_id
 
         async def handler(peer: NodeId, asked: Message) -> Message:
             answer: Message = await truth(peer, asked, "")
-            return answer if peer == me else alter(asked, answer)
+            if peer == me:
+                return answer
+            said = alter(asked, answer)
+            told[peer] += said != answer
+            return said
 
         node.overlay.serve(message, handler)
+        return told
 
-    return Lie(lie, message.__name__)
+    return Lie(lie)
 
 
 def _halved(asked: Message, answer: Message) -> Message:
@@ -76,7 +91,62 @@ def _endless(asked: Message, answer: Message) -> Message:
     return replace(answer, documents=(1 << 40,) * slots, fingerprints=(bytes(32),) * slots)
 
 
+async def _forge(world: World, node: SimNode) -> None:
+    """Put pages of its own, full of every word, where it is ready to answer for them; nobody granted it anything."""
+    wall, drafts = node.clock().wall, list[Draft]()
+    view, bits = node.overlay.view, world.plan.slot_bits
+    for number in range(200):
+        url = f"http://bank{number}.example/"
+        id, key = document_id(url), placement_key(url)
+        if node.node_core.store.replicator.ready_slots() & {slot_of(key, bits)} and slot_of(key, bits) in view.owned():
+            page = Document(url, wall, 200, title=" ".join(world.web.words[:40]), text=" ".join(world.web.words[:60]))
+            epoch, body = int(wall), encode_document(page)
+            drafts.append(Draft(Kind.DOCUMENT, id, key, epoch, int(wall * 1000), int(wall // DAY_S) + 30, body))
+    await node.node_core.store.records.put(sign_package(drafts, node.identity))
+    await world.pass_time(20.0)
+
+
+async def _join(world: World, node: SimNode) -> None:
+    """Somebody joins, and takes its slots from whoever has them."""
+    await world.add(1)
+    await world.pass_time(JOINED_S)
+
+
+def _refuses_all(asked: Message, answer: Message) -> Message:
+    assert isinstance(answer, LeaseReply)
+    return replace(answer, votes=tuple(replace(vote, granted=False, signature=b"") for vote in answer.votes))
+
+
+def _grants_all(asked: Message, answer: Message) -> Message:
+    assert isinstance(answer, LeaseReply) and isinstance(asked, LeaseRequest)
+    votes = zip(asked.claims, answer.votes, strict=True)
+    return replace(answer, votes=tuple(replace(v, granted=True, epoch=c.epoch) for c, v in votes))
+
+
+def _keeps_no_records(node: SimNode) -> Counter[NodeId]:
+    """Nothing lies at any point of the key space."""
+    node.core.store.at = lambda key, now: iter(())  # type: ignore[method-assign]
+    return Counter()
+
+
+def _hides_members(node: SimNode) -> Counter[NodeId]:
+    """It knows nobody, and says that everybody is silent."""
+    gossip, everybody = node.core._gossip, node.core.members
+    gossip.answer = (
+        lambda now, ping, asker, room: (  # type: ignore[method-assign]
+            (),
+            b"".join(peer[:PREFIX_BYTES] for peer, _ in everybody.known() if peer != node.core.node_id)[: max(room, 0)],
+        )
+    )
+    return Counter()
+
+
 LIES: dict[str, Lie] = {
+    "pages: of its own invention": Lie(later=_forge),
+    "leases: nobody gets its vote": overridden(LeaseRequest, _refuses_all),
+    "leases: everybody gets its vote": overridden(LeaseRequest, _grants_all),
+    "values: none lies here": Lie(_keeps_no_records),
+    "gossip: nobody is there, all are suspects": Lie(_hides_members),
     "statistics: words are in no document": overridden(AskStatistics, _rare),
     "statistics: documents without end": overridden(AskStatistics, _endless),
     "hits: the best are left out": overridden(AskBest, _halved),
@@ -86,13 +156,13 @@ LIES: dict[str, Lie] = {
     "reconciliation: all is level": overridden(
         ReconcileStep,
         lambda asked, answer: ReconcileReply((), asked.form),  # type: ignore[attr-defined]
-    ),
+    )._replace(later=_join),
 }
 
 
 @dataclass
 class Judged:
-    """What came of the queries. `touched`: how often each asker asked the liar before it avoided it."""
+    """What came of the queries. `touched`: in how many queries each asker was lied to."""
 
     asked: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
@@ -106,8 +176,8 @@ class Judged:
 class Judge:
     """Has honest nodes ask, and holds their answers against brute force over all that is stored."""
 
-    def __init__(self, world: World, liar: SimNode, about: str) -> None:
-        self._world, self._liar, self._about, self.judged = world, liar, about, Judged()
+    def __init__(self, world: World, liar: SimNode, told: Counter[NodeId]) -> None:
+        self._world, self._liar, self._told, self.judged = world, liar, told, Judged()
         self.honest = [node for node in world.running() if node is not liar]
         self._oracle: SearchOracle = take_census(self.honest).brute_force()
         rng, words = Random("queries"), world.web.words
@@ -122,11 +192,11 @@ class Judge:
         return self.judged
 
     async def _one(self, node: SimNode, query: str) -> None:
-        judged, is_avoided = self.judged, self.avoids(node)
-        with _counted(self._liar, node, self._about) as touches:
-            answer = await node.node_core.index.searcher.search(SearchRequest(query, deadline_ms=5000))
+        judged, me = self.judged, node.overlay.view.node_id
+        before = self._told[me]
+        answer = await node.node_core.index.searcher.search(SearchRequest(query, deadline_ms=5000))
         judged.asked += 1
-        judged.touched[node.name] += bool(touches.total()) and not is_avoided
+        judged.touched[node.name] += self._told[me] > before
         found = [hit["url"] for hit in answer["results"]], answer["total"]
         if found != self._wanted[query]:
             judged.wrong["total" if found[0] == self._wanted[query][0] else "results"] += 1
@@ -141,24 +211,3 @@ class Judge:
     def _right(self, query: str) -> tuple[list[str], int]:
         answer = self._oracle.search(query)
         return [hit.text.url for hit in answer.hits[:10]], answer.total
-
-
-class _counted:
-    """Counts what a node asks the liar meanwhile."""
-
-    def __init__(self, liar: SimNode, asker: SimNode, about: str) -> None:
-        self._liar, self._asker, self._about = liar, asker.overlay.view.node_id, about
-        self._counts = Counter[str]()
-
-    def __enter__(self) -> Counter[str]:
-        self._answer = answer = self._liar.overlay._messenger.dispatcher.answer
-
-        async def counting(asker: NodeId, name: str, body: bytes, host: str) -> bytes:
-            self._counts[name] += asker == self._asker and name == self._about
-            return await answer(asker, name, body, host)
-
-        self._liar.overlay._messenger.dispatcher.answer = counting  # type: ignore[method-assign]
-        return self._counts
-
-    def __exit__(self, *_: object) -> None:
-        self._liar.overlay._messenger.dispatcher.answer = self._answer  # type: ignore[method-assign]

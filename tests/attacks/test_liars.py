@@ -16,11 +16,13 @@ def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
     async def scenario(world: World) -> None:
         *_, liar = await world.add(5)
         await world.pass_time(5.0)
-        lie.tell(liar)
+        told = lie.tell(liar)
         await world.crawl()
         await crawled(world)
         await world.pass_time(OLD_S)
-        judged = await (judge := Judge(world, liar, lie.about)).ask(queries)
+        if lie.later:
+            await lie.later(world, liar)
+        judged = await (judge := Judge(world, liar, told)).ask(queries)
         print(judged, f"{judged.share_right:.2%} right")
         assert judged.share_right >= RIGHT, judged
         assert judge.accused() <= {liar.overlay.view.node_id}, "nobody else"
