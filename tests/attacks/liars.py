@@ -17,7 +17,7 @@ from dht.membership.failure_detector import PREFIX_BYTES
 from dht.messages import LeaseReply, LeaseRequest
 from index import SearchOracle, SearchRequest
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
-from node.simulation.census import take_census
+from node.simulation.census import holders_of, take_census, thin_records
 from node.simulation.sim_node import SimNode
 from node.simulation.world import DAY_S, World
 from store import Document, Draft, Kind, encode_document
@@ -141,7 +141,14 @@ def _hides_members(node: SimNode) -> Counter[NodeId]:
     return Counter()
 
 
+def _names_nobody(node: SimNode) -> Counter[NodeId]:
+    """Lookups end here: it knows nobody near to any point."""
+    node.core.routing.closest = lambda *_: []  # type: ignore[method-assign]
+    return Counter()
+
+
 LIES: dict[str, Lie] = {
+    "lookups: nobody is near": Lie(_names_nobody),
     "pages: of its own invention": Lie(later=_forge),
     "leases: nobody gets its vote": overridden(LeaseRequest, _refuses_all),
     "leases: everybody gets its vote": overridden(LeaseRequest, _grants_all),
@@ -167,6 +174,7 @@ class Judged:
     asked: int = 0
     wrong: Counter[str] = field(default_factory=Counter)
     touched: Counter[str] = field(default_factory=Counter)
+    doubly_held: int = 0  # slots, as of each query
 
     @property
     def share_right(self) -> float:
@@ -196,6 +204,7 @@ class Judge:
         before = self._told[me]
         answer = await node.node_core.index.searcher.search(SearchRequest(query, deadline_ms=5000))
         judged.asked += 1
+        judged.doubly_held += sum(len(holders) > 1 for holders in holders_of(self.honest).values())
         judged.touched[node.name] += self._told[me] > before
         found = [hit["url"] for hit in answer["results"]], answer["total"]
         if found != self._wanted[query]:
@@ -207,6 +216,15 @@ class Judge:
     def accused(self) -> set[NodeId]:
         """Whom any honest node refuted."""
         return {told.peer for node in self.honest for told in node.node_core.audit.refutations()}
+
+    def thin(self) -> dict[tuple[Kind, str], set[str]]:
+        """Which records honest owners lack, of all that honest nodes have."""
+        return thin_records(take_census(self.honest), self.honest)
+
+    def unseen(self) -> list[str]:
+        """Which honest nodes take another one for dead."""
+        ids = {node.overlay.view.node_id for node in self.honest}
+        return [node.name for node in self.honest if not ids <= node.overlay.view.live()]
 
     def _right(self, query: str) -> tuple[list[str], int]:
         answer = self._oracle.search(query)

@@ -1,7 +1,11 @@
 """One member of five lies in one protocol: the other four give right answers, and each soon leaves it alone."""
 
+from random import Random
+
 import pytest
 
+from dht import Key
+from dht.overlay.point_records import PointRecords
 from node.simulation.world import World, WorldPlan, simulate
 from tests.attacks.liars import LIES, Judge, Lie
 from tests.sim.judged import crawled
@@ -9,6 +13,7 @@ from tests.sim.judged import crawled
 OLD_S = 60.0  # what was written later may be on its way, and accuses nobody
 RIGHT = 0.99
 TOUCHED = 100  # queries of an asker that reach the liar, until it is avoided
+RECORDS = 50
 SHORT = ("hits: the best are left out", "records: there are none")
 
 
@@ -29,6 +34,7 @@ def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
         assert all(touched <= TOUCHED for touched in judged.touched.values()), judged
         if any(judged.touched.values()):
             assert judge.accused(), "who asked it found it out"
+        assert not judged.doubly_held and not judge.thin() and not judge.unseen()
 
     simulate(scenario, plan)
 
@@ -42,3 +48,20 @@ def test_a_lie_is_found_out_within_a_few_queries(name: str) -> None:
 @pytest.mark.parametrize("name", LIES)
 def test_a_thousand_queries_beside_a_liar_are_right(name: str) -> None:
     judge(LIES[name], WorldPlan(seed=5, hosts=8, pages=20), 1000)
+
+
+@pytest.mark.parametrize("name", ["values: none lies here", "lookups: nobody is near"])
+def test_small_records_are_read_beside_who_denies_them(name: str) -> None:
+    async def scenario(world: World) -> None:
+        *honest, liar = await world.add(5)
+        LIES[name].tell(liar)
+        await world.pass_time(30.0)
+        points = [PointRecords(node.core, node.clock, node.kick) for node in honest]
+        keys = [Key(Random(n).randbytes(20)) for n in range(RECORDS)]
+        for n, key in enumerate(keys):
+            assert await points[n % 4].write(key, b"value %d" % n, 3600.0) >= 4
+        for reader in points:
+            found = [[record.value for record in await reader.read(key)] for key in keys]
+            assert found == [[b"value %d" % n] for n in range(RECORDS)]
+
+    simulate(scenario, WorldPlan(seed=7))
