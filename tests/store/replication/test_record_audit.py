@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from dht import Key
+from dht import Key, slot_of
 from dht.peer_audit import Topic
 from store import Draft, Kind, Record
 from store.record.package import open_package, pack
 from store.replication.messages import FetchRecords, FetchReply
 from tests.store.network import Net, Node, network
-from tests.store.support import draft, records
+from tests.store.support import draft, grant, records
 
 COUNT = 80
 OLD_S = 100.0  # honest copies have had the records for so long
@@ -87,6 +87,30 @@ def test_a_replica_that_gives_what_was_once_is_found_out() -> None:
         for d in drafts:
             found = await read(reader, d)
             assert found is not None and found.version.at_ms == d.at_ms
+
+    network(5, story)
+
+
+@pytest.mark.parametrize("is_granted", [False, True])
+def test_who_alone_has_a_record_has_to_prove_that_its_author_might_write_it(is_granted: bool) -> None:
+    async def story(net: Net) -> None:
+        net.set_strategy(grants_from=1)
+        await written(net, [])
+        reader, alone, *others = net.list[0], net.list[4], *(node.identity for node in net.list[1:4])
+        drafts = [draft(n, at=OLD_S) for n in range(COUNT)]  # just now: it may be on its way
+        mine = [d for d in drafts if alone.id in (owners := alone.overlay.owners(slot_of(d.key, 4)))
+                and reader.id not in owners]  # fmt: skip
+        assert len(mine) > 5
+        for record in records(*mine, signer=alone.identity):
+            await alone.store.put([record])
+        if is_granted:
+            await alone.store.grants.keep([grant(d, alone.identity, *others, bits=4) for d in mine])
+        for d in mine:
+            await read(reader, d)
+            await asyncio.sleep(1.0)
+        assert reader.audit.refuted() == (set() if is_granted else {alone.id})
+        for told in reader.audit.refutations():
+            assert "nothing proves that its author held the slot's lease" in told.reason and not told.is_behind
 
     network(5, story)
 
