@@ -77,6 +77,8 @@ class StoreParts:
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
         self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         self.site_removals = SiteRemovals(env.store, env.clock)
+        self.panels = PanelView(env.overlay)
+        self.board = EvidenceBoard(env.overlay, env.store, self.panels, env.clock)
         self.lookup = UrlLookup(env.store, self.replicator, self.shards, self.host_records.learn, sweep.is_vanishing)
 
 
@@ -155,6 +157,7 @@ class CrawlParts:
             lambda url: fetching.decide(url).allowed,
             store.denial_sweep,
             env.clock,
+            store.board,
         )
 
 
@@ -178,14 +181,13 @@ class WitnessParts:
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawl: CrawlParts
     ) -> None:
         overlay, clock, budget = env.overlay, env.clock, WitnessBudget()
-        self.panels = panels = PanelView(overlay)
+        self.panels, self.board = panels, board = store.panels, store.board
         turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
         fetcher = env.witness_fetcher or env.fetcher
         refusal = lambda url: fetching.refusals.reason(url) or fetching.pause.operator_reason()  # noqa: E731
         self.look = SecondLook(config, fetcher, env.parsers, turns, budget, fetching.decide, refusal, clock)
-        self.board = EvidenceBoard(overlay, env.store, panels, clock)
         check = RecordCheck(RecordRules(), store.shards, env.store.denial)
-        self.hearing = Hearing(overlay, env.identity, panels, self.board, check, clock)
+        self.hearing = Hearing(overlay, env.identity, panels, board, check, clock)
         fetched = lambda: crawl.crawler.status().fetched  # noqa: E731
         self.witness = Witness(
             overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock

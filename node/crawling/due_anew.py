@@ -27,6 +27,11 @@ def as_due(visit: Visit, *, has_page: bool, is_allowed: Callable[[str], bool]) -
     return forgotten(visit)
 
 
+def as_doubted(visit: Visit) -> Visit:
+    """Return an outcome, due at once and in full, of which nothing is believed but that its URL was found."""
+    return replace(forgotten(visit), state=VisitState.WAITING, due_at=0.0)
+
+
 def is_other(visit: Visit, *, is_allowed: Callable[[str], bool]) -> bool:
     """Tell whether a site's owner removed the page that a visit says is stored, or lets the URL be fetched again."""
     if visit.reason.startswith(REMOVED):

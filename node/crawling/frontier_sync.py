@@ -12,9 +12,9 @@ from itertools import islice
 from math import inf
 from typing import Protocol
 
-from crawl import Crawler, Visit
+from crawl import Crawler, Visit, VisitState
 from dht import Clock, Overlay, SiteShards, Slot, document_id, shards, slot_of, slot_range
-from node.crawling.due_anew import SETTLED_S, as_due, is_other
+from node.crawling.due_anew import SETTLED_S, as_doubted, as_due, is_other
 from node.crawling.store_change_feed import visit_of
 from store import Kind, Record, RecordStore
 
@@ -49,6 +49,33 @@ class Swept(Protocol):
         """Return the sites whose owners remove something else than when this was last asked."""
 
 
+class Doubts(Protocol):
+    """Which outcomes are doubted, because their author was convicted of writing what no site said."""
+
+    @property
+    def mark(self) -> object:
+        """What is another value whenever other outcomes are doubted."""
+
+    @property
+    def is_any(self) -> bool:
+        """Whether any outcome is doubted at all."""
+
+    def has(self, record: Record) -> bool:
+        """Tell whether a record is one of them; it has its proof."""
+
+
+class NoDoubts:
+    """The doubts where nobody was convicted."""
+
+    mark, is_any = None, False
+
+    def has(self, record: Record) -> bool:
+        return False
+
+
+NOBODY_DOUBTED = NoDoubts()
+
+
 class FrontierSync:
     """Follows leases, visits and host records on behalf of one crawler."""
 
@@ -63,9 +90,12 @@ class FrontierSync:
         is_allowed: Callable[[str], bool],
         sweep: Swept,
         clock: Clock,
+        doubts: Doubts = NOBODY_DOUBTED,
     ) -> None:
         """`hear` is told of each host record that is kept here, or comes in; `moved_sites` says what that moves.
-        `is_allowed`: by the strategy's rules and the sites' owners; `sweep`: what was swept off the disk."""
+        `is_allowed`: by the strategy's rules and the sites' owners; `sweep`: what was swept off the disk;
+        `doubts`: whose outcomes are due again."""
+        self._doubts, self._mark_doubts = doubts, doubts.mark
         self._is_allowed, self._sweep, self._clock = is_allowed, sweep, clock
         self._mark_swept = sweep.done
         self._crawler, self._store, self._overlay, self._places = crawler, store, overlay, places
@@ -122,7 +152,11 @@ class FrontierSync:
 
     def _leases_changed(self) -> bool:
         view = self._overlay.view
-        return view.leases() != self._held or self._is_replaced() or self._sweep.done != self._mark_swept
+        return view.leases() != self._held or self._is_replaced() or self._has_swept()
+
+    def _has_swept(self) -> bool:
+        """Whether pages are due again that the frontier takes for fetched."""
+        return self._sweep.done != self._mark_swept or self._doubts.mark != self._mark_doubts
 
     def _is_replaced(self) -> bool:
         """Whether URLs lie in other slots than they did: the strategy has other slots, or rules that spread sites."""
@@ -140,9 +174,9 @@ class FrontierSync:
     def _follow_leases(self) -> None:
         leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
         is_replaced, is_swept = self._is_replaced(), self._sweep.done != self._mark_swept
-        kept = {} if is_replaced or is_swept else leases
+        kept = {} if is_replaced or self._has_swept() else leases
         self._sure_until = inf if is_swept else self._clock().wall - SETTLED_S
-        self._mark_swept = self._sweep.done
+        self._mark_swept, self._mark_doubts = self._sweep.done, self._doubts.mark
         for slot in [s for s, epoch in self._held.items() if kept.get(s) != epoch]:
             self._release(slot)
         if is_replaced:
@@ -170,9 +204,18 @@ class FrontierSync:
             del self._filling[slot]
 
     def _recall(self, slot: Slot, visit: Visit) -> None:
+        if self._is_doubted(visit):
+            self._crawler.recall(slot, as_doubted(visit))
+            return
         is_sure = visit.history.fingerprint and visit.visited_at <= self._sure_until
         has_page = not is_sure or self._store.find_version(Kind.DOCUMENT, document_id(visit.url)) is not None
         self._crawler.recall(slot, as_due(visit, has_page=has_page, is_allowed=self._is_allowed))
+
+    def _is_doubted(self, visit: Visit) -> bool:
+        if not self._doubts.is_any or visit.state == VisitState.WAITING:
+            return False
+        outcome = self._store.find(Kind.VISIT, document_id(visit.url), content=False)
+        return outcome is not None and self._doubts.has(outcome)
 
     def _follow_store(self) -> None:
         newest = self._log.sequence

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from dht import Clock, NodeId, Overlay
+from dht import Clock, NodeId, Overlay, node_id_of
 from node.witness.panel_view import PanelView
 from node.witness.statement import MAX_STATEMENTS, STATED_S, Statement, Witnessed, decode_board, encode_board, point_of
 from node.witness.verdict import AuthorVerdict, judge
-from store import RecordStore
+from store import Record, RecordStore
 
 log = logging.getLogger(__name__)
 
@@ -32,8 +32,8 @@ NOTE = "verdicts"
 
 
 class Convict(NamedTuple):
-    """What stays of a verdict once its statements have gone. `since`: of its first disputed page, `until`: barred so
-    long (Unix seconds)."""
+    """What stays of a verdict once its statements have gone. `since`: what was written from then on is not believed;
+    `until`: barred so long (Unix seconds)."""
 
     since: float
     until: float
@@ -61,6 +61,21 @@ class EvidenceBoard:
         """Return who is barred now, and since when what it wrote is doubted."""
         now = self._clock().wall
         return {author: convict for author, convict in self._convicts.items() if now < convict.until}
+
+    @property
+    def mark(self) -> object:
+        """What is another value whenever other versions are doubted."""
+        return tuple(sorted((author, convict.since) for author, convict in self.convicts().items()))
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anybody is barred."""
+        return bool(self.convicts())
+
+    def has(self, record: Record) -> bool:
+        """Tell whether a convict wrote a version, and when it is not believed."""
+        convict = self.convicts().get(node_id_of(record.proof.author))
+        return convict is not None and record.version.at_ms / 1000 >= convict.since
 
     def has_said(self, author: NodeId, site: str) -> bool:
         """Tell whether this node has published what speaks against an author at a site: one page each is enough."""

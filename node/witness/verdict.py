@@ -22,8 +22,9 @@ BARRED_S = 30 * 86_400.0  # so long a convicted author gets no votes
 
 @dataclass(frozen=True, slots=True)
 class AuthorVerdict:
-    """Says that an author wrote what its sites did not say. `since`: when the first version was written that is
-    disputed, `at`: when the last statement was made that it took (Unix seconds)."""
+    """Says that an author wrote what its sites did not say. `since`: a week before the first version was written that
+    is disputed, from when on none of its versions is believed; `at`: when the last statement was made that it took
+    (Unix seconds)."""
 
     author: NodeId
     since: float
@@ -55,7 +56,7 @@ def judge(
     if len(chosen) < SITES_NEEDED:
         return None
     since, at = min(case.since for case in chosen), sorted(case.at for case in chosen)[SITES_NEEDED - 1]
-    return AuthorVerdict(author, since, at, tuple(sorted(case.domain for case in chosen)))
+    return AuthorVerdict(author, since - STATED_S, at, tuple(sorted(case.domain for case in chosen)))
 
 
 def disputed(

@@ -57,7 +57,7 @@ def test_five_sites_convict_and_four_never_do():
     found = judge(AUTHOR, sites(5), panel_of, NOW)
     assert found is not None
     assert found.author == AUTHOR and found.domains == tuple(DOMAINS[:5])
-    assert found.since == int(NOW * 1000 - 60_000) / 1000 and found.at == int(NOW) - 30
+    assert found.since == int(NOW * 1000 - 60_000) / 1000 - STATED_S and found.at == int(NOW) - 30
     assert found.until == int(NOW) - 30 + BARRED_S
     many = [said for n in range(4) for page in range(30) for said in dispute(DOMAINS[n], n, digest=b"%8d" % page)]
     assert verdict(many) is None
