@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from crawl import Visit, VisitState
 from crawl.schedule.change_rate import History
-from node.crawling.due_anew import as_due
+from node.crawling.due_anew import as_doubted, as_due
 
 FETCHED = Visit(
     "http://a.test/", 3, 0, VisitState.FETCHED, 900.0, 100.0, 200, etag='"1"', history=History(fingerprint=b"x" * 8)
@@ -39,3 +39,10 @@ def test_what_a_rule_refused_is_due_once_it_is_allowed() -> None:
     assert as_due(refused, has_page=False, is_allowed=lambda _: False) == refused
     by_robots = replace(refused, reason="robots")
     assert as_due(by_robots, has_page=False, is_allowed=always) == by_robots
+
+
+def test_of_a_convicts_outcome_nothing_is_believed_but_that_its_url_was_found() -> None:
+    for visit in (FETCHED, replace(FETCHED, state=VisitState.GONE), replace(FETCHED, state=VisitState.REFUSED)):
+        due = as_doubted(visit)
+        assert (due.state, due.due_at, due.etag, due.history.fingerprint) == (VisitState.WAITING, 0.0, "", b"")
+        assert (due.url, due.depth, due.scope) == (visit.url, visit.depth, visit.scope)
