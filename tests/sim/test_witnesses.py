@@ -18,7 +18,7 @@ from tests.sim.judged import MIN_DELAY_S
 NODES = 6
 WEB = WorldPlan(seed=31, hosts=48, pages=4, witness_permille=30)
 HONEST = WorldPlan(seed=32, hosts=24, pages=60, witness_permille=30)
-LARGE = WorldPlan(seed=33, hosts=240, pages=30, slot_bits=6, witness_permille=30)
+LARGE = WorldPlan(seed=33, hosts=60, pages=120, slot_bits=6, witness_permille=30)
 DAY_S = 86_400.0
 FOUND_WITHIN_S = 3600.0
 
