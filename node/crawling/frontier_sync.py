@@ -49,7 +49,7 @@ class Swept(Protocol):
         """Return the sites whose owners remove something else than when this was last asked."""
 
 
-class Doubts(Protocol):
+class DoubtedOutcomes(Protocol):
     """Which outcomes are doubted, because their author was convicted of writing what no site said."""
 
     @property
@@ -64,7 +64,7 @@ class Doubts(Protocol):
         """Tell whether a record is one of them; it has its proof."""
 
 
-class NoDoubts:
+class NoDoubtedOutcomes:
     """The doubts where nobody was convicted."""
 
     mark, is_any = None, False
@@ -73,7 +73,7 @@ class NoDoubts:
         return False
 
 
-NOBODY_DOUBTED = NoDoubts()
+NOBODY_DOUBTED = NoDoubtedOutcomes()
 
 
 class FrontierSync:
@@ -90,7 +90,7 @@ class FrontierSync:
         is_allowed: Callable[[str], bool],
         sweep: Swept,
         clock: Clock,
-        doubts: Doubts = NOBODY_DOUBTED,
+        doubts: DoubtedOutcomes = NOBODY_DOUBTED,
     ) -> None:
         """`hear` is told of each host record that is kept here, or comes in; `moved_sites` says what that moves.
         `is_allowed`: by the strategy's rules and the sites' owners; `sweep`: what was swept off the disk;
