@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from crawl import BadUrl, canonical_url
-from dht import Admitter, BadStrategy, Revocation, Rule, Strategy, check_bounds, split_url
+from dht import Admitter, BadStrategy, Need, Revocation, Rule, Strategy, check_bounds, split_url
 
 DAY_S = 86_400
 NEXT_S = 180 * DAY_S  # when operators may expect the next version
@@ -75,8 +75,20 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
         strategy = msgspec.convert(fields, Strategy)
     except msgspec.ValidationError as error:
         raise BadStrategy("draft", str(error), "mend that --set") from None
+    strategy = msgspec.structs.replace(strategy, needs=(*strategy.needs, *_unnamed_needs(newest, strategy)))
     check_bounds(strategy)
     return strategy
+
+
+def _unnamed_needs(newest: Strategy, strategy: Strategy) -> list[Need]:
+    """Return what nodes must know from now on, because of a rule that is switched, and the wishes do not name."""
+    wanted = {
+        "admission": strategy.admission != "open" == newest.admission,
+        "invitations": strategy.admission == "invited" != newest.admission,
+        "grants": strategy.grants_from > 0 == newest.grants_from,
+    }
+    named = {need.feature for need in strategy.needs}
+    return [Need(feature) for feature, is_wanted in wanted.items() if is_wanted and feature not in named]
 
 
 def check_understood(parts: Sequence[str]) -> None:

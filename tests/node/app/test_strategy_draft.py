@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dht import BadStrategy, CrawlRules, Rule, Strategy, check_bounds
+from dht import BadStrategy, CrawlRules, Need, Rule, Strategy, check_bounds
 from node.app.strategy_draft import (
     DAY_S,
     DraftRequest,
@@ -50,6 +50,18 @@ def test_new_rules_come_first_in_their_order_and_an_old_one_given_again_moves_up
     wishes = DraftRequest({}, rules=[host_rule("deny", "New.Test"), SLOW])
     assert drafted(wishes, rules=(DENIED, SLOW)).rules == (Rule(action="deny", host="new.test"), SLOW, DENIED)
     assert drafted(DraftRequest({}, drop_rules=[1]), rules=(DENIED, SLOW)).rules == (SLOW,)
+
+
+def test_whoever_switches_a_rule_names_what_nodes_must_know_for_it() -> None:
+    """As a network that begins with the rule does; what is named already, and with a day, stays as it is."""
+    attested = drafted(DraftRequest({"admission": "attested"}))
+    assert attested.needs == (Need("admission"),)
+    invited = drafted(DraftRequest({"admission": "invited"}), admission="attested")
+    assert invited.needs == (Need("invitations"),)
+    assert drafted(DraftRequest({"grants_from": 9}), needs=(Need("x"),)).needs == (Need("x"), Need("grants"))
+    later = Need("admission", NOW + DAY_S)
+    assert drafted(DraftRequest({"admission": "attested"}), needs=(later,)).needs == (later,)
+    assert drafted(DraftRequest({"replicas": 2}), admission="attested", grants_from=1).needs == ()
 
 
 def test_nodes_are_blocked_and_unblocked_and_publishers_replaced() -> None:
