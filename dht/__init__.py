@@ -104,6 +104,7 @@ from dht.wire.grant import (
     decode_grant,
     encode_grant,
     grant_flaw,
+    owners_needed,
     signers_needed,
 )
 from dht.wire.heartbeat import Load, VerifiedHeartbeat, open_heartbeat
@@ -213,6 +214,7 @@ __all__ = [
     "open_heartbeat",
     "open_overlay",
     "open_voucher",
+    "owners_needed",
     "parse_address",
     "parse_document",
     "parse_invitation",

@@ -16,6 +16,7 @@ from store.record.host_record import HostAlias, HostRecord, decode_host, encode_
 from store.record.package import open_package, pack, sign_package, url_of
 from store.record.record import Draft, Kind, Record, Version
 from store.record.record_check import RecordCheck
+from store.record.standing_page import page_in
 from store.replication.messages import SlotReport, SlotReportReply
 from store.replication.replicator import Replicator
 
@@ -24,5 +25,5 @@ __all__ = [
     "Kind", "MemoryDisk", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator", "SlotReport",
     "SlotReportReply", "StoreConfig",
     "StoreCorrupt", "TooFewCopies", "Version", "decode_document", "decode_host", "encode_document", "encode_host",
-    "host_name", "host_url", "open_package", "pack", "sign_package", "url_of",
+    "host_name", "host_url", "open_package", "pack", "page_in", "sign_package", "url_of",
 ]  # fmt: skip

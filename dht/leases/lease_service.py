@@ -30,7 +30,7 @@ from dht.leases.voter import HOLD_S, VOTE_S, Team
 from dht.local_faults import LocalFaults
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest, PeerClient
 from dht.ownership.view import OverlayView
-from dht.wire.grant import SignedGrant, signers_needed
+from dht.wire.grant import SignedGrant, owners_needed, signers_needed
 
 log = logging.getLogger(__name__)
 
@@ -169,8 +169,13 @@ class LeaseService:
     def _ask_grants(self, attempts: Mapping[Slot, Attempt]) -> None:
         view = self._view
         if view.strategy.grants_from:
-            needed = lambda slot: signers_needed(len(view.owners(slot)))  # noqa: E731
-            self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, needed)
+            self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, self._signers_needed)
+
+    def _signers_needed(self, slot: Slot) -> int:
+        """How many must sign: as many as readers want, and so many owners that it is strong, where these are live."""
+        owners, live = self._view.owners(slot), self._view.live_owners(slot)
+        strong = owners_needed(len(owners))
+        return max(signers_needed(len(owners)), strong if len(set(owners) & set(live)) >= strong else 0)
 
     def _only_granted(self, now: Now, held: Mapping[Slot, int]) -> Mapping[Slot, int]:
         """Those of held slots that were granted; the same object while that holds."""

@@ -75,6 +75,12 @@ def signers_needed(owners: int) -> int:
     return min(2, max(1, owners))
 
 
+def owners_needed(owners: int) -> int:
+    """Return how many of a slot's owners, the sleeping ones among them, must have signed that a grant is strong: what
+    is written under another one replaces no page that stands."""
+    return owners // 2 + 1
+
+
 def granted_bytes(grant: Grant) -> bytes:
     """Return what voters sign, in the domain `DOMAIN`."""
     return _encoder.encode(grant)

@@ -22,6 +22,7 @@ from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
 from node.crawling.record_rules import RecordRules
+from node.crawling.standing_review import StandingReview
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.url_lookup import UrlLookup
@@ -158,6 +159,9 @@ class CrawlParts:
             store.denial_sweep,
             env.clock,
             store.board,
+        )
+        self.standing_review = StandingReview(
+            env.store, env.overlay, self.crawler, store.replicator.is_strong_holder, env.clock
         )
 
 

@@ -3,13 +3,13 @@
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from crawl import Visit, decode_visit
 from dht import DocumentId
 from index import DocumentChange, Text
 from node.crawling.record_rules import RecordRules
-from store import Document, Kind, Record, RecordChange, RecordCheck, RecordStore, decode_document
+from store import Document, Kind, Record, RecordChange, RecordCheck, RecordStore, decode_document, page_in
 
 CHECK = RecordCheck(RecordRules())
 
@@ -37,12 +37,12 @@ class StoreChangeFeed:
     def _is_of_a_page(self, change: RecordChange) -> bool:
         """Whether a change may alter what the index holds: a visit does where it hides a page, or shows it again."""
         if change.kind != Kind.VISIT:
-            return change.kind == Kind.DOCUMENT
+            return change.kind in (Kind.DOCUMENT, Kind.STANDING)
         visit = None if change.removed else self._find(Kind.VISIT, change.id)
         return visit is not None and visit_of(visit).barred_at != 0
 
     def _read(self, id: DocumentId) -> DocumentChange:
-        record = self._find(Kind.DOCUMENT, id)
+        record = self._store.find_page(id, content=False, proven=False)
         if record is None or is_hidden(self._find(Kind.VISIT, id)):
             return DocumentChange(id, None, 0.0)
         return DocumentChange(id, text_of(record), record.version.at_ms / 1000)
@@ -64,6 +64,12 @@ class StoreChangeFeed:
 
     def _cursor(self, sequence: int) -> bytes:
         return self._log.incarnation + sequence.to_bytes(8, "big")
+
+
+def shown_page(records: Mapping[tuple[Kind, DocumentId], Record], id: DocumentId) -> Record | None:
+    """Return the version of a page that is shown, of those records of it that were read; None where there is none."""
+    standing = records.get((Kind.STANDING, id))
+    return page_in(standing) if standing is not None else records.get((Kind.DOCUMENT, id))
 
 
 def is_hidden(visit: Record | None) -> bool:

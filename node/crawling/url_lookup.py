@@ -5,9 +5,11 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from crawl import Visit
 from dht import DocumentId, Key, SiteShards, document_id, site_of
 from index import Text
-from node.crawling.store_change_feed import is_hidden, text_of, visit_of
+from node.crawling.store_change_feed import is_hidden, shown_page, text_of, visit_of
 from store import Document, Kind, Record, RecordStore, Replicator, decode_document
 
+PAGE = (Kind.DOCUMENT, Kind.STANDING)  # of a page there may be two versions, of which one is shown
+Records = Mapping[tuple[Kind, DocumentId], Record]
 Learn = Callable[[Iterable[str]], Awaitable[object]]
 """Reads the host records of sites, where they were not read lately."""
 
@@ -34,35 +36,35 @@ class UrlLookup:
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
         """Return the visits that are known, by URL."""
-        return {url: visit_of(record) for url, record in (await self._read(Kind.VISIT, urls, False)).items()}
+        return {url: visit_of(record) for url, record in (await self._read((Kind.VISIT,), urls, False)).items()}
 
     async def documents(self, urls: Sequence[str]) -> Mapping[str, Document]:
         """Return the pages that are stored, without their contents, by URL."""
-        found = await self._read(Kind.DOCUMENT, urls, False)
+        found = await self._read(PAGE, urls, False)
         return {url: decode_document(record.body) for url, record in found.items()}
 
     async def records(self, urls: Sequence[str], *, content: bool) -> Mapping[str, Record]:
         """Return the documents that are stored, as records, by URL."""
-        return await self._read(Kind.DOCUMENT, urls, content)
+        return await self._read(PAGE, urls, content)
 
     def here(self, url: str) -> Record | None:
         """Return the document of a URL that lies on this node, as a record without its content; None where there is
         none or it must not be shown."""
         id, find = document_id(url), self._store.find
-        record = find(Kind.DOCUMENT, id, content=False)
+        record = self._store.find_page(id, content=False)
         return None if is_hidden(find(Kind.VISIT, id, content=False, proven=False)) else record
 
     async def texts(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
         """Read signed documents by id and place, as the searcher shows them; None where nobody has one, nothing where
         it may just have been taken back."""
-        both = [(kind, id, key) for kind in (Kind.DOCUMENT, Kind.VISIT) for id, key in wanted]
-        records, unsure = await self._replicator.read_sure(both)
+        kinds = [(kind, id, key) for kind in (*PAGE, Kind.VISIT) for id, key in wanted]
+        records, unsure = await self._replicator.read_sure(kinds)
         shown = [id for id, _ in wanted if not is_hidden(records.get((Kind.VISIT, id)))]
-        texts = {id: text_of(records.get((Kind.DOCUMENT, id))) for id in shown}
+        texts = {id: text_of(shown_page(records, id)) for id in shown}
         is_told = {id: not self._is_vanishing() and (Kind.DOCUMENT, id) not in unsure for id in texts}
         return {id: text for id, text in texts.items() if text or is_told[id]}
 
-    async def _read(self, kind: Kind, urls: Sequence[str], content: bool) -> Mapping[str, Record]:
+    async def _read(self, kinds: Sequence[Kind], urls: Sequence[str], content: bool) -> Mapping[str, Record]:
         """Read from their places now, else from those where they lay before; whoever asks for a URL learns where it
         lies. A document that its site's rules disallow by now is not shown."""
         await self._learn({site_of(url) for url in urls})
@@ -70,9 +72,15 @@ class UrlLookup:
         for turn in range(max(map(len, places.values()), default=0)):
             left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}
             wanted = [
-                (k, document_id(url), key) for k in dict.fromkeys((kind, Kind.VISIT)) for url, key in left.items()
+                (kind, document_id(url), key)
+                for kind in dict.fromkeys((*kinds, Kind.VISIT))
+                for url, key in left.items()
             ]
             records = await self._replicator.read_many(wanted, content=content)
-            found |= {url: r for url in left if (r := records.get((kind, document_id(url)))) is not None}
+            found |= {url: r for url in left if (r := _chosen(kinds, records, document_id(url))) is not None}
             hidden |= {url for url in left if is_hidden(records.get((Kind.VISIT, document_id(url))))}
-        return found if kind == Kind.VISIT else {url: r for url, r in found.items() if url not in hidden}
+        return found if kinds != PAGE else {url: r for url, r in found.items() if url not in hidden}
+
+
+def _chosen(kinds: Sequence[Kind], records: Records, id: DocumentId) -> Record | None:
+    return shown_page(records, id) if kinds == PAGE else records.get((kinds[0], id))

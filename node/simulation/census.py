@@ -13,7 +13,7 @@ from index import SearchOracle, Text
 from node.crawling.store_change_feed import text_of
 from node.simulation.scripted_fetch import Visited
 from node.simulation.sim_node import SimNode
-from store import HostRecord, Kind, Record, decode_host
+from store import HostRecord, Kind, Record, decode_host, page_in
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 
@@ -66,7 +66,7 @@ def _enter(census: Census, record: Record) -> str:
         host = decode_host(record.body)
         census.hosts[host.url] = host
         return host.url
-    text = text_of(record)
+    text = text_of(page_in(record) if record.kind == Kind.STANDING else record)
     if text is None:
         return ""
     census.texts[text.url] = text

@@ -56,7 +56,8 @@ class Catalog:
                 (verdict,) = self.writer.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
-            self.writer.execute(grant_table.SCHEMA)  # older programs know nothing of it
+            for addition in (grant_table.SCHEMA, grant_table.WEAK_SCHEMA, row_table.BY_STANDING):
+                self.writer.execute(addition)  # older programs know nothing of it
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
 

@@ -4,7 +4,7 @@ Grants are durable before the records that they prove are written. Reads are pla
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from dht import CLOCKS_S, LATE_S, NodeId, SignedGrant, Slot, slot_of
 from store.disk import grant_table
@@ -43,8 +43,13 @@ class KnownGrants:
                 return found
         return []
 
-    async def keep(self, grants: Iterable[SignedGrant]) -> None:
-        """Keep those that are not here, durably when this returns. Raises MachineRefuses or StoreCorrupt."""
+    def is_weak(self, grant: SignedGrant) -> bool:
+        """Tell whether a grant was weak when it came."""
+        return grant_table.is_weak(self._catalog.reader.database, grant)
+
+    async def keep(self, grants: Iterable[SignedGrant], weak: Container[SignedGrant] = ()) -> None:
+        """Keep those that are not here, durably when this returns, and note which of these are `weak`. Raises
+        MachineRefuses or StoreCorrupt."""
         news = [grant for grant in dict.fromkeys(grants) if not self._has(grant)]
         if not news:
             return
@@ -52,7 +57,7 @@ class KnownGrants:
         for grant in news:
             self._remember(_tenure(grant), grant)
         try:
-            await self._queue.run(lambda: self._ledger.keep_grants(news))
+            await self._queue.run(lambda: self._ledger.keep_grants(news, weak))
         except BaseException:
             for grant in news:
                 self._recent.pop(_tenure(grant), None)

@@ -8,7 +8,7 @@ from them under a new incarnation. All methods belong to the store's writer thre
 
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from contextlib import suppress
 from itertools import groupby
 
@@ -106,13 +106,27 @@ class Ledger:
             return self.segments.encode(FrameType.GROUP, encode_group(records), b"")
         return self.segments.encode(FrameType.RECORD, encode_head(records[0]), records[0].content or b"")
 
-    def keep_grants(self, grants: Sequence[SignedGrant], *, check: bool = True) -> None:
-        """Make grants durable, before the records that name them. Raises MachineRefuses, having changed nothing."""
-        head = msgspec.msgpack.encode([encode_grant(grant) for grant in grants])
-        (place,) = self._append([self.segments.encode(FrameType.GRANTS, head, b"")], check=check)
+    def keep_grants(
+        self, grants: Sequence[SignedGrant], weak: Container[SignedGrant] = (), *, check: bool = True
+    ) -> None:
+        """Make grants durable, before the records that name them, and which of them are `weak`. Raises MachineRefuses,
+        having changed nothing."""
+        parts = {
+            FrameType.GRANTS: [grant for grant in grants if grant not in weak],
+            FrameType.WEAK_GRANTS: [grant for grant in grants if grant in weak],
+        }
+        parts = {type: part for type, part in parts.items() if part}
+        heads = {type: msgspec.msgpack.encode([*map(encode_grant, part)]) for type, part in parts.items()}
+        places = self._append([self.segments.encode(type, head, b"") for type, head in heads.items()], check=check)
         with self.catalog.transaction():
-            grant_table.add(self.catalog.writer, grants, place.segment)
+            for (type, part), place in zip(parts.items(), places, strict=True):
+                self._list_grants(type, part, place.segment)
             self._cover()
+
+    def _list_grants(self, type: FrameType, grants: Sequence[SignedGrant], segment: int) -> None:
+        grant_table.add(self.catalog.writer, grants, segment)
+        if type == FrameType.WEAK_GRANTS:
+            grant_table.note_weak(self.catalog.writer, grants)
 
     def drop_grants(self, grants: Sequence[EndedGrant]) -> None:
         """Take grants out of the index."""
@@ -206,7 +220,8 @@ class Ledger:
         """Forget a sealed segment that holds no live record any more, once the index says so durably; its grants are
         written anew."""
         if grants := grant_table.in_segment(self.catalog.writer, segment):
-            self.keep_grants(grants, check=False)
+            weak = [grant for grant in grants if grant_table.is_weak(self.catalog.writer, grant)]
+            self.keep_grants(grants, weak, check=False)
         self.catalog.checkpoint()
         self.segments.delete(segment)
 
@@ -293,9 +308,9 @@ class Ledger:
                 rows = {}
                 self._replay_drop(frame)
                 continue
-            if frame.type == FrameType.GRANTS:
+            if frame.type in (FrameType.GRANTS, FrameType.WEAK_GRANTS):
                 with self.catalog.transaction():
-                    grant_table.add(self.catalog.writer, _grants_of(frame), frame.place.segment)
+                    self._list_grants(frame.type, _grants_of(frame), frame.place.segment)
                 continue
             for row in _rows_of(frame):
                 other = rows.get((row.kind, row.id))

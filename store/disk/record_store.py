@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from dht import BrokenFile, Clock, DocumentId, FaultSite, Key, LocalFaults, MachineRefuses
 from store.config import StoreConfig
+from store.disk import row_table
 from store.disk.catalog_reader import CatalogReader
 from store.disk.cell_sums import CELL_BITS, RangeSummary
 from store.disk.change_log import ChangeLog
@@ -31,6 +32,7 @@ from store.disk.write_queue import WriteQueue
 from store.errors import StoreCorrupt
 from store.record.denial import NO_PAGES, RecordDenial
 from store.record.record import Kind, Record, ShortVersion
+from store.record.standing_page import page_in
 from store.record.time_flaw import DAY_S, time_flaw
 
 _RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
@@ -38,6 +40,13 @@ _EXPIRED_AT_ONCE = 512  # records in one transaction
 _ERASING_REST_S = 0.4  # after a step of 4 MB: 20 GiB in 35 minutes
 _JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
 T = TypeVar("T")
+
+
+class StandingName(NamedTuple):
+    """Names a page of which two versions are here."""
+
+    sequence: int  # of its last change
+    id: DocumentId
 
 
 class RecordStore:
@@ -160,10 +169,11 @@ class RecordStore:
     def knows(self, record: Record) -> bool:
         """Tell whether putting a record would change nothing, because that version or a newer one is durable here.
 
-        It may say no of what was not written just now; but of a found URL, which many pages name, it always knows.
+        It may say no of what was not written just now; but of a found URL, which many pages name, it always knows. A
+        page may stand beside a newer one, so of an older page it never knows.
         """
         if self._has_just(record):
-            return True
+            return record.kind != Kind.DOCUMENT or self.find_version(record.kind, record.id) == record.version.short
         if record.kind != Kind.VISIT or record.version.epoch:
             return False
         row = self._catalog.reader.find(record.kind, record.id)
@@ -176,6 +186,18 @@ class RecordStore:
         that is not asked for. Raises StoreCorrupt.
         """
         return self._records.find(kind, id, content=content, proven=proven)
+
+    def find_page(self, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
+        """Return the version of a page that is shown: the one that stands where there is such, else the newest; as
+        `find` does."""
+        standing = self.find(Kind.STANDING, id, content=content)
+        return (
+            page_in(standing) if standing is not None else self.find(Kind.DOCUMENT, id, content=content, proven=proven)
+        )
+
+    def standing(self, after: int, limit: int) -> list[StandingName]:
+        """List pages of which a version stands beside a newer one, after a place in the change log and by it."""
+        return [StandingName(*row) for row in self._catalog.reader.query(row_table.STANDING, (after, limit))]
 
     def find_version(self, kind: Kind, id: DocumentId) -> ShortVersion | None:
         """Return which version of a record lies here, None where there is none."""

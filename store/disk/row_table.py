@@ -26,6 +26,8 @@ CREATE INDEX by_site ON records (site);
 {site_table.SCHEMA}
 {frame_table.SCHEMA}
 """
+BY_STANDING = f"CREATE INDEX IF NOT EXISTS by_standing ON records (sequence) WHERE kind = {Kind.STANDING:d}"
+STANDING = f"SELECT sequence, id FROM records WHERE kind = {Kind.STANDING:d} AND sequence > ? ORDER BY sequence LIMIT ?"
 _INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
 _OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frame_table.PLACE}"
 _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables

@@ -44,6 +44,7 @@ class FrameType(IntEnum):
     DROP = 2  # head: first and last key of a range, and the day; every earlier record in it was given away
     GROUP = 3  # head: many small records, see `store/disk/record_group.py`
     GRANTS = 4  # head: a list of grants, see `store/disk/grant_table.py`
+    WEAK_GRANTS = 5  # head: such a list, of those that were weak when they came
 
 
 class SegmentPlace(NamedTuple):

@@ -28,6 +28,7 @@ class Kind(IntEnum):
     DOCUMENT = 1  # body: store.record.document.Document; content: the fetched bytes
     VISIT = 2  # body: crawl.visits.Visit; no content
     HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
+    STANDING = 4  # body: store.record.standing_page.StandingBody; content: that of the page in it
 
     @classmethod
     def _missing_(cls, value: object) -> "Kind | None":

@@ -18,6 +18,7 @@ from store.record.document import decode_document, document_flaw
 from store.record.host_record import decode_host, host_flaw
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, forgeries, url_in, url_of
 from store.record.record import Draft, Kind, Record, digest_of
+from store.record.standing_page import standing_flaw
 
 MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
 MAX_COUNTED = 256  # authors and peers whose refused records are counted apart; the one heard of first gives way
@@ -101,6 +102,9 @@ class RecordCheck:
                 flaw, url = document_flaw(document, at_ms / 1000, has_content=has_content), document.url
             else:
                 flaw, url = "", url_in(record.body)
+            if record.kind == Kind.STANDING:
+                digest = record.content_digest or sha256(record.content or b"").digest()
+                flaw = standing_flaw(record.body, digest, epoch, at_ms, has_content=has_content)
             if wrong := flaw or _elsewhere(url, record.id, record.key) or self._rules.url_flaw(url):
                 return wrong
             if record.kind in (Kind.VISIT, Kind.HOST) and has_content:

@@ -18,6 +18,7 @@ from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
 from store.replication.admission import Admission
 from store.replication.hinted_handoff import HintedHandoff
+from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
 from store.replication.replica_repair import ReplicaRepair
@@ -44,8 +45,10 @@ class ReplicaServer:
         places: SiteShards,
         refusals: RefusalCounts,
         right: WriteRight,
+        pages: PageVersions,
     ) -> None:
         self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
+        self._pages = pages
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
@@ -73,22 +76,21 @@ class ReplicaServer:
             if flaw.is_authors or (refusal and not flaw.reason):
                 self._refusals.count(records[n].proof.author, peer)
         news = [n for n in news if not reasons[n]]
-        rulings = await self._right.judge(peer, [records[n] for n in news], message.grants)
+        rulings = await self._pages.judge(peer, [records[n] for n in news], message.grants)
         for n, ruling in zip(news, rulings, strict=True):
             reasons[n] = ruling.reason
             if ruling.reason and ruling.is_final:
                 self._refusals.count(records[n].proof.author, peer)
-        good = [records[n] for n in news if not reasons[n]]
+        taken = [(records[n], ruling) for n, ruling in zip(news, rulings, strict=True) if not reasons[n]]
         if hinted_for:
             self._repair.left_here(
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
             )
         try:
-            await self._right.keep(rulings)
-            await self._store.put(good)
+            await self._pages.put([record for record, _ in taken], [ruling for _, ruling in taken])
             await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
         except MachineRefuses:
-            for slot in sorted({self._slot(r.key) for r in good}):
+            for slot in sorted({self._slot(r.key) for r, _ in taken}):
                 self._repair.incomplete(slot)
             reasons = [reason or NOT_KEPT for reason in reasons]
         refused = tuple(messages.RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)

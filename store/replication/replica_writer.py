@@ -38,10 +38,11 @@ from store.record.record_check import RecordCheck
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.late_peers import LatePeers
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
+from store.replication.page_versions import PageVersions
 from store.replication.pending_write import PendingWrite, WriteTicket
 from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
-from store.replication.write_right import WriteRight, needs_grant
+from store.replication.write_right import Ruling, WriteRight, needs_grant
 from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
@@ -64,12 +65,13 @@ class ReplicaWriter:
         check: RecordCheck,
         late: LatePeers,
         right: WriteRight,
+        pages: PageVersions,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
         self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), late
-        self._sent, self._right = SentGrants(), right
+        self._sent, self._right, self._pages = SentGrants(), right, pages
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
         self._queue: deque[PendingWrite] = deque()
@@ -202,7 +204,7 @@ class ReplicaWriter:
     async def _keep_grants(self, batch: list[PendingWrite]) -> None:
         """Keep what proves a package, for whoever gets its records later; at once it goes with them."""
         with suppress(MachineRefuses):
-            await self._store.grants.keep(p.grant for p in batch if p.grant is not None)
+            await self._right.keep(self._right.ruling(p.grant) for p in batch)
 
     async def _spread(self, batch: list[PendingWrite], records: list[Record], sends: asyncio.TaskGroup) -> None:
         """Send to live owners, again and again, and where they are late to the next candidates as well, until every
@@ -263,7 +265,10 @@ class ReplicaWriter:
         lacking = self._lacking(batch) if is_hint else ()
         is_here = peer == self._overlay.view.node_id
         grants = tuple(dict.fromkeys(p.grant for p in batch if p.grant is not None))
-        refused = await (self._keep(records, lacking) if is_here else self._ask(peer, records, lacking, grants))
+        rulings = [self._right.ruling(p.grant) for p in batch] if is_here else []
+        refused = await (
+            self._keep(records, rulings, lacking) if is_here else self._ask(peer, records, lacking, grants)
+        )
         taken = [pending for n, pending in enumerate(batch) if n not in refused]
         for pending in taken:
             pending.copies.add(peer)
@@ -280,11 +285,11 @@ class ReplicaWriter:
             found.update(peer for peer in view.owners(team.slot) if peer not in pending.copies)
         return tuple(sorted(found or owners))[:MAX_HINTED]
 
-    async def _keep(self, records: list[Record], lacking: tuple[NodeId, ...]) -> set[int]:
+    async def _keep(self, records: list[Record], rulings: list[Ruling], lacking: tuple[NodeId, ...]) -> set[int]:
         if lacking:
             self._left_here({slot_of(r.key, self._slot_bits) for r in records})
         try:
-            await self._store.put(records)
+            await self._pages.put(records, rulings)
         except MachineRefuses:
             for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
                 self._refused(slot, self._overlay.view.node_id)

@@ -22,6 +22,7 @@ from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
 from store.replication.late_peers import LatePeers
 from store.replication.messages import SlotState
+from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import PeerSync
 from store.replication.proof_thread import ProofThread
 from store.replication.replica_reader import Name, Records, ReplicaReader, Wants
@@ -78,8 +79,9 @@ class Replicator:
         check, proofs, late = RecordCheck(rules or NoBodyRules(), places, store.denial), ProofThread(), LatePeers(clock)
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
-        right = WriteRight(overlay, store.grants, proofs, config, clock)
-        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right)
+        self._right = right = WriteRight(overlay, store.grants, proofs, config, clock)
+        self._pages = pages = PageVersions(overlay, store, right, signer)
+        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
         )
@@ -97,12 +99,13 @@ class Replicator:
             check,
             late,
             right,
+            pages,
         )
         audit = audit or PeerAudit(clock, rng.random)
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, late, audit)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
         self._server = ReplicaServer(
-            store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals, right
+            store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals, right, pages
         )
         self._shard_mover = ShardMover(config, store, overlay, places, clock, self._writer.move, self._reader.read_many)
 
@@ -159,6 +162,11 @@ class Replicator:
         bits = self._overlay.view.strategy.slot_bits
         return [self._server.state(slot, bits) for slot in slots]
 
+    def is_strong_holder(self, slot: Slot) -> bool:
+        """Tell whether most owners of a slot have granted it to this node: what it writes there replaces anything."""
+        grants = self._overlay.view.grants(slot)
+        return bool(grants) and self._right.is_strong(grants[0])
+
     def status(self) -> ReplicatorStatus:
         """Return the figures of this moment."""
         view, counts = self._overlay.view, Counter(self._handoff.counts())
@@ -186,6 +194,7 @@ class Replicator:
         while True:
             try:
                 await self._repair.deliver_owed()
+                await self._pages.settle()
             except MachineRefuses as error:
                 log.debug("debts not settled reason=%s", error)
             await asyncio.sleep(self._config.deliver_every_s)

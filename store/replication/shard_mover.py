@@ -44,7 +44,8 @@ REST_S = 0.2  # between two portions
 CHANGES = 1024  # lines of the change log read together
 MAX_CALM = 65_536  # sites remembered not to be spread, so that their records need not be read
 FIRST, LAST = bytes(20), b"\xff" * 20
-MOVED = (Kind.DOCUMENT, Kind.VISIT)  # a visit goes after its document, so that a URL with an outcome has one
+# What is shown goes first; a visit goes after its document, so that a URL with an outcome has one.
+MOVED = (Kind.STANDING, Kind.DOCUMENT, Kind.VISIT)
 
 ReadMany = Callable[[Wants], Awaitable[Records]]
 Write = Callable[[Record, Key], Awaitable[None]]  # to another place of its site

@@ -18,6 +18,8 @@ from functools import partial
 from typing import NamedTuple
 
 from dht import (
+    CLOCKS_S,
+    LATE_S,
     Clock,
     NodeId,
     Overlay,
@@ -27,6 +29,7 @@ from dht import (
     Slot,
     grant_flaw,
     node_id_of,
+    owners_needed,
     signers_needed,
     slot_of,
 )
@@ -34,6 +37,7 @@ from store.config import StoreConfig
 from store.disk.known_grants import KnownGrants
 from store.record.package import MAX_RECORDS
 from store.record.record import Draft, Kind, Record
+from store.record.standing_page import page_in
 from store.replication.messages import AskVersions, HeldVersion, VersionsReply, Wanted
 from store.replication.proof_thread import ProofThread
 
@@ -48,15 +52,19 @@ _SIGNATURE_BYTES = 8192  # checking one takes as long as proving so many bytes o
 
 class Ruling(NamedTuple):
     """Says why a record is not taken, "" where it is, then by which grant, if it needs one. `is_final`: asking again
-    later would change nothing."""
+    later would change nothing. `is_weak`: too few owners signed the grant, in whose time it came."""
 
     reason: str = ""
     grant: SignedGrant | None = None
     is_final: bool = True
+    is_weak: bool = False
 
 
 def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
-    """Tell whether a version must prove its lease. A found URL, which has epoch 0, need not; a page always."""
+    """Tell whether a version must prove its lease. A found URL, which has epoch 0, need not; a page always, and one
+    that stands beside a newer one in every network."""
+    if kind == Kind.STANDING:
+        return True
     if not grants_from or kind not in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST):
         return False
     return epoch >= grants_from or (kind == Kind.DOCUMENT and not epoch)
@@ -81,33 +89,59 @@ class WriteRight:
         sound = await self._sound(grants)
         doubtful = list[int]()
         for n in needing:
-            grant = self._named(records[n], sound)
-            rulings[n] = Ruling("", grant) if grant is not None else Ruling(WITHOUT)
+            grant = self._named(_written(records[n]), sound)
+            rulings[n] = self.ruling(grant) if grant is not None else Ruling(WITHOUT)
             if grant is not None and not self.is_known(grant):
                 doubtful.append(n)
         pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
-            rulings[n] = Ruling(reason, rulings[n].grant, is_final=reason != LATER)
+            rulings[n] = rulings[n]._replace(reason=reason, is_final=reason != LATER)
         return rulings
+
+    def ruling(self, grant: SignedGrant | None) -> Ruling:
+        """Return the ruling on what is taken by a grant, or without one."""
+        if grant is None:
+            return Ruling()
+        in_time = self._clock().wall <= grant.grant.until_s + LATE_S + CLOCKS_S
+        return Ruling("", grant, is_weak=in_time and not self.is_strong(grant))
 
     async def keep(self, rulings: Iterable[Ruling]) -> None:
         """Keep the grants of records that are taken; before these. Raises MachineRefuses or StoreCorrupt."""
-        await self._known.keep(ruling.grant for ruling in rulings if ruling.grant is not None and not ruling.reason)
+        taken = {r.grant: r.is_weak for r in rulings if r.grant is not None and not r.reason}
+        await self._known.keep(taken, [grant for grant, is_weak in taken.items() if is_weak])
 
     def named_by(self, records: Iterable[Record]) -> tuple[SignedGrant, ...]:
         """Return the grants that prove records, each once; they travel with them. What this node wrote may be proved by
         one that it got later: its voters are others by now."""
         found = dict[SignedGrant, None]()
-        for r in records:
-            author, (epoch, at_ms, _) = node_id_of(r.proof.author), r.version
-            if not epoch:
-                continue
-            grants = self._known.covering(author, r.signed_key, epoch, at_ms)
-            if author == self._overlay.view.node_id:
-                grants += [g for g in self._own(r.signed_key) if g.grant.covers(r.signed_key, epoch, at_ms)]
-            known = next(filter(self.is_known, grants), None)
-            found |= dict.fromkeys([known] if known is not None else grants)
+        for record in map(_written, records):
+            grants = self._grants_of(record) if record.version.epoch else []
+            best = next(filter(self.is_strong, grants), None) or next(filter(self.is_known, grants), None)
+            found |= dict.fromkeys([best] if best is not None else grants)
         return tuple(found)
+
+    def is_strong(self, signed: SignedGrant) -> bool:
+        """Tell whether most of a slot's owners have signed a grant, as this node sees them now."""
+        view = self._overlay.view
+        owners = view.owners(signed.grant.first_slot(view.strategy.slot_bits))
+        return len(signed.signers & set(owners)) >= owners_needed(len(owners))
+
+    def is_strongly_written(self, record: Record) -> bool:
+        """Tell whether a strong grant is known here under which a record was written."""
+        return any(map(self.is_strong, self._grants_of(record)))
+
+    def is_weakly_written(self, record: Record) -> bool:
+        """Tell whether a record was written under a grant that was weak when it came, and is."""
+        grants = self._grants_of(record)
+        return bool(grants) and not any(map(self.is_strong, grants)) and all(map(self._known.is_weak, grants))
+
+    def _grants_of(self, record: Record) -> list[SignedGrant]:
+        """The grants here under which a record may have been written."""
+        author, (epoch, at_ms, _) = node_id_of(record.proof.author), record.version
+        grants = self._known.covering(author, record.signed_key, epoch, at_ms)
+        if author == self._overlay.view.node_id:
+            grants += [g for g in self._own(record.signed_key) if g.grant.covers(record.signed_key, epoch, at_ms)]
+        return grants
 
     def written_under(self, draft: Draft) -> SignedGrant | None:
         """Return the grant of this node that a draft is written under, None where none covers its instant: one that is
@@ -134,7 +168,8 @@ class WriteRight:
         author, (epoch, at_ms, _) = node_id_of(record.proof.author), record.version
         brought = [g for g in sound.get((author, epoch), ()) if g.grant.covers(record.signed_key, epoch, at_ms)]
         grants = brought or self._known.covering(author, record.signed_key, epoch, at_ms)
-        return next(filter(self.is_known, grants), None) or next(iter(grants), None)
+        best = next(filter(self.is_strong, grants), None) or next(filter(self.is_known, grants), None)
+        return best or next(iter(grants), None)
 
     def is_known(self, signed: SignedGrant) -> bool:
         """Tell whether as many candidates of its slot have signed a grant as are needed."""
@@ -162,7 +197,8 @@ class WriteRight:
         return reasons
 
     async def _ask(self, other: NodeId, numbers: Sequence[int], records: Sequence[Record], reasons: list[str]) -> None:
-        message = AskVersions(tuple(Wanted(r.kind, r.id, r.key) for r in records))
+        names = [(record, kind) for record in records for kind in dict.fromkeys((record.kind, _written(record).kind))]
+        message = AskVersions(tuple(Wanted(kind, r.id, r.key) for r, kind in names))
         try:
             reply = await self._overlay.ask(other, message, VersionsReply, timeout_s=self._config.read_timeout_s)
         except RemoteError as error:
@@ -170,8 +206,11 @@ class WriteRight:
             for n in numbers:
                 reasons[n] = LATER if reasons[n] else ""
             return
-        for n, record, version in zip(numbers, records, reply.versions, strict=False):
-            if version == HeldVersion(*record.version.short):
+        versions = {(r.id, kind): v for (r, kind), v in zip(names, reply.versions, strict=False)}
+        for n, record in zip(numbers, records, strict=True):
+            page = _written(record)
+            same = {(r.id, r.kind): HeldVersion(*r.version.short) for r in (record, page)}
+            if any(versions.get(name) == version for name, version in same.items()):
                 reasons[n] = ""
 
     def _ready(self, record: Record, signed: SignedGrant) -> Set[NodeId]:
@@ -179,6 +218,11 @@ class WriteRight:
         bits = view.strategy.slot_bits
         slots: tuple[Slot, ...] = slot_of(record.key, bits), signed.grant.first_slot(bits)
         return {peer for slot in slots for peer in view.ready(slot)}
+
+
+def _written(record: Record) -> Record:
+    """What was written under a lease: a record, or the page that it holds."""
+    return page_in(record) if record.kind == Kind.STANDING else record
 
 
 def _flaws(grants: Sequence[SignedGrant], network: bytes) -> list[str]:

@@ -12,10 +12,11 @@ from store.record.range_reconciliation import END, FORM, Range, RangeMode, item
 from store.record.record_check import RefusalCounts
 from store.replication.host_writers import HostWriters
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
+from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import PeerSync
 from store.replication.proof_thread import ProofThread
 from store.replication.write_right import WriteRight
-from tests.store.support import CHECK, CONFIG, AnyPlaces, StillClock, draft, records
+from tests.store.support import CHECK, CONFIG, SIGNER, AnyPlaces, StillClock, draft, records
 
 BITS = 4
 
@@ -41,7 +42,10 @@ class Liar:
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
     right = WriteRight(liar, store.grants, ProofThread(), CONFIG, StillClock())  # type: ignore[arg-type]
-    sync = PeerSync(liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), HostWriters(liar, AnyPlaces()), right)  # type: ignore[arg-type]
+    pages = PageVersions(liar, store, right, SIGNER)  # type: ignore[arg-type]
+    sync = PeerSync(
+        liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), HostWriters(liar, AnyPlaces()), right, pages
+    )  # type: ignore[arg-type]
     slots = sorted(random.Random(seed).sample([Slot(s) for s in range(1 << BITS)], 6))
     done = await sync.reconcile(b"p" * 20, slots, BITS, pull=True, push=())  # type: ignore[arg-type]
     mine = [r for r in liar.by_id.values() if slot_of(r.key, BITS) in slots]

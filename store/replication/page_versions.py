@@ -1,0 +1,87 @@
+"""Takes what may be kept, and of a page two versions where the newer one may not replace the other yet.
+
+A grant is strong where most of its slot's owners have signed it, the sleeping ones among them; else weak: then those
+who sign may be stand-ins, one side of a cut, or two members that conspire. What is written under a weak grant is kept
+and acknowledged as everything is, and shown where nothing else is. Where it would replace a version that is not known
+to be weak, that one stands: it is kept beside, as a record of its own (`store/record/standing_page.py`), and shown,
+until a strong holder has fetched the page again. As both are records, owners compare and repair both; so which one is
+shown follows from what lies there, whoever signed what, and is the same at all owners that have the same.
+"""
+
+from collections.abc import Sequence
+
+from dht import NodeId, Overlay, SignedGrant
+from store.disk.record_store import RecordStore
+from store.record.package import Signer, sign_package, url_of
+from store.record.record import Draft, Kind, Record
+from store.record.standing_page import standing_draft
+from store.replication.write_right import Ruling, WriteRight
+
+NEWER = "a newer version of the page is there, which most of the slot's owners granted"
+_LOOKED_AT = 128  # pages with two versions, at once
+
+
+class PageVersions:
+    """Keeps the records of one node as their grants say."""
+
+    def __init__(self, overlay: Overlay, store: RecordStore, right: WriteRight, signer: Signer) -> None:
+        self._overlay, self._store, self._right, self._signer = overlay, store, right, signer
+        self._after = 0  # where `settle` goes on
+
+    async def judge(self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant]) -> list[Ruling]:
+        """Judge records that a peer brings together with these grants."""
+        rulings = await self._right.judge(peer, records, grants)
+        for n, record in enumerate(records):
+            if record.kind == Kind.STANDING and not rulings[n].reason and self._is_outdated(record):
+                rulings[n] = Ruling(NEWER)
+        return rulings
+
+    async def put(self, records: Sequence[Record], rulings: Sequence[Ruling]) -> None:
+        """Keep records that were judged so; durable when this returns. Raises MachineRefuses or StoreCorrupt."""
+        await self._right.keep(rulings)
+        pairs = list(zip(records, rulings, strict=True))
+        drafts = [draft for pair in pairs if (draft := self._to_stand(*pair)) is not None]
+        standing = sign_package(drafts, self._signer) if drafts else []
+        await self._store.put([*standing, *records])
+        for record, ruling in pairs:
+            if record.kind == Kind.DOCUMENT and ruling.grant is not None and self._right.is_strong(ruling.grant):
+                await self._replace(record)
+
+    async def settle(self) -> None:
+        """Let go of versions that stand for no reason any more: who signed for the newer one owns the slot by now."""
+        pages = self._store.standing(self._after, _LOOKED_AT)
+        self._after = pages[-1].sequence if len(pages) == _LOOKED_AT else 0
+        for _, id in pages:
+            page = self._store.find(Kind.DOCUMENT, id, content=False)
+            if page is not None and self._right.is_strongly_written(page):
+                await self._replace(page)
+
+    def _is_outdated(self, standing: Record) -> bool:
+        page = self._store.find(Kind.DOCUMENT, standing.id, content=False)
+        return page is not None and page.version > standing.version and self._right.is_strongly_written(page)
+
+    def _to_stand(self, record: Record, ruling: Ruling) -> Draft | None:
+        """What to keep beside the newer of two versions, this one and the one that lies here: the older one, where it
+        is not the weak one of them."""
+        if record.kind != Kind.DOCUMENT or ruling.grant is None:
+            return None
+        held, version = self._store.find_version(Kind.DOCUMENT, record.id), record.version.short
+        if held is None or held == version or (held > version) != self._right.is_strong(ruling.grant):
+            return None
+        page = self._store.find(Kind.DOCUMENT, record.id)
+        if page is None:
+            return None
+        if held > version:
+            return standing_draft(record, url_of(record)) if self._right.is_weakly_written(page) else None
+        is_proved = 0 < self._overlay.view.strategy.grants_from <= held.epoch
+        return standing_draft(page, url_of(page)) if is_proved and not self._right.is_weakly_written(page) else None
+
+    async def _replace(self, page: Record) -> None:
+        """Forget what stood beside a page that may replace it, if that is what lies here now."""
+        standing = self._store.find_version(Kind.STANDING, page.id)
+        if standing is None or standing >= page.version.short:
+            return
+        is_newest = self._store.find_version(Kind.DOCUMENT, page.id) == page.version.short
+        record = self._store.find(Kind.STANDING, page.id, content=False)
+        if is_newest and record is not None:
+            await self._store.forget([record])
