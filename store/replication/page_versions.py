@@ -68,11 +68,12 @@ class PageVersions:
         held, version = self._store.find_version(Kind.DOCUMENT, record.id), record.version.short
         if held is None or held == version or (held > version) != self._right.is_strong(ruling.grant):
             return None
-        page = self._store.find(Kind.DOCUMENT, record.id)
-        if page is None:
+        if (page := self._store.find(Kind.DOCUMENT, record.id)) is None:
             return None
         if held > version:
             return standing_draft(record, url_of(record)) if self._right.is_weakly_written(page) else None
+        if self._store.find_version(Kind.STANDING, record.id) is not None:
+            return None  # what it is newer than did not replace that one, either
         is_proved = 0 < self._overlay.view.strategy.grants_from <= held.epoch
         return standing_draft(page, url_of(page)) if is_proved and not self._right.is_weakly_written(page) else None
 

@@ -52,7 +52,7 @@ _SIGNATURE_BYTES = 8192  # checking one takes as long as proving so many bytes o
 
 class Ruling(NamedTuple):
     """Says why a record is not taken, "" where it is, then by which grant, if it needs one. `is_final`: asking again
-    later would change nothing. `is_weak`: too few owners signed the grant, in whose time it came."""
+    later would change nothing. `is_weak`: too few owners signed the grant, as far as can be known."""
 
     reason: str = ""
     grant: SignedGrant | None = None
@@ -91,7 +91,7 @@ class WriteRight:
         for n in needing:
             grant = self._named(_written(records[n]), sound)
             rulings[n] = self.ruling(grant) if grant is not None else Ruling(WITHOUT)
-            if grant is not None and not self.is_known(grant):
+            if grant is not None and not self._needs_no_word(records[n], grant):
                 doubtful.append(n)
         pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
@@ -103,7 +103,7 @@ class WriteRight:
         if grant is None:
             return Ruling()
         in_time = self._clock().wall <= grant.grant.until_s + LATE_S + CLOCKS_S
-        return Ruling("", grant, is_weak=in_time and not self.is_strong(grant))
+        return Ruling("", grant, is_weak=(in_time or self.is_known(grant)) and not self.is_strong(grant))
 
     async def keep(self, rulings: Iterable[Ruling]) -> None:
         """Keep the grants of records that are taken; before these. Raises MachineRefuses or StoreCorrupt."""
@@ -177,41 +177,42 @@ class WriteRight:
         slot = signed.grant.first_slot(view.strategy.slot_bits)
         return len(signed.signers & set(view.candidates(slot))) >= signers_needed(len(view.owners(slot)))
 
+    def _needs_no_word(self, record: Record, grant: SignedGrant) -> bool:
+        """Whether a grant alone says that a record may be kept. Two candidates make no version stand."""
+        return self.is_strong(grant) if record.kind == Kind.STANDING else self.is_known(grant)
+
     async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[str]:
         """Why each of some records is not taken, as those say who are ready for its slot, or for the one in which it
-        was written; "" where it is."""
+        was written; "" where it is: one of them has it, or of a version that stands most have."""
         if not pairs:
             return []
         if not self._questions.take(peer, self._clock().steady, len(pairs)):
             return [LATER] * len(pairs)
         me, ready = self._overlay.view.node_id, [self._ready(*pair) - {peer} for pair in pairs]
-        reasons = [UNKNOWN if peers else "" for peers in ready]
+        words = [list[bool | None]() for _ in pairs]
         parts: dict[NodeId, list[int]] = {}
         for n, peers in enumerate(ready):
             for other in sorted(peers - {me})[:ASKED_MOST]:
                 parts.setdefault(other, []).append(n)
         async with asyncio.TaskGroup() as tasks:
             for other, numbers in parts.items():
-                wanted = [pairs[n][0] for n in numbers]
-                tasks.create_task(self._ask(other, numbers, wanted, reasons), name="store-ask-versions")
-        return reasons
+                asked = [(pairs[n][0], words[n]) for n in numbers]
+                tasks.create_task(self._ask(other, asked), name="store-ask-versions")
+        return [
+            _verdict(r.kind, said) if peers else "" for (r, _), peers, said in zip(pairs, ready, words, strict=True)
+        ]
 
-    async def _ask(self, other: NodeId, numbers: Sequence[int], records: Sequence[Record], reasons: list[str]) -> None:
-        names = [(record, kind) for record in records for kind in dict.fromkeys((record.kind, _written(record).kind))]
-        message = AskVersions(tuple(Wanted(kind, r.id, r.key) for r, kind in names))
+    async def _ask(self, other: NodeId, asked: Sequence[tuple[Record, list[bool | None]]]) -> None:
+        """Add to the words on some records whether a peer has them; None where it does not say."""
+        message = AskVersions(tuple(Wanted(r.kind, r.id, r.key) for r, _ in asked))
+        versions: Sequence[HeldVersion | None] = ()
         try:
             reply = await self._overlay.ask(other, message, VersionsReply, timeout_s=self._config.read_timeout_s)
+            versions = reply.versions
         except RemoteError as error:
-            log.debug("no word of records peer=%s count=%d reason=%s", other.hex(), len(records), error)
-            for n in numbers:
-                reasons[n] = LATER if reasons[n] else ""
-            return
-        versions = {(r.id, kind): v for (r, kind), v in zip(names, reply.versions, strict=False)}
-        for n, record in zip(numbers, records, strict=True):
-            page = _written(record)
-            same = {(r.id, r.kind): HeldVersion(*r.version.short) for r in (record, page)}
-            if any(versions.get(name) == version for name, version in same.items()):
-                reasons[n] = ""
+            log.debug("no word of records peer=%s count=%d reason=%s", other.hex(), len(asked), error)
+        for n, (record, words) in enumerate(asked):
+            words.append(versions[n] == HeldVersion(*record.version.short) if n < len(versions) else None)
 
     def _ready(self, record: Record, signed: SignedGrant) -> Set[NodeId]:
         view = self._overlay.view
@@ -223,6 +224,14 @@ class WriteRight:
 def _written(record: Record) -> Record:
     """What was written under a lease: a record, or the page that it holds."""
     return page_in(record) if record.kind == Kind.STANDING else record
+
+
+def _verdict(kind: Kind, words: Sequence[bool | None]) -> str:
+    """Why a record is not taken, by the words of those who were asked; "" where it is."""
+    needed = len(words) // 2 + 1 if kind == Kind.STANDING else 1
+    if words.count(True) >= needed:
+        return ""
+    return LATER if None in words else UNKNOWN
 
 
 def _flaws(grants: Sequence[SignedGrant], network: bytes) -> list[str]:

@@ -159,6 +159,32 @@ def test_an_older_page_is_not_made_to_stand_before_a_strong_one() -> None:
     network(5, story)
 
 
+def test_what_two_granted_each_other_is_not_made_to_stand_in_their_own_name() -> None:
+    """They bring two versions, and one of them as what stands beside the other."""
+
+    async def story(net: Net) -> None:
+        await started(net, 6)
+        first, second, third, *others = by_rank(net, S)
+        liars = [third, others[-1]]
+        await write(net, S, first, second)
+        early = replace(version(1, -3000.0, "weak"), epoch=EARLY + 70_000)
+        await push(net, early, liars, first)
+        page = first.store.find(Kind.DOCUMENT, S.id)
+        assert page is not None and page.content == b"weak"
+        await push(net, replace(W, epoch=EARLY + 80_000, content=b"weaker"), liars, first)
+        (record,) = sign_package([standing_draft(page, "http://host1.example/page/1")], third.identity)
+        grants = (grant(early, *(liar.identity for liar in liars)),)
+        for liar in liars:
+            await liar.store.grants.keep(grants)
+            await liar.store.put([record])
+        for node in (first, second):
+            message = PutPackage(pack([record]), (), grants)
+            assert (await third.overlay.ask(node.id, message, PutReply, timeout_s=5.0)).refused
+            assert shown(node, S) == "strong"
+
+    network(6, story)
+
+
 def forged(page: Record, liar: Identity) -> list[Record]:
     """Records that pretend to hold a page that stands."""
     url = "http://host1.example/page/1"
@@ -284,9 +310,9 @@ def test_in_whatever_order_versions_come_all_owners_end_with_one_page(seed: int)
                 await write(net, made, first, second)
                 strong[number] = step
             else:
-                ahead = rng.choice((0, 0, 70_000))
-                made = version(number, float(step), f"weak {step}")
-                made = replace(made, epoch=made.epoch + ahead)
+                ahead, back = rng.choice((0, 0, 70_000)), rng.choice((0, 0, 2000))
+                made = version(number, float(step - back), f"weak {step}")
+                made = replace(made, epoch=EARLY + step + ahead)
                 for node in rng.sample(owners[:2], rng.randint(1, 2)):
                     await push(net, made, liars, node)
             if rng.random() < 0.2 and net.list[0].overlay.up:
