@@ -34,6 +34,7 @@ from store.replication.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 
+SETTLE_S = 10.0  # between two looks at pages that have two versions
 TRY_AGAIN_S = 10.0  # between two tries of a disk that refused a write
 
 
@@ -115,6 +116,7 @@ class Replicator:
             tasks.create_task(self._writer.run(), name="store-writer")
             tasks.create_task(self._repair.run(), name="store-repair")
             tasks.create_task(self._deliver(), name="store-handoff")
+            tasks.create_task(self._settle(), name="store-settle")
             tasks.create_task(self._tend(), name="store-tend")
             tasks.create_task(self._try_again(), name="store-try-again")
             tasks.create_task(self._shard_mover.run(), name="store-mover")
@@ -194,10 +196,17 @@ class Replicator:
         while True:
             try:
                 await self._repair.deliver_owed()
-                await self._pages.settle()
             except MachineRefuses as error:
                 log.debug("debts not settled reason=%s", error)
             await asyncio.sleep(self._config.deliver_every_s)
+
+    async def _settle(self) -> None:
+        while True:
+            await asyncio.sleep(SETTLE_S)
+            try:
+                await self._pages.settle()
+            except MachineRefuses as error:
+                log.debug("versions of pages not settled reason=%s", error)
 
     async def _sweep(self) -> None:
         """Forget, once a day, the grants that neither a record here nor one that is owed names."""
