@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from dht.keys import NodeId
 from dht.membership.attester_order import AttesterOrder
+from dht.membership.guest_lists import GuestLists
 from dht.membership.inviters import NO_INVITERS, Inviters
 from dht.membership.neighbourhood import SMALL_NETWORK
 from dht.wire.address_policy import AddressPolicy
@@ -100,6 +101,7 @@ class MemberAdmission:
         self._named_by: dict[bytes, set[NodeId]] = {}  # those who name a mark and are vouched for
         self._members: Counter[frozenset[Family]] = Counter()  # admitted ones, by their families
         self._order = AttesterOrder()  # the same ones
+        self.guests = GuestLists()  # of the same ones
         self._swept: set[NodeId] = set()  # who was weak at the last sweep
         self.named = 0  # counts changes of whom members name, and of since when
 
@@ -125,8 +127,11 @@ class MemberAdmission:
 
     def mark(self, peer: NodeId) -> bytes:
         """Return by what attesters name a node, as far as it has said who invited it."""
-        claim = self._claims.get(peer)
-        return mark_of(peer, claim.invited_by if claim is not None else b"")
+        return mark_of(peer, self.invited_by(peer))
+
+    def invited_by(self, peer: NodeId) -> bytes:
+        """Return what a node has said of its invitation; b"" where it has none, or nothing is known of it."""
+        return self._claims[peer].invited_by if peer in self._claims else b""
 
     def wanted(self, peer: NodeId, families: Iterable[Family]) -> int:
         """Return how many names a peer with addresses of these families needs to become a member."""
@@ -207,6 +212,12 @@ class MemberAdmission:
     def says_as_before(self, peer: NodeId, invited_by: bytes) -> bool:
         """Tell whether a node is here by the invitation that it named before."""
         return peer in self._claims and self._claims[peer].invited_by == invited_by
+
+    def is_one_too_many(self, peer: NodeId, invited_by: bytes, today: int) -> bool:
+        """Tell whether others have used up an invitation, as guest_lists.py says."""
+        if not self.inviters.are_needed:
+            return False
+        return self.guests.is_one_too_many(peer, invited_by, lambda each: self.first_day(each) or today)
 
     def _is_revoked(self, claim: MembershipClaim) -> bool:
         return self.inviters.has_revoked(claim.invited_by)
@@ -334,5 +345,7 @@ class MemberAdmission:
         self._members[claim.families] += by
         if by > 0:
             self._order.add(peer)
+            self.guests.add(peer, claim.invited_by)
         else:
             self._order.drop(peer)
+            self.guests.drop(peer, claim.invited_by)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dht.wire.invitation import AHEAD_S, MARK_BYTES, OpenedInvitation, day_text
+from dht.wire.invitation import AHEAD_S, MARK_BYTES, OpenedInvitation, day_text, made_at_in
 
 NOBODY: Mapping[bytes, float] = MappingProxyType({})
 
@@ -42,7 +42,7 @@ class Inviters(NamedTuple):
     def has_revoked(self, invited_by: bytes) -> bool:
         """Tell whether a member is none any more, by what its heartbeats say of its invitation."""
         since = self._revoked_from(invited_by)
-        return since is not None and int.from_bytes(invited_by[2 * MARK_BYTES :], "big") >= since
+        return since is not None and made_at_in(invited_by) >= since
 
     def _revoked_from(self, invited_by: bytes) -> float | None:
         marks = invited_by[:MARK_BYTES], invited_by[MARK_BYTES : 2 * MARK_BYTES]

@@ -11,12 +11,10 @@ from dht.wire.invitation import (
     invited_by,
     open_voucher,
     parse_invitation,
-    place_tried,
     voucher_id,
     voucher_point,
 )
 
-MOST_TRIED = 64  # places of a voucher of many uses, most of which are taken
 NOT_FOUND = "its words lead to no invitation yet: check them, or ask whoever gave them whether that node runs"
 
 
@@ -27,7 +25,6 @@ class OwnInvitation:
         """`path`: of the file that holds it; there need be none."""
         self._core, self._records, self._clock = core, records, clock
         self._invitation, self._flaw = _read(path)
-        self._attempt = 0
         self._say()
 
     @property
@@ -36,9 +33,7 @@ class OwnInvitation:
         held = self._invitation
         if held is None or not held.voucher:
             return b""
-        uses, own = open_voucher(held.voucher).uses, self._core.own
-        place = place_tried(self._core.node_id, self._attempt, uses)
-        return held.show(self._core.rules.network, own.public_key, place)
+        return held.show(self._core.rules.network, self._core.own.public_key)
 
     def flaw(self) -> str:
         """Say why there is nothing to show; "" where there is something, or nothing was given."""

@@ -127,11 +127,14 @@ class Attester:
             raise BadMessage(contact.node_id.hex(), "knows a member at its address, or two in its /24 or /48")
 
     def _stays(self, peer: NodeId, today: int) -> bool:
-        """Whether a named peer is still known. Of many of one block that came at once the others are dropped."""
-        members, day, first_day = self._core.members, self._named.day(peer), self._core.members.admission.first_day
-        known = members.find(peer)
-        if not self._named.has(peer, members.admission.mark(peer)):
+        """Whether a named peer is still known. Of many of one block, or by one
+        invitation, that came at once the others are dropped."""
+        members, day, admission = self._core.members, self._named.day(peer), self._core.members.admission
+        known, first_day = members.find(peer), admission.first_day
+        if not self._named.has(peer, admission.mark(peer)):
             return False  # it has another invitation now
+        if admission.is_one_too_many(peer, admission.invited_by(peer), today):
+            return False
         if known is None or day is None or day + 1 < today:
             return known is not None or members.waiting.find(peer) is not None
         mates, mine = self._mates(known.opened.contact), (first_day(peer) or today, peer)

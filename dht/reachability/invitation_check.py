@@ -4,6 +4,7 @@ Pure: values and `now` in, the opened invitation or BadMessage out, with the rea
 its operator.
 """
 
+from dht.clock import day_of
 from dht.errors import BadInvitation, BadMessage
 from dht.membership.admission import MemberAdmission
 from dht.wire.heartbeat import VerifiedHeartbeat
@@ -32,5 +33,9 @@ def check_invitation(
         raise BadMessage(peer.hex(), "shows another invitation than its heartbeat names; ask again")
     is_asked = inviters.has_revoked(beat.invited_by) or (inviters.are_needed and not was_in)
     if is_asked and (reason := inviters.refusal(invitation, wall)):
+        raise BadMessage(peer.hex(), reason)
+    if admission.is_one_too_many(peer, beat.invited_by, day_of(wall)):
+        name, uses = invitation.voucher_id.hex(), invitation.voucher.uses
+        reason = f"its invitation {name} is used up: it is for {uses}, and as many are here by it; ask for another one"
         raise BadMessage(peer.hex(), reason)
     return invitation

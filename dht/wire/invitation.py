@@ -2,13 +2,13 @@
 
 Pure: values and their codec. The voucher names its network, the public half of the bearer key, how many nodes it is
 for and until when. Whoever has the seed of the bearer key signs the keys of its own nodes with it; what a node shows
-then is of no use to any other. Each node takes one of the voucher's places, so that uses can be counted one by one.
+then is of no use to any other. Its heartbeats name the voucher, so that everybody can count who is here by it.
 """
 
 import base64
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from hashlib import blake2b, sha256
+from hashlib import sha256
 
 import msgspec
 
@@ -21,7 +21,7 @@ MOST_DAYS = 366
 VOUCHER_LIMIT_BYTES = 240  # 183 … 191 as it is written today
 SHOWN_LIMIT_BYTES = 400
 MARK_BYTES = 8  # of a voucher's id, and of its inviter's key
-INVITED_BY_BYTES = 2 * MARK_BYTES + 4  # and the second in which the voucher was made
+INVITED_BY_BYTES = 2 * MARK_BYTES + 4 + 2  # and the second in which the voucher was made, and its uses
 AHEAD_S = 120.0  # by which the clock of who made a voucher may be ahead
 DAY_S = 86_400
 PREFIX = "dse-invitation-1:"
@@ -43,11 +43,9 @@ class Voucher(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ShownInvitation(msgspec.Struct, frozen=True, array_like=True):
-    """Holds what a node shows to be let in: the signed voucher, which place of it is the node's, and the bearer's
-    signature over both and the node's key."""
+    """Holds what a node shows to be let in: the signed voucher, and the bearer's signature over that and its key."""
 
     voucher: bytes
-    place: int
     signature: bytes
 
 
@@ -57,17 +55,11 @@ class OpenedInvitation:
 
     voucher: Voucher
     voucher_id: bytes  # 20 bytes
-    place: int
 
     @property
     def invited_by(self) -> bytes:
         """What the heartbeats of the node that shows it say of it."""
         return invited_by(self.voucher, self.voucher_id)
-
-    @property
-    def point(self) -> Key:
-        """Where it is noted whose this place is."""
-        return place_point(self.voucher.bearer, self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +74,10 @@ class Invitation:
         """The key that bears it."""
         return Identity(self.seed)
 
-    def show(self, network: bytes, node_key: bytes, place: int) -> bytes:
+    def show(self, network: bytes, node_key: bytes) -> bytes:
         """Return what the node with this key shows; the voucher must be there."""
-        signature = self.bearer.sign(_BEARER + network, _taken(self.voucher, node_key, place))
-        return msgspec.msgpack.encode(ShownInvitation(self.voucher, place, signature))
+        signature = self.bearer.sign(_BEARER + network, voucher_id(self.voucher) + node_key)
+        return msgspec.msgpack.encode(ShownInvitation(self.voucher, signature))
 
     def __str__(self) -> str:
         return PREFIX + base64.urlsafe_b64encode(self.seed + self.voucher).decode()
@@ -146,45 +138,36 @@ def open_shown(data: bytes, node_key: bytes, network: bytes) -> OpenedInvitation
     voucher = open_voucher(shown.voucher)
     if voucher.network != network:
         raise BadInvitation(f"is for the network {voucher.network.hex()}, this is {network.hex()}", ASK_AGAIN)
-    if not 0 <= shown.place < voucher.uses:
-        raise BadInvitation(f"names the place {shown.place} of {voucher.uses}", "update this node")
-    if not verify(_BEARER + network, voucher.bearer, _taken(shown.voucher, node_key, shown.place), shown.signature):
+    if not verify(_BEARER + network, voucher.bearer, voucher_id(shown.voucher) + node_key, shown.signature):
         raise BadInvitation("is another node's: its bearer did not sign this node's key", ASK_AGAIN)
-    return OpenedInvitation(voucher, voucher_id(shown.voucher), shown.place)
+    return OpenedInvitation(voucher, voucher_id(shown.voucher))
 
 
 def invited_by(voucher: Voucher, identifier: bytes) -> bytes:
-    """Return what a node's heartbeats say of its voucher: the beginnings of its id and of its inviter's key, and when
-    it was made."""
-    return identifier[:MARK_BYTES] + voucher.inviter[:MARK_BYTES] + voucher.made_at.to_bytes(4, "big")
+    """Return what a node's heartbeats say of its voucher: the beginnings of its id and of its inviter's key, when it
+    was made, and for how many nodes."""
+    marks = identifier[:MARK_BYTES] + voucher.inviter[:MARK_BYTES]
+    return marks + voucher.made_at.to_bytes(4, "big") + voucher.uses.to_bytes(2, "big")
 
 
-def place_point(bearer: bytes, place: int) -> Key:
-    """Return the point of one place of a voucher."""
-    return _point(b"place", bearer + place.to_bytes(2, "big"))
+def made_at_in(said: bytes) -> int:
+    """Return when the voucher was made of which a heartbeat speaks."""
+    return int.from_bytes(said[2 * MARK_BYTES : 2 * MARK_BYTES + 4], "big")
+
+
+def uses_in(said: bytes) -> int:
+    """Return how many nodes the voucher is for of which a heartbeat speaks."""
+    return int.from_bytes(said[2 * MARK_BYTES + 4 :], "big")
 
 
 def voucher_point(bearer: bytes) -> Key:
     """Return the point at which a voucher lies that was handed over in words."""
-    return _point(b"voucher", bearer)
-
-
-def place_tried(node: bytes, attempt: int, uses: int) -> int:
-    """Return which place of a voucher a node tries as its first, second, … one: so nodes of one seldom meet."""
-    return int.from_bytes(blake2b(node + attempt.to_bytes(4, "big"), digest_size=8).digest(), "big") % uses
+    return Key(sha256(b"dse invitation voucher\0" + bearer).digest()[:KEY_BYTES])
 
 
 def day_text(at: float) -> str:
     """Write an instant for people, to the minute."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _point(what: bytes, subject: bytes) -> Key:
-    return Key(sha256(b"dse invitation " + what + b"\0" + subject).digest()[:KEY_BYTES])
-
-
-def _taken(voucher: bytes, node_key: bytes, place: int) -> bytes:
-    return voucher_id(voucher) + node_key + place.to_bytes(2, "big")
 
 
 def _check(voucher: Voucher) -> None:

@@ -61,10 +61,10 @@ def test_a_stolen_a_copied_and_a_made_up_invitation_name_nobody() -> None:
         mine = world.invite(1, by=thief.identity)
         tries = {
             "another node's": (stolen, says),
-            "did not sign": (msgspec.msgpack.encode(ShownInvitation(voucher[:64] + forged, 0, bytes(64))), says),
-            "another invitation than its heartbeat names": (mine.show(network, key, 0), says),
+            "did not sign": (msgspec.msgpack.encode(ShownInvitation(voucher[:64] + forged, bytes(64))), says),
+            "another invitation than its heartbeat names": (mine.show(network, key), says),
             "who may not invite": (
-                mine.show(network, key, 0),
+                mine.show(network, key),
                 invited_by(open_voucher(mine.voucher), voucher_id(mine.voucher)),
             ),
             "does not decode": (bytes(400), says),
@@ -86,7 +86,7 @@ def test_a_member_that_takes_another_invitation_to_escape_its_own_is_out() -> No
         await world.until(lambda: have_one_view([*nodes, liar]), JOIN_S)
         mine = world.invite(1, by=liar.identity)
         invited = invited_by(open_voucher(mine.voucher), voucher_id(mine.voucher))
-        shown = mine.show(liar.core.rules.network, liar.identity.public_key, 0)
+        shown = mine.show(liar.core.rules.network, liar.identity.public_key)
         said = await names_it(world, liar, shown, invited)
         assert all("who may not invite" in each for each in said), said
         everybody = tuple(sorted(node.identity.node_id for node in nodes))
@@ -105,7 +105,7 @@ def test_a_flood_of_knocks_makes_nobody_dial_look_up_or_wait() -> None:
         await world.pass_time(5.0)
         mine = world.invite(1, by=thief.identity)
         invited = invited_by(open_voucher(mine.voucher), voucher_id(mine.voucher))
-        shown = mine.show(thief.core.rules.network, thief.identity.public_key, 0)
+        shown = mine.show(thief.core.rules.network, thief.identity.public_key)
         await names_it(world, thief, shown, invited)
         quiet = await packets_in(world, nodes, 30.0)
         contact = thief.overlay.view.contact(nodes[0].identity.node_id)

@@ -146,8 +146,10 @@ class Village:
     ports: list[int]
     machines: list[Machine] = field(default_factory=list)
 
-    def add(self, name: str, *settings: str, program: Path = ROOT) -> Machine:
-        """A new machine, with `init` done: loopback alone, no DNS."""
+    def add(
+        self, name: str, *settings: str, program: Path = ROOT, network: Path | None = None, invitation: str = ""
+    ) -> Machine:
+        """A new machine, with `init` done: loopback alone, no DNS. `network`: the file that it is given."""
         home = self.folder / name
         home.mkdir()
         peer_port, web_port = self.ports.pop(), self.ports.pop()
@@ -159,9 +161,10 @@ class Village:
             *("crawl.allow_private=true", f"crawl.hosts_file={self.folder / 'hosts'}", "crawl.dns=false"),
             *("crawl.min_delay_s=0.05", "store.reconcile_every_s=20.0", *settings),
         ]
-        file = self.folder / "campus.toml"
-        network = ["--network", str(file)] if file.exists() else []
-        machine.do("init", "--yes", *network, *(word for pair in pairs for word in ("--set", pair)))
+        file = network or self.folder / "campus.toml"
+        given = ["--network", str(file)] if file.exists() else []
+        given += ["--invitation", invitation] if invitation else []
+        machine.do("init", "--yes", *given, *(word for pair in pairs for word in ("--set", pair)))
         return machine
 
     def fetches(self) -> list[str]:

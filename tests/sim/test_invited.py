@@ -2,7 +2,7 @@
 
 import pytest
 
-from dht import Identity, Invitation, voucher_id
+from dht import Identity, Invitation, NodeId, voucher_id
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
@@ -75,6 +75,35 @@ def test_words_let_in_while_the_node_that_gave_them_runs_and_after(count: int) -
             await world.kill(nodes.pop(0))
         soon = await newcomer(world, Invitation(made.seed))
         await world.until(lambda: bool(soon.overlay.view.owned()) and knows_all(world, soon), JOIN_S)
+
+    simulate(scenario, INVITED)
+
+
+def test_of_more_newcomers_than_an_invitation_is_for_so_many_stay_and_the_others_hear_why() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(20.0)
+        made = world.invite(2)
+        guests = [await newcomer(world, made) for _ in range(5)]
+        ids = {guest.identity.node_id: guest for guest in guests}
+
+        def who_came() -> list[NodeId]:
+            return sorted(set(nodes[0].overlay.view.members()) & ids.keys())
+
+        await world.pass_time(150.0)
+        came = who_came()
+        assert len(came) == 2 and have_one_view([*nodes, *(ids[each] for each in came)])
+        for each in ids.keys() - set(came):
+            assert not ids[each].overlay.view.owned()
+            assert "is used up: it is for 2, and as many are here by it" in ids[each].overlay.warnings()[0]
+        late = await newcomer(world, made)
+        await world.pass_time(TOLD_S)
+        assert "is used up" in late.overlay.warnings()[0] and who_came() == came
+        for node in nodes:
+            await world.kill(node)
+            await world.restart(node)
+            await world.pass_time(30.0)
+            assert who_came() == came, "attesters that start again know whom they named, and by what"
 
     simulate(scenario, INVITED)
 

@@ -259,7 +259,7 @@ def invited(*names: NodeId, by: bytes) -> MembershipClaim:
     return claim(*names)._replace(invited_by=by)
 
 
-BY_ONE, BY_OTHER = b"voucher1inviter1\0\0\0\1", b"voucher2inviter2\0\0\0\1"
+BY_ONE, BY_OTHER = b"voucher1inviter1\0\0\0\1\0\2", b"voucher2inviter2\0\0\0\1\0\1"
 
 
 def naming(admission: MemberAdmission, *marks: bytes) -> None:
@@ -299,3 +299,24 @@ def test_the_own_node_is_out_too_when_what_invited_it_is_revoked() -> None:
     assert admission.is_member(OWN)
     assert admission.follow(True, Inviters(True, revoked={BY_ONE[:8]: 0.0})) == [OWN]
     assert not admission.is_member(OWN)
+
+
+def test_of_more_guests_than_an_invitation_is_for_the_first_by_day_and_id_count() -> None:
+    admission, today = attested(A, B, C), 20_000
+    admission.follow(True, Inviters(True))
+    guests = [D, E, F]
+    days = {mark_of(D, BY_ONE): today, mark_of(E, BY_ONE): today - 5, mark_of(F, BY_ONE): today}
+    for root in (A, B, C):
+        admission.hear(root, MembershipClaim(True, BOTH, frozenset(days), days))
+    for guest in guests[:2]:
+        admission.hear(guest, invited(by=BY_ONE))
+    assert admission.guests.of(BY_ONE) == {D, E} and not admission.is_one_too_many(D, BY_ONE, today)
+    assert admission.is_one_too_many(F, BY_ONE, today), "it is for two, who are there"
+    admission.hear(F, invited(by=BY_ONE))
+    assert [admission.is_one_too_many(each, BY_ONE, today) for each in guests] == [False, False, True]
+    admission.follow(True)
+    assert not admission.is_one_too_many(F, BY_ONE, today), "nobody counts where none is needed"
+    admission.follow(True, Inviters(True))
+    assert not admission.is_one_too_many(F, BY_OTHER, today) and not admission.is_one_too_many(F, b"", today)
+    admission.forget(E)
+    assert admission.guests.of(BY_ONE) == {D, F} and not admission.is_one_too_many(F, BY_ONE, today)

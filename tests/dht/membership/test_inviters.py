@@ -13,7 +13,7 @@ RULES = Inviters(True, {PUBLISHER.public_key: float("inf"), ADMITTER.public_key:
 def shown(inviter: Identity, made_at: int = MADE_AT) -> OpenedInvitation:
     bearer = Identity(b"\x09" * 32)
     voucher = sign_voucher(inviter, NETWORK, bearer.public_key, 3, made_at, made_at + 30 * DAY_S)
-    return open_shown(Invitation(b"\x09" * 32, voucher).show(NETWORK, NODE.public_key, 0), NODE.public_key, NETWORK)
+    return open_shown(Invitation(b"\x09" * 32, voucher).show(NETWORK, NODE.public_key), NODE.public_key, NETWORK)
 
 
 def test_who_may_invite_lets_in_within_the_vouchers_days() -> None:

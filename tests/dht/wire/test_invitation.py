@@ -15,11 +15,12 @@ from dht.wire.invitation import (
     VOUCHER_LIMIT_BYTES,
     Invitation,
     ShownInvitation,
+    made_at_in,
     open_shown,
     open_voucher,
     parse_invitation,
-    place_tried,
     sign_voucher,
+    uses_in,
     voucher_id,
 )
 
@@ -34,28 +35,27 @@ def invitation(uses: int = 3, network: bytes = NETWORK) -> Invitation:
     return Invitation(SEED, sign_voucher(INVITER, network, bearer, uses, MADE_AT, MADE_AT + 30 * DAY_S))
 
 
-def test_what_a_node_shows_names_voucher_inviter_and_place() -> None:
+def test_what_a_node_shows_names_voucher_inviter_and_uses() -> None:
     one = invitation()
-    shown = one.show(NETWORK, NODE.public_key, 2)
+    shown = one.show(NETWORK, NODE.public_key)
     opened = open_shown(shown, NODE.public_key, NETWORK)
-    assert opened.voucher.inviter == INVITER.public_key and opened.place == 2
+    assert opened.voucher.inviter == INVITER.public_key
     assert opened.voucher_id == voucher_id(one.voucher)
-    wanted = opened.voucher_id[:8] + INVITER.public_key[:8] + MADE_AT.to_bytes(4, "big")
+    wanted = opened.voucher_id[:8] + INVITER.public_key[:8] + MADE_AT.to_bytes(4, "big") + bytes([0, 3])
     assert opened.invited_by == wanted and len(wanted) == INVITED_BY_BYTES
+    assert (made_at_in(wanted), uses_in(wanted)) == (MADE_AT, 3)
     assert len(shown) <= SHOWN_LIMIT_BYTES and len(invitation(MOST_USES).voucher) <= VOUCHER_LIMIT_BYTES
 
 
-def test_it_opens_for_no_other_node_network_or_place() -> None:
-    shown = invitation().show(NETWORK, NODE.public_key, 2)
-    elsewhere = msgspec.msgpack.encode(
-        msgspec.structs.replace(msgspec.msgpack.decode(shown, type=ShownInvitation), place=1)
-    )
+def test_it_opens_for_no_other_node_network_or_voucher() -> None:
+    shown = invitation().show(NETWORK, NODE.public_key)
+    other = msgspec.msgpack.decode(shown, type=ShownInvitation)
+    elsewhere = msgspec.msgpack.encode(msgspec.structs.replace(other, voucher=invitation(4).voucher))
     for data, key, network, why in (
         (shown, THIEF.public_key, NETWORK, "another node's"),
         (elsewhere, NODE.public_key, NETWORK, "another node's"),
         (shown, NODE.public_key, OTHER, f"is for the network {NETWORK.hex()}, this is {OTHER.hex()}"),
-        (invitation(network=OTHER).show(NETWORK, NODE.public_key, 0), NODE.public_key, NETWORK, "is for the network"),
-        (invitation().show(NETWORK, NODE.public_key, 3), NODE.public_key, NETWORK, "names the place 3 of 3"),
+        (invitation(network=OTHER).show(NETWORK, NODE.public_key), NODE.public_key, NETWORK, "is for the network"),
         (shown[:-1], NODE.public_key, NETWORK, "does not decode"),
         (shown + bytes(SHOWN_LIMIT_BYTES), NODE.public_key, NETWORK, "limit"),
     ):  # fmt: skip
@@ -85,10 +85,3 @@ def test_the_text_of_an_invitation_survives_a_letter_and_nothing_else() -> None:
 def test_nobody_signs_a_voucher_out_of_bounds(uses: int, days: int) -> None:
     with pytest.raises(BadInvitation, match="choose"):
         sign_voucher(INVITER, NETWORK, NODE.public_key, uses, MADE_AT, MADE_AT + days * DAY_S)
-
-
-def test_a_node_tries_all_places_of_a_small_voucher_and_others_begin_elsewhere() -> None:
-    tried = [place_tried(NODE.node_id, attempt, 5) for attempt in range(64)]
-    assert set(tried) == set(range(5)) and tried == [place_tried(NODE.node_id, n, 5) for n in range(64)]
-    firsts = {place_tried(Identity(bytes([n]) * 32).node_id, 0, 1000) for n in range(30)}
-    assert len(firsts) > 25
