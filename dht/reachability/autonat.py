@@ -148,7 +148,7 @@ class AutoNat:
         """Ask one peer where that is due; False where it is not."""
         now = self._clock().steady
         is_due = found.update_address(now, endpoint)
-        live = self._live(family) if is_due else []
+        live = self._open_ones(family) or self._live(family) if is_due else []
         if not is_due or not (live or found.tried):
             return False
         peer = found.choose(now, live, self._rng.choice)
@@ -158,7 +158,7 @@ class AutoNat:
         return True
 
     def _choose_introducers(self, family: Family) -> tuple[NodeId, ...]:
-        """Have members introduce this node where it is not reached otherwise; return them once they know."""
+        """Have members introduce this node where it is not reached otherwise; return them once one of them knows."""
         stuck = [other for other, found in self.found.items() if found.verdict is UNREACHABLE]
         is_reached = any(found.verdict is REACHABLE for found in self.found.values())
         introductions = self._core.introductions
@@ -166,12 +166,11 @@ class AutoNat:
             if introductions.names and (is_reached or not stuck):
                 introductions.register_with(())
             return ()
-        able = [p for p in self._live(family) if (c := self._view.contact(p)) is not None and not c.introducers]
-        names = choose_introducers(self._view.node_id, introductions.names, able)
+        names = choose_introducers(self._view.node_id, introductions.names, self._open_ones(family))
+        stay = set(names) & set(introductions.names)
         if names != introductions.names:
             introductions.register_with(names)
-            return ()
-        return names
+        return names if stay else ()
 
     async def _ask(
         self,
@@ -186,7 +185,8 @@ class AutoNat:
         if there is None:
             return
         core = self._core
-        met = (p for p in self._live(family) if core.verified_addresses.knows(p, family, steady) or core.fails(p))
+        knows = core.verified_addresses.knows
+        met = (p for p in self._live(family) if knows(p, family, steady) or self._is_broken(p))
         avoid = tuple(peer[:4] for peer in met)[:AVOID]
         question = ProbeMe(family, endpoint.udp_port, endpoint.tcp_port, avoid, names)
         try:
@@ -196,7 +196,7 @@ class AutoNat:
             return
         if reply.host == endpoint.host:
             report = ProbeReport(reply.udp, reply.tcp, reply.by)
-            if report.is_good or not core.fails(NodeId(reply.by)):  # else the way between those two is broken
+            if report.is_good or not self._is_broken(NodeId(reply.by)):
                 found.hear(peer, report)
         elif self._core.own.learns(family):  # a NAT with several addresses, which opens none of them to strangers
             found.hear(peer, ProbeReport(False, False))
@@ -269,6 +269,16 @@ class AutoNat:
         except RemoteError:
             return False
         return True
+
+    def _is_broken(self, peer: NodeId) -> bool:
+        """Tell whether this node misses a peer that others reach: what that one sends may not arrive here, either. A
+        peer behind a NAT is missed by those who are behind one themselves, and reaches all the same who is open."""
+        contact = self._view.contact(peer)
+        return self._core.fails(peer) and not (contact is not None and contact.introducers)
+
+    def _open_ones(self, family: Family) -> list[NodeId]:
+        """Live members with an address of the family that need no introduction."""
+        return [p for p in self._live(family) if (c := self._view.contact(p)) is not None and not c.introducers]
 
     def _live(self, family: Family) -> list[NodeId]:
         """Live members with an address of the family."""

@@ -34,7 +34,7 @@ OPEN_S = 6.0  # for all tries together, hand-shakes included
 TRIES, PAUSE_S = 4, 0.4  # dials after a refusal: some NATs refuse what comes too early
 PROVE_S = 5.0
 MAX_LINKS = 128
-REST_S = 60.0  # after a failure, until the next try to the same peer
+REST_S, REST_MOST_S = 4.0, 64.0  # after a failure, until the next try to the same peer: doubled each time
 MAX_FAILURES = 1024  # remembered
 HELLO_BYTES = 1024
 FAILURES = (OSError, TimeoutError, DseError, ssl.SSLError, ServerFingerprintMismatch, asyncio.IncompleteReadError)
@@ -65,7 +65,7 @@ class PeerLinks:
         self._opening: dict[NodeId, asyncio.Future[PeerLink | None]] = {}
         self._expected: dict[NodeId, asyncio.Future[socket.socket]] = {}
         self._relayed: dict[NodeId, list[asyncio.Future[socket.socket]]] = {}  # who was asked to dial, for others
-        self._failed_at: dict[NodeId, float] = {}
+        self._rests: dict[NodeId, tuple[float, float]] = {}  # steady time of the next try, and how long that is
         self._running: tuple[asyncio.TaskGroup, Answerer, Reach, Greet] | None = None
 
     async def run(self, answerer: Answerer, reach: Reach, greet: Greet) -> None:
@@ -86,8 +86,8 @@ class PeerLinks:
         node_id = peer.node_id
         if (link := self._links.get(node_id)) is not None:
             return link
-        rests = self._clock().steady - self._failed_at.get(node_id, float("-inf")) < REST_S
-        if self._running is None or rests:
+        rests_until, _ = self._rests.get(node_id, (0.0, 0.0))
+        if self._running is None or self._clock().steady < rests_until:
             raise NoConnection(node_id.hex(), 0.0)
         opening = self._opening.get(node_id)
         if opening is None:
@@ -168,13 +168,15 @@ class PeerLinks:
             await self._serve(link)
 
     def _note_failure(self, peer: NodeId) -> None:
-        self._failed_at.pop(peer, None)
-        self._failed_at[peer] = self._clock().steady
-        if len(self._failed_at) > MAX_FAILURES:
-            del self._failed_at[next(iter(self._failed_at))]
+        _, last_s = self._rests.pop(peer, (0.0, REST_S / 2))
+        rest_s = min(REST_MOST_S, 2 * last_s)
+        self._rests[peer] = self._clock().steady + rest_s, rest_s
+        if len(self._rests) > MAX_FAILURES:
+            del self._rests[next(iter(self._rests))]
 
     async def _serve(self, link: PeerLink) -> None:
         assert self._running is not None
+        self._rests.pop(link.peer, None)
         former = self._links.pop(link.peer, None)
         self._links[link.peer] = link
         opening, expected = self._opening.get(link.peer), self._expected.get(link.peer)

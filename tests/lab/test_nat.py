@@ -10,9 +10,10 @@ import pytest
 
 from node.demo.sample_web import unpack_sample
 from tests.lab import judge
-from tests.lab.host import until
+from tests.lab.host import Host, until
 from tests.lab.internet import Internet, needs_lab
 from tests.lab.load import answers
+from tests.lab.router import PORT as PORT_FILTER
 from tests.lab.router import SYMMETRIC
 from tests.lab.sites import PORT
 
@@ -37,12 +38,7 @@ async def test_a_node_behind_a_nat_finds_out_joins_searches_and_crawls_by_order(
         await net.install(*members, settings=["crawl.max_open_fetches=1"])  # so that there is work for a client
         await judge.one_view(members, within_s=60)
         await net.install(home)
-
-        async def has_found_out() -> bool:
-            status = await home.status()
-            return bool(status and status["reachable"]["ipv4"]["state"] == "behind a firewall")
-
-        await until("it finds out", has_found_out, within_s=30)
+        await until("it finds out", lambda: is_client(home), within_s=30)
         assert "client: owns nothing" in await home.do("status")
         front_page = f"http://{SITE}:{PORT}/"
         assert "1 address handed over" in await home.do("crawl", front_page, "--depth", "9")
@@ -58,3 +54,30 @@ async def test_a_node_behind_a_nat_finds_out_joins_searches_and_crawls_by_order(
         assert (await home.get("/api/v1/status"))["clients"]["carried_here"] == by_home
         for member in members:
             assert len((await member.get("/api/v1/peers"))["peers"]) == len(members)
+
+
+async def test_homes_between_which_no_hole_leads_search_the_whole_network(tmp_path: Path) -> None:
+    """Two homes look at ports, and a third one's router gives it another port for everybody: it is no member, and what
+    those two alone would answer it hears through their introducers."""
+    async with Internet(tmp_path) as net:
+        servers = [net.host(f"server{n}", (4,)) for n in range(2)]
+        homes = [net.host(f"home{n}", (4,), router=net.router(PORT_FILTER)) for n in range(2)]
+        client = net.host("client", (4,), router=net.router(SYMMETRIC))
+        await net.serve_web(one_site(tmp_path))
+        await net.found(servers[:1], replicas=1, min_acks=1)
+        await net.install(*servers, *homes)
+        await judge.one_view([*servers, *homes], within_s=90)
+        assert "1 address handed over" in await homes[0].do("crawl", f"http://{SITE}:{PORT}/", "--depth", "9")
+        await judge.rested([*servers, *homes], within_s=120)
+        await net.install(client)
+        await until("it finds out", lambda: is_client(client), within_s=60)
+        queries = ["generated columns", "row security policies"]
+        await answers([client], queries)  # the first question finds out that no hole leads there
+        found = await answers([client, *servers, *homes], queries)
+        assert judge.contradictions(found) == [] and min(row.total for row in found) > 0
+        assert not [row for row in found if row.is_partial]
+
+
+async def is_client(host: Host) -> bool:
+    status = await host.status()
+    return bool(status and status["reachable"]["ipv4"]["state"] == "behind a firewall")
