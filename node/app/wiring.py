@@ -48,6 +48,7 @@ from node.sites.site_sharder import SiteSharder
 from node.witness.draw import WitnessBudget
 from node.witness.evidence_board import EvidenceBoard
 from node.witness.hearing import Hearing
+from node.witness.page_replacement import PageReplacement
 from node.witness.panel_view import PanelView
 from node.witness.second_look import SecondLook
 from node.witness.site_turns import SiteTurns
@@ -136,6 +137,7 @@ class CrawlParts:
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
     ) -> None:
+        self.refetch = control.refetch
         self.tokens = SiteTokenExchange(env.overlay, store.shards, store.replicator, env.clock)
         ports = CrawlerPorts(
             store.ingest,
@@ -191,7 +193,9 @@ class WitnessParts:
         refusal = lambda url: fetching.refusals.reason(url) or fetching.pause.operator_reason()  # noqa: E731
         self.look = SecondLook(config, fetcher, env.parsers, turns, budget, fetching.decide, refusal, clock)
         check = RecordCheck(RecordRules(), store.shards, env.store.denial)
-        self.hearing = Hearing(overlay, env.identity, panels, board, check, clock)
+        fetch, refetch = fetching.fetcher, crawl.refetch
+        replacement = PageReplacement(config, overlay, env.store, env.parsers, fetch, refetch)
+        self.hearing = Hearing(overlay, env.identity, panels, board, check, replacement.consider, clock)
         fetched = lambda: crawl.crawler.status().fetched  # noqa: E731
         self.witness = Witness(
             overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock

@@ -8,19 +8,20 @@ changed since, accuses nobody.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from msgspec import Meta
 
+from crawl import is_canonical
 from dht import BadMessage, Clock, Done, Identity, Message, NodeId, Overlay, RemoteError, node_id_of, site_of, slot_of
 from node.witness.evidence_board import EvidenceBoard
 from node.witness.panel import AGREEING, PANEL
 from node.witness.panel_view import PanelView
 from node.witness.statement import SignedStatement, Statement, Witnessed, opened, sign_statement
 from node.witness.verdict import agreeing, is_telling
-from store import BadReplica, Kind, Record, RecordCheck, open_package, pack
+from store import BadReplica, Kind, Record, RecordCheck, open_package, pack, url_of
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +58,7 @@ class HeardPage(Message, frozen=True, array_like=True):
 
     author: _Id
     statements: Annotated[tuple[SignedStatement, ...], Meta(min_length=AGREEING, max_length=PANEL)]
+    url: Annotated[str, Meta(max_length=2048)] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,11 @@ class Hearing:
         panels: PanelView,
         board: EvidenceBoard,
         check: RecordCheck,
+        replace: Callable[[str, Mapping[NodeId, Statement]], None],
         clock: Clock,
     ) -> None:
+        """`replace` is told of each page that three of its panel deny, with what they said."""
+        self._replace = replace
         self._check = check
         self._overlay, self._identity, self._panels, self._board, self._clock = overlay, identity, panels, board, clock
         self._calls = deque[Call]()
@@ -117,7 +122,7 @@ class Hearing:
             for part, within_s in ((others[:FEWEST], SECOND_S), (others[FEWEST:], HEARING_S - SECOND_S)):
                 await self._send(part, CallWitness(package))
                 if three := await self._wait(case, within_s):
-                    return await self._conclude(author, three)
+                    return await self._conclude(author, three, url_of(record))
         finally:
             del self._cases[name]
 
@@ -138,12 +143,12 @@ class Hearing:
         except TimeoutError:
             return ()
 
-    async def _conclude(self, author: NodeId, three: tuple[SignedStatement, ...]) -> None:
+    async def _conclude(self, author: NodeId, three: tuple[SignedStatement, ...], url: str) -> None:
         self.agreed += 1
         view, key = self._overlay.view, three[0].statement.key
         slot = slot_of(key, view.strategy.slot_bits)
-        told = {*self._panels.of(author, key), *view.live_owners(slot)} - {author}
-        await self._send(sorted(told), HeardPage(author, three))
+        told = {*self._panels.of(author, key), *view.live_owners(slot)}
+        await self._send(sorted(told), HeardPage(author, three, url))
 
     async def _send(self, peers: list[NodeId], message: Message) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -187,6 +192,8 @@ class Hearing:
         versions = {(s.key, s.epoch, s.at_ms, s.digest, s.claimed, s.site) for s in by.values()}
         if len(versions) != 1 or not agreeing(by):
             raise BadMessage(peer.hex(), "tells of a hearing in which no three agreed")
+        if is_canonical(heard.url):
+            self._replace(heard.url, by)
         await self._board.hear(author, [Witnessed(witness, s) for witness, s in sorted(by.items())])
         return Done()
 

@@ -42,6 +42,11 @@ class Statement(msgspec.Struct, frozen=True, array_like=True):
     at: Annotated[int, Meta(ge=0, lt=1 << 40)]
 
     @property
+    def version(self) -> tuple[int, int, bytes]:
+        """The version that it is about: epoch, at_ms, the first bytes of its digest."""
+        return self.epoch, self.at_ms, self.digest
+
+    @property
     def is_unlike(self) -> bool:
         """Whether the two texts have nothing in common."""
         return different_bits(self.claimed, self.text) > LIE_BITS

@@ -106,6 +106,10 @@ def test_four_places_that_show_one_crawler_something_else_convict_nobody():
         await world.until(lambda: heard() >= 6 and bool(accused(nodes)), FOUND_WITHIN_S)
         await world.pass_time(300.0)
         assert accused(nodes) == {victim.identity.node_id}
+        shown = {url for node in nodes for url in pages_of(victim, [node]) if "q" in texts_of(node)[url]}
+        true = {url for node in nodes for url in pages_of(victim, [node]) if "q" not in texts_of(node)[url]}
+        assert shown - true
+        assert len(true) >= 4, "it stores what its witnesses saw in place of what it was shown"
         assert not any(node.node_core.witnessing.board.convicts() for node in nodes)
         assert victim.overlay.view.leases()
 
