@@ -46,7 +46,7 @@ class CallWitness(Message, frozen=True, array_like=True):
     package: Annotated[bytes, Meta(max_length=MAX_CALL_BYTES)]
 
 
-class Testify(Message, frozen=True, array_like=True):
+class PageDenied(Message, frozen=True, array_like=True):
     """Answers a call later, where the page says something else than its author."""
 
     author: _Id
@@ -97,7 +97,7 @@ class Hearing:
         self._cases: dict[tuple[bytes, bytes, int], _Case] = {}
         self.agreed = 0  # hearings in which three agreed against an author
         overlay.serve(CallWitness, self._take_call)
-        overlay.serve(Testify, self._take_statement)
+        overlay.serve(PageDenied, self._take_statement)
         overlay.serve(HeardPage, self._take_heard)
 
     def next_call(self) -> Call | None:
@@ -129,7 +129,7 @@ class Hearing:
     async def testify(self, record: Record, mine: Statement, caller: NodeId) -> None:
         """Tell whoever called what this node saw."""
         author = node_id_of(record.proof.author)
-        await self._send([caller], Testify(author, self._sign(mine, author)))
+        await self._send([caller], PageDenied(author, self._sign(mine, author)))
 
     async def _wait(self, case: _Case, within_s: float) -> tuple[SignedStatement, ...]:
         try:
@@ -176,7 +176,7 @@ class Hearing:
             self._calls.append(Call(record, peer, lambda r, mine: self.testify(r, mine, peer)))
         return Done()
 
-    async def _take_statement(self, peer: NodeId, said: Testify) -> Done:
+    async def _take_statement(self, peer: NodeId, said: PageDenied) -> Done:
         author, statement = NodeId(said.author), said.statement.statement
         case = self._cases.get((author, statement.digest, statement.at_ms))
         if case is not None and self._verified(author, said.statement) == peer:
