@@ -98,8 +98,9 @@ class LevelKeeper:
         """Sum up the slots that rest; those that change are summed up when they do not."""
         before, self._sequence = self._sequence, self._store.log.sequence
         changes = self._store.log.changes(before, MAX_CHANGES) if before >= 0 else ()
-        touched = {slot_of(change.key, self._slot_bits) for change in changes}
-        is_known = before >= 0 and len(changes) < MAX_CHANGES
+        left = self._store.log.left(before) if before >= 0 else None
+        touched = {slot_of(key, self._slot_bits) for key in (*(change.key for change in changes), *(left or ()))}
+        is_known = left is not None and len(changes) < MAX_CHANGES
         rest = held - touched if is_known else frozenset()
         self._stored = {slot: found for slot, found in self._stored.items() if slot in rest}
         for slot in sorted(rest - self._stored.keys()):

@@ -14,6 +14,7 @@ from dht import DocumentId
 from store.disk import cell_sums, frame_table, grant_table, row_table, site_table
 from store.disk.catalog_reader import CatalogReader
 from store.disk.file_system import Disk, SqliteErrors
+from store.disk.left_keys import LeftKeys
 from store.disk.row_table import CatalogRow
 from store.disk.segments import SegmentPlace
 from store.errors import StoreCorrupt
@@ -60,6 +61,7 @@ class Catalog:
                 self.writer.execute(addition)  # older programs know nothing of it
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
+        self.left = LeftKeys()
 
     @property
     def is_damaged(self) -> bool:
@@ -103,12 +105,16 @@ class Catalog:
             return row_table.named(self.writer, list(names))
 
     def put(self, come: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None]) -> None:
-        """Set rows inside a transaction; `replaced` are the live rows in their place before, and no row comes twice."""
+        """Set rows inside a transaction; `replaced` are the live rows in their place before, in the same order, and no
+        row comes twice."""
         went = [row for row in replaced if row is not None]
         if self.writer.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
             self.writer.executemany("DELETE FROM gone WHERE id = ? AND kind = ?", [(r.id, r.kind) for r in come])
         row_table.strike(self.writer, went)
         row_table.add(self.writer, come, self._next + 1)
+        for sequence, (row, before) in enumerate(zip(come, replaced, strict=True), start=self._next + 1):
+            if before is not None and before.key != row.key:
+                self.left.note(sequence, before.key)
         self._next += len(come)
         site_table.leave(self.writer, {r.key for r in went} - {r.key for r in come})
         cell_sums.count(self.writer, went, come)

@@ -6,6 +6,7 @@ remembers the `sequence` of the last change it saw, and the `incarnation` that t
 
 import asyncio
 
+from dht import Key
 from store.disk.catalog import Catalog
 from store.disk.catalog_reader import RecordChange
 
@@ -31,6 +32,11 @@ class ChangeLog:
     def changes(self, after: int, limit: int) -> list[RecordChange]:
         """Return the records changed since `after`, each once, by their last change; at most `limit`."""
         return self._catalog.reader.changes(after, limit)
+
+    def left(self, after: int) -> frozenset[Key] | None:
+        """Return the keys at which records lay until a change after `after` that lie at others now; None where some
+        are forgotten."""
+        return self._catalog.left.since(after)
 
     async def wait(self, after: int) -> None:
         """Return once there is a change after `after`."""

@@ -6,7 +6,7 @@ from hashlib import sha256
 from types import SimpleNamespace
 from typing import Any
 
-from dht import Done, Message, NodeId, PeerTimeout, Slot
+from dht import Done, Key, Message, NodeId, PeerTimeout, Slot, slot_of, slot_start
 from index.query.collection_statistics import SlotTotals
 from node.crawling.level_keeper import PUSH_EVERY_S, REFRESH_S, LevelKeeper
 from node.crawling.slot_agreement import SlotAgreement
@@ -25,10 +25,9 @@ class Side:
         self.view = self
         self.node_id, self.strategy = me, SimpleNamespace(slot_bits=4, version=1)
         self.sequence, self.reached_to, self.documents = 0, 10**9, dict[Slot, bytes]()
+        self.records, self.moved = dict[Slot, bytes](), list[tuple[int, Key]]()
         self.levels, clock = SlotLevels(), town.loop.clock()
-        store: Any = SimpleNamespace(
-            log=self, summary=lambda first, last: SimpleNamespace(fingerprint=sha256(first).digest())
-        )
+        store: Any = SimpleNamespace(log=self, summary=self._summary)
         replicator: Any = SimpleNamespace(ready_slots=lambda: SLOTS, status=lambda: SimpleNamespace(owed_now=self.owed))
         self.owed = 0
         self.sent: list[SlotDigests] = []
@@ -49,8 +48,14 @@ class Side:
             keep_apart=lambda since: None,
         )
 
+    def _summary(self, first: Key, last: Key) -> Any:
+        return SimpleNamespace(fingerprint=sha256(first + self.records.get(slot_of(first, 4), b"")).digest())
+
     def changes(self, after: int, limit: int) -> list[Any]:
         return []
+
+    def left(self, after: int) -> frozenset[Key]:
+        return frozenset(key for sequence, key in self.moved if sequence > after)
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return (A, B)
@@ -135,6 +140,19 @@ def test_a_copy_that_differs_is_said_within_seconds_and_is_unlike_after_a_while(
         a.documents[Slot(1)] = b"more"
         await asyncio.sleep(2 * PUSH_EVERY_S)
         assert a.level() == (3, 3)
+
+    Town().live(scenario)
+
+
+def test_a_slot_that_records_left_for_another_is_summed_up_anew() -> None:
+    """What moves to another place of its site is a change of that place alone, and both slots have others' copies."""
+
+    async def scenario(a: Side, b: Side) -> None:
+        for side in (a, b):
+            side.records[Slot(1)] = b"a page"
+            side.sequence, side.moved = 1, [(1, slot_start(Slot(1), 4))]
+            await asyncio.sleep(2 * PUSH_EVERY_S)
+            assert a.keeper.are_alike() == (side is b), "one has moved it, then both"
 
     Town().live(scenario)
 
