@@ -201,8 +201,12 @@ class RecordStore:
 
     def find_version(self, kind: Kind, id: DocumentId) -> ShortVersion | None:
         """Return which version of a record lies here, None where there is none."""
+        return self.find_place(kind, id)[0]
+
+    def find_place(self, kind: Kind, id: DocumentId) -> tuple[ShortVersion | None, Key]:
+        """Return which version of a record lies here, None where there is none, and at which key."""
         row = self._catalog.reader.find(kind, id)
-        return row.version if row else None
+        return (row.version, row.key) if row else (None, Key(b""))
 
     def scan(self, kind: Kind, first_key: bytes, last_key: bytes, *, content: bool = False) -> Iterator[Record]:
         """Yield the records of a key range by key, but for those of a site that holds very many; proofs may be empty.

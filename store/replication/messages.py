@@ -12,7 +12,7 @@ from msgspec import Meta
 from dht import Message, SignedGrant
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORDS
 from store.record.range_reconciliation import FORM, MAX_RANGES, Range
-from store.record.record import SHORT_BYTES, Kind
+from store.record.record import SHORT_BYTES, Kind, ShortVersion
 
 MAX_WANTED = 256  # records asked for in one message
 # An answer stops after so many bytes of records, some seconds of a slow line when compressed, but holds at least one.
@@ -54,11 +54,17 @@ class PutReply(Message, frozen=True, array_like=True):
 
 
 class HeldVersion(msgspec.Struct, frozen=True, array_like=True):
-    """Stands for a version as `ShortVersion` does."""
+    """Stands for a version as `ShortVersion` does. `key`: where it lies, empty where an older node says it."""
 
     epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
     at_ms: Annotated[int, Meta(ge=0, lt=MAX_AT_MS)]
     digest: Annotated[bytes, Meta(min_length=SHORT_BYTES, max_length=SHORT_BYTES)]
+    key: Annotated[bytes, Meta(max_length=20)] = b""
+
+    @property
+    def version(self) -> ShortVersion:
+        """The version that it stands for."""
+        return ShortVersion(self.epoch, self.at_ms, self.digest)
 
 
 class Wanted(msgspec.Struct, frozen=True, array_like=True):

@@ -137,9 +137,11 @@ class ReplicaServer:
         return messages.FetchReply(pack(records), tuple(later), tuple(unsure), grants)
 
     async def on_versions(self, peer: NodeId, message: messages.AskVersions) -> messages.VersionsReply:
-        """Name the versions that lie here."""
-        versions = (self._store.find_version(want.kind, DocumentId(want.id)) for want in message.wanted)
-        return messages.VersionsReply(tuple(messages.HeldVersion(*v) if v is not None else None for v in versions))
+        """Name the versions that lie here, and where."""
+        places = (self._store.find_place(want.kind, DocumentId(want.id)) for want in message.wanted)
+        return messages.VersionsReply(
+            tuple(messages.HeldVersion(*version, key) if version else None for version, key in places)
+        )
 
     async def on_step(self, peer: NodeId, message: messages.ReconcileStep) -> messages.ReconcileReply:
         """Answer one message of a session; nothing is kept between them."""

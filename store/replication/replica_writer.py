@@ -11,10 +11,8 @@ are late, the slot's next candidates keep copies for them.
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
-
-from msgspec.structs import replace
 
 from dht import (
     Clock,
@@ -31,10 +29,11 @@ from dht import (
 )
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.errors import BadDraft, NotGranted, TooFewCopies
+from store.errors import BadDraft, TooFewCopies
 from store.record.package import Signer, pack, sign_package, url_of
 from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
+from store.replication.draft_proofs import DraftProofs, GrantedDraft
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.late_peers import LatePeers
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
@@ -42,7 +41,7 @@ from store.replication.page_versions import PageVersions
 from store.replication.pending_write import PendingWrite, WriteTicket
 from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
-from store.replication.write_right import Ruling, WriteRight, needs_grant
+from store.replication.write_right import Ruling, WriteRight
 from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
@@ -66,12 +65,13 @@ class ReplicaWriter:
         late: LatePeers,
         right: WriteRight,
         pages: PageVersions,
+        proofs: DraftProofs,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
         self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), late
-        self._sent, self._right, self._pages = SentGrants(), right, pages
+        self._sent, self._right, self._pages, self._proofs = SentGrants(), right, pages, proofs
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
         self._queue: deque[PendingWrite] = deque()
@@ -91,25 +91,16 @@ class ReplicaWriter:
             if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
         drafts = [draft for draft in drafts if not self._check.is_taken_back(draft)]
+        await self._enqueue([self._proofs.granted(draft) for draft in drafts])
+
+    async def move(self, moves: Iterable[tuple[Record, Key]]) -> None:
+        """Write records, with their contents, to other places of their sites, as `write` does."""
+        moved = [self._proofs.moved(record, key) for record, key in moves]
+        await self._enqueue([each for each in moved if not self._check.is_taken_back(each.draft)])
+
+    async def _enqueue(self, drafts: Sequence[GrantedDraft]) -> None:
         if not drafts:
             return
-        await self._enqueue([self._granted(draft) for draft in drafts])
-
-    async def move(self, record: Record, key: Key) -> None:
-        """Write a record to another place of its site, as `write` does; it keeps its author's proof where the network
-        wants one, and is signed anew elsewhere."""
-        epoch, at_ms, _ = record.version
-        moved = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
-        if self._check.is_taken_back(moved):
-            return
-        if not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
-            await self._enqueue([(moved, None, None)])
-            return
-        signed_key = record.signed_key if record.signed_key != key else b""
-        same = replace(record, key=key, proof=replace(record.proof, key=signed_key))
-        await self._enqueue([(moved, next(iter(self._right.named_by([record])), None), same)])
-
-    async def _enqueue(self, drafts: Sequence[tuple[Draft, SignedGrant | None, Record | None]]) -> None:
         while self._held_bytes > self._config.max_waiting_bytes:
             self._room.clear()
             await self._room.wait()
@@ -129,15 +120,6 @@ class ReplicaWriter:
     def held_bytes(self) -> int:
         """The bytes of drafts queued or under way."""
         return self._held_bytes
-
-    def _granted(self, draft: Draft) -> tuple[Draft, SignedGrant | None, Record | None]:
-        """A draft with the grant that it is written under, whose epoch it has. Raises NotGranted."""
-        if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
-            return draft, None, None
-        grant = self._right.written_under(draft)
-        if grant is None:
-            raise NotGranted(slot_of(draft.key, self._slot_bits))
-        return replace(draft, epoch=grant.grant.epoch), grant, None
 
     async def run(self) -> None:
         """Flush packages for ever, a bounded number at once."""

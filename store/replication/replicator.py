@@ -18,12 +18,14 @@ from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
 from store.replication.admission import Admission
+from store.replication.draft_proofs import DraftProofs
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
 from store.replication.late_peers import LatePeers
 from store.replication.messages import SlotState
 from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import PeerSync
+from store.replication.place_survey import PlaceSurvey
 from store.replication.proof_thread import ProofThread
 from store.replication.replica_reader import Name, Records, ReplicaReader, Wants
 from store.replication.replica_repair import ReplicaRepair
@@ -82,6 +84,7 @@ class Replicator:
         self.host_writers = HostWriters(overlay, places)
         self._right = right = WriteRight(overlay, store.grants, proofs, config, clock)
         self._pages = pages = PageVersions(overlay, store, right, signer)
+        drafts = DraftProofs(overlay, right, signer, places)
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
@@ -101,6 +104,7 @@ class Replicator:
             late,
             right,
             pages,
+            drafts,
         )
         audit = audit or PeerAudit(clock, rng.random)
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, late, audit)
@@ -108,7 +112,10 @@ class Replicator:
         self._server = ReplicaServer(
             store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals, right, pages
         )
-        self._shard_mover = ShardMover(config, store, overlay, places, clock, self._writer.move, self._reader.read_many)
+        survey = PlaceSurvey(config, overlay, places)
+        self._shard_mover = ShardMover(
+            config, store, overlay, places, clock, self._writer.move, drafts.rekeyed, survey.lacking
+        )
 
     async def run(self) -> None:
         """Do everything that goes on by itself, until cancelled."""

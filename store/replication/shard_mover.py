@@ -1,9 +1,10 @@
 """Moves records to where they lie now: a site that is spread keeps its documents and changes its slots.
 
-Every owner of an old place looks through what lies astray there. What the new place has in the same version is
-forgotten here; what it lacks is written there, by the first of the old place's ready owners. So one of the two places
-has each record at any moment. Its key is part of what its author signed: it moves along, or, where no lease need be
-proved, whoever moves the record signs it anew.
+Every owner of an old place looks through what lies astray there. What the new place lacks is written there, by the
+first of the old place's ready owners. Who owns the new place, too, keeps its copy and lays it there; any other forgets
+it when all owners of the new place have it. So at no moment a record has fewer copies than before the move. Its key is
+part of what its author signed: it moves along, or, where no lease need be proved, whoever moves the record signs it
+anew.
 
 The work follows what must move. Where it may lie is known by site: a host record names one; a record that comes in late
 is noticed in the change log; only new rules of the strategy, which may mean any site, make a node look through all that
@@ -12,7 +13,7 @@ it keeps, once.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from itertools import islice
 
 from dht import (
@@ -20,6 +21,7 @@ from dht import (
     Clock,
     Key,
     MachineRefuses,
+    NodeId,
     Overlay,
     RemoteError,
     SiteShards,
@@ -34,7 +36,7 @@ from store.disk.record_store import RecordStore
 from store.errors import BadDraft
 from store.record.package import depth_of, size_of, url_of
 from store.record.record import Kind, Record
-from store.replication.replica_reader import Records, Wants
+from store.replication.peer_sync import batches
 from store.replication.throttle import Throttle
 
 log = logging.getLogger(__name__)
@@ -47,8 +49,9 @@ FIRST, LAST = bytes(20), b"\xff" * 20
 # What is shown goes first; a visit goes after its document, so that a URL with an outcome has one.
 MOVED = (Kind.STANDING, Kind.DOCUMENT, Kind.VISIT)
 
-ReadMany = Callable[[Wants], Awaitable[Records]]
-Write = Callable[[Record, Key], Awaitable[None]]  # to another place of its site
+Write = Callable[[Iterable[tuple[Record, Key]]], Awaitable[None]]  # to other places of their sites
+Rekeyed = Callable[[Record, Key], Record]  # at another place of its site
+Lacking = Callable[[Mapping[Record, Key]], Awaitable[Mapping[Record, Set[NodeId]]]]  # other owners of the new places
 
 
 class ShardMover:
@@ -62,11 +65,12 @@ class ShardMover:
         places: SiteShards,
         clock: Clock,
         write: Write,
-        read_many: ReadMany,
+        rekeyed: Rekeyed,
+        lacking: Lacking,
     ) -> None:
         self._config, self._store, self._overlay, self._places = config, store, overlay, places
         self._log = store.log
-        self._clock, self._write, self._read_many = clock, write, read_many
+        self._clock, self._write, self._rekeyed, self._lacking = clock, write, rekeyed, lacking
         self._throttle = Throttle(config.handover_bytes_s)
         self._mark: object = ()  # the rules under which everything was looked through
         self._astray: dict[bytes, None] = {}  # where something may lie astray, by the first 10 bytes of its keys
@@ -96,14 +100,19 @@ class ShardMover:
         """Find out what has changed, and try once to move each record that lies astray."""
         moved = 0
         if self._mark != self._places.mark:
-            self._mark, self._sequence = self._places.mark, self._log.sequence
+            mark, self._sequence = self._places.mark, self._log.sequence
             self._calm.clear()
             if self._places.by_rules:
                 moved = await self._look_through([(FIRST, LAST)])
+            self._mark = mark
         await self._follow()
         for prefix in list(self._astray):
             del self._astray[prefix]  # it returns where something is left, or comes meanwhile
-            moved += await self._look_into(prefix)
+            try:
+                moved += await self._look_into(prefix)
+            except MachineRefuses:
+                self._astray[prefix] = None
+                raise
         if moved:
             log.info("records moved to the places of spread sites count=%d", moved)
 
@@ -172,30 +181,37 @@ class ShardMover:
             yield from self._store.scan(kind, first, last, content=False)
 
     async def _move(self, strays: Mapping[Record, Key]) -> int:
-        """Forget what the new place has, write what it lacks; returns how many were written."""
-        there = await self._read_many([(r.kind, r.id, key) for r, key in strays.items()])
-        lacking, done = list[Record](), list[Record]()
+        """Give up or lay elsewhere what the new places have, write what they lack; returns how many were written."""
+        view, lacking = self._overlay.view, await self._lacking(strays)
+        bits, places = view.strategy.slot_bits, {(r.kind, r.id): key for r, key in strays.items()}
+        given_up, ours, left, due = list[Record](), list[Record](), list[Record](), list[Record]()
         for record, key in strays.items():
-            found = there.get((record.kind, record.id))
-            has = found is not None and found.key == key and found.version.short >= record.version.short
-            (done if has else lacking).append(record)
-        await self._store.forget(done)
-        self._astray |= dict.fromkeys(r.key[:SITE_BYTES] for r in lacking)
-        mine = [r for r in lacking if self._is_first(r)]
+            peers = lacking[record]
+            if any(map(view.is_live, peers)):
+                (due if self._is_first(record) else left).append(record)
+            elif slot_of(key, bits) in view.owned():
+                ours.append(record)
+            else:
+                (left if peers else given_up).append(record)
+        self._astray |= dict.fromkeys(r.key[:SITE_BYTES] for r in left + due)
+        await self._store.forget(given_up)
+        for batch in self._whole(ours):
+            await self._store.put([self._rekeyed(record, places[record.kind, record.id]) for record in batch])
         try:
-            await self._write_all(mine, strays)
+            for batch in self._whole(due):
+                await self._write((record, places[record.kind, record.id]) for record in batch)
+                await asyncio.sleep(self._throttle.delay_s(self._clock().steady, sum(map(size_of, batch))))
         except (RemoteError, BadDraft, MachineRefuses) as error:
-            log.debug("records not moved count=%d reason=%s", len(mine), error)
+            log.debug("records not moved count=%d reason=%s", len(due), error)
             return 0
-        return len(mine)
+        return len(due)
 
-    async def _write_all(self, records: Iterable[Record], keys: Mapping[Record, Key]) -> None:
-        for bare in records:
-            record = self._store.find(bare.kind, bare.id)
-            if record is None or record.version != bare.version or record.key != bare.key:
-                continue  # it changed meanwhile: the next look sees it
-            await self._write(record, keys[bare])
-            await asyncio.sleep(self._throttle.delay_s(self._clock().steady, size_of(record)))
+    def _whole(self, bare: Iterable[Record]) -> Iterator[list[Record]]:
+        """Read records with their contents, a package at a time; one that changed meanwhile is left to the next
+        look."""
+        found = ((r, self._store.find(r.kind, r.id)) for r in bare)
+        same = (r for before, r in found if r and (r.version, r.key) == (before.version, before.key))
+        return batches(same, self._config)
 
     def _is_first(self, record: Record) -> bool:
         """Whether this node moves what lies in a slot: the first of its ready owners, or nobody else could."""

@@ -212,7 +212,9 @@ class WriteRight:
         except RemoteError as error:
             log.debug("no word of records peer=%s count=%d reason=%s", other.hex(), len(asked), error)
         for n, (record, words) in enumerate(asked):
-            words.append(versions[n] == HeldVersion(*record.version.short) if n < len(versions) else None)
+            held = versions[n] if n < len(versions) else None
+            has = held is not None and held.version == record.version.short
+            words.append(has if n < len(versions) else None)
 
     def _ready(self, record: Record, signed: SignedGrant) -> Set[NodeId]:
         view = self._overlay.view

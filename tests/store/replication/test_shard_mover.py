@@ -135,6 +135,38 @@ def test_nodes_that_know_different_depths_never_forget_a_record_in_favour_of_eac
     network(5, story, slot_bits=4, replicas=2)
 
 
+@pytest.mark.parametrize("grants_from", [0, 1])
+def test_no_record_has_fewer_copies_at_any_moment_than_before_the_move(grants_from: int) -> None:
+    """Also while an owner of the new places does not answer: what lacks there stays where it was until it is back."""
+
+    async def story(net: Net) -> None:
+        net.set_strategy(grants_from=grants_from)
+        await started(net, BIG_DRAFTS)
+        await net.until(lambda: all(len(copies(net, d)) >= 3 for d in BIG_DRAFTS))
+        view, bits = net.list[0].overlay, net.strategy.slot_bits
+        home = view.owners(slot_of(placement_key(url(0)), bits))
+        after = {owner for d in BIG_DRAFTS for owner in view.owners(slot_of(wanted(d, 3), bits))}
+        net.cut = {min(after - {*home})}
+        before = {(d.kind, d.id): len(copies(net, d).keys() - net.cut) for d in BIG_DRAFTS}
+        for node in net.list:
+            spread(node, 3)
+
+        async def pass_time(seconds: float) -> None:
+            for _ in range(int(4 * seconds)):
+                await asyncio.sleep(0.25)
+                thin = [d for d in BIG_DRAFTS if len(copies(net, d).keys() - net.cut) < before[d.kind, d.id]]
+                assert not thin, f"{len(thin)} records have fewer copies than before"
+
+        await pass_time(60.0)
+        stay = sum(bool(set(copies(net, d).values()) - {wanted(d, 3)}) for d in BIG_DRAFTS)
+        assert 0 < stay < len(BIG_DRAFTS), "others than those that the silent one lacks have moved"
+        net.cut = set()
+        await pass_time(60.0)
+        await moved(net, 3)
+
+    network(6, story, slot_bits=4)
+
+
 @pytest.mark.prove
 def test_an_owner_that_dies_while_it_moves_a_site_loses_nothing() -> None:
     async def story(net: Net) -> None:

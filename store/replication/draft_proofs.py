@@ -1,0 +1,74 @@
+"""Says what a record is written under: the grant of the slot in which its author made it, and who signs it when.
+
+Where leases must be proved, a page belongs to whoever held the lease of its slot when it was fetched. If its site was
+spread meanwhile, or moves later, it is signed for the old place and lies at the new one.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from dht import Key, Overlay, SignedGrant, SiteShards, placement_key, slot_of
+from store.errors import NotGranted
+from store.record.package import Signer, sign_package, url_in
+from store.record.record import Draft, Kind, Record
+from store.replication.write_right import WriteRight, needs_grant
+
+
+class GrantedDraft(NamedTuple):
+    """A draft with the grant that it is written under, None where it needs none, and the record where it is signed
+    already."""
+
+    draft: Draft
+    grant: SignedGrant | None = None
+    record: Record | None = None
+
+
+class DraftProofs:
+    """Finds for one node what proves the records that it writes and moves."""
+
+    def __init__(self, overlay: Overlay, right: WriteRight, signer: Signer, places: SiteShards) -> None:
+        self._overlay, self._right, self._signer, self._places = overlay, right, signer, places
+
+    def granted(self, draft: Draft) -> GrantedDraft:
+        """Return a draft with the grant that it is written under, whose epoch it has: of its slot, or of that in which
+        its URL lay before. Raises NotGranted."""
+        if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
+            return GrantedDraft(draft)
+        if (grant := self._right.written_under(draft)) is not None:
+            return GrantedDraft(replace(draft, epoch=grant.grant.epoch), grant)
+        for key in self._former_keys(draft):
+            before = replace(draft, key=key)
+            if (grant := self._right.written_under(before)) is not None:
+                (record,) = sign_package([replace(before, epoch=grant.grant.epoch)], self._signer)
+                return GrantedDraft(replace(draft, epoch=grant.grant.epoch), grant, _at(record, draft.key))
+        raise NotGranted(slot_of(draft.key, self._overlay.view.strategy.slot_bits))
+
+    def moved(self, record: Record, key: Key) -> GrantedDraft:
+        """Return a record at another place of its site: it keeps its author's proof where the network wants one, and is
+        signed anew elsewhere."""
+        epoch, at_ms, _ = record.version
+        draft = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
+        if not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
+            return GrantedDraft(draft)
+        return GrantedDraft(draft, next(iter(self._right.named_by([record])), None), _at(record, key))
+
+    def rekeyed(self, record: Record, key: Key) -> Record:
+        """Return what `moved` does as a record."""
+        moved = self.moved(record, key)
+        return moved.record or sign_package([moved.draft], self._signer)[0]
+
+    def _former_keys(self, draft: Draft) -> Iterator[Key]:
+        """Where a record of this URL lay before, the place of one that was never spread last; a host's never moves."""
+        if draft.kind == Kind.HOST:
+            return
+        url = url_in(draft.body)
+        keys = (*self._places.keys_of(url), placement_key(url))
+        yield from (key for key in dict.fromkeys(keys) if key != draft.key)
+
+
+def _at(record: Record, key: Key) -> Record:
+    """A record with its author's proof at another place of its site."""
+    signed_key = record.signed_key if record.signed_key != key else b""
+    return replace(record, key=key, proof=replace(record.proof, key=signed_key))
