@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from crawl import Visit, VisitState, decode_visit, signature
-from dht import Slot, placement_key, slot_of
+from dht import Key, Slot, placement_key, site_of, slot_of
 from index import SearchOracle, Text
 from node.crawling.store_change_feed import text_of
 from node.simulation.scripted_fetch import Visited
 from node.simulation.sim_node import SimNode
-from store import HostRecord, Kind, Record, decode_host, page_in
+from store import HostRecord, Kind, Record, decode_host, host_url, page_in
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 
@@ -78,11 +78,18 @@ def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, s
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
-        place = placement_key(url) if kind == Kind.HOST else nodes[0].node_core.store.shards.key_of(url)
-        slot = slot_of(place, view.strategy.slot_bits)
+        slot = slot_of(_place(census, nodes[0], kind, url), view.strategy.slot_bits)
         if url and (missing := {names[peer] for peer in view.owners(slot) if peer in names} - holders):
             lacking[kind, url] = missing
     return lacking
+
+
+def _place(census: Census, node: SimNode, kind: Kind, url: str) -> Key:
+    """Return where a record of a URL belongs, by the rules that a node knows and by the site's record, wherever that
+    lies: not every node needs to know it."""
+    host = census.hosts.get(host_url(site_of(url))) if kind != Kind.HOST else None
+    by_rules = node.node_core.store.shards.depth(url) if kind != Kind.HOST else 0
+    return placement_key(url, max(by_rules, host.depth if host is not None else 0))
 
 
 def repeated(log: Iterable[Visited]) -> dict[str, list[Visited]]:

@@ -3,8 +3,9 @@
 import asyncio
 
 import pytest
+from msgspec.structs import replace
 
-from dht import Rule, SiteShards, placement_key, site_of, slot_of
+from dht import Key, Rule, SiteShards, placement_key, site_of, slot_of
 from store import Draft, Kind
 from store.record.package import depth_of, url_of
 from store.replication.shard_mover import ShardMover
@@ -184,6 +185,27 @@ def test_an_owner_that_dies_while_it_moves_a_site_loses_nothing() -> None:
         await net.all_ready()
         spread(first, 3)
         await moved(net, 3)
+
+    network(4, story, slot_bits=4)
+
+
+def test_what_was_fetched_before_its_site_was_spread_is_written_to_its_place_under_the_old_ones_grant() -> None:
+    """Or the page would be fetched again by whoever holds the new place."""
+
+    async def story(net: Net) -> None:
+        net.set_strategy(grants_from=1)
+        await started(net, [])
+        fetched = [d for d in BIG_DRAFTS if wanted(d, 3) != d.key]
+        net.grant(fetched, net.list[0].identity, net.list[1].identity)
+        for node in net.list:
+            spread(node, 3)
+        await net.list[0].replicator.write([replace(d, key=Key(wanted(d, 3))) for d in fetched])
+        await net.until(lambda: all(len(copies(net, d)) == 3 for d in fetched))
+        for d in fetched:
+            assert set(copies(net, d).values()) == {wanted(d, 3)}
+        for node in net.list[1:]:
+            kept = [record for d in fetched if (record := node.store.find(d.kind, d.id)) is not None]
+            assert flaws(kept) == [""] * len(kept) and bool(kept) == bool(proofs(node.store, kept))
 
     network(4, story, slot_bits=4)
 
