@@ -41,7 +41,7 @@ MORE_SEEDS = [
 ]
 
 
-OUTCOMES = f"SELECT kind, id, epoch, at_ms FROM records WHERE epoch > 0 AND kind != {Kind.HOST.value}"
+OUTCOMES = f"SELECT kind, id, epoch, at_ms FROM records WHERE epoch > 0 AND kind IN ({Kind.DOCUMENT:d}, {Kind.VISIT:d})"
 
 
 class CopyWatch:
