@@ -256,6 +256,8 @@ class _Failures:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
         if isinstance(error, ValueError | OSError):
             raise failure_of(self._path, error) from error
         if type(error).__name__ == "PanicException":

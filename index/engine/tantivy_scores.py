@@ -22,10 +22,11 @@ from index.engine.tantivy_terms import Asked, AskedTerms
 from index.query.leaf import Leaf
 from index.query.parser import Query, QueryGroup
 from index.query.query_tree import demanded, is_any_of
-from index.query.ranking_rules import FRONT_FIELD, RankingRules
+from index.query.ranking_rules import FRONT_FIELD
 from index.query.rewards import shares, words_in
 from index.query.scoring import K1, B
 
+_Rewards = Sequence[tuple[str, float]]
 Counted = Callable[[Leaf], int | None]  # how many documents hold a leaf, where that is known
 OFTEN = 4  # times as many documents as hold a phrase may hold its rarest word, that it is asked for instead
 
@@ -48,10 +49,10 @@ class ScoredQueries:
         if isinstance(query.root, QueryGroup):
             clauses += [(Occur.MustNot, self._matches.of(node)) for node in query.root.without]
         is_part = len(must) < len(wanted)
-        words, leaves = words_in(query.leaves), list[tuple[Occur, tantivy.Query]]()
+        leaves, rewards = list[tuple[Occur, tantivy.Query]](), _rewards(query)
         loosely = counted if is_part and scale.is_loose else None
         for leaf, weight in zip(query.leaves, scale.weights, strict=True):
-            scoring = self._leaf(query.rules.ranking, leaf, weight, words, loosely) if weight else ()
+            scoring = self._leaf(leaf, weight, rewards, loosely) if weight else ()
             leaves += [(Occur.Should, clause) for clause in scoring]
         if not clauses:
             return tantivy.Query.boolean_query(leaves), is_part
@@ -64,16 +65,13 @@ class ScoredQueries:
         lengths = map(self._length, map(self._asked.rarest, self._asked.of(leaf, "text")))
         return next((mean for _, mean in lengths if mean), 0.0)
 
-    def _leaf(
-        self, rules: RankingRules, leaf: Leaf, weight: float, words: int, loosely: Counted | None
-    ) -> Iterator[tantivy.Query]:
+    def _leaf(self, leaf: Leaf, weight: float, rewards: _Rewards, loosely: Counted | None) -> Iterator[tantivy.Query]:
         """A leaf in the text, with our weight in place of tantivy's idf, and what it earns in titles and addresses; in
         front pages the most."""
         for asked in self._in_text(leaf, loosely) if loosely else self._asked.of(leaf, "text"):
             yield tantivy.Query.boost_query(asked.query(self._schema), weight / self._idf(asked) / (K1 + 1))
-        classes = [(each.name, share) for each, share in zip(rules.classes, shares(rules, words), strict=True)]
-        for field, share in (*classes, (FRONT_FIELD, rules.front_share)):
-            for asked in self._asked.of(leaf, field) if share else ():
+        for field, share in rewards:
+            for asked in self._asked.of(leaf, field):
                 yield self._constant(self._asked.rarest(asked) if loosely else asked, weight * share)
 
     def _in_text(self, leaf: Leaf, counted: Counted) -> Sequence[Asked]:
@@ -109,6 +107,14 @@ class ScoredQueries:
             told = dict(_values(json.loads(query.explain(self._searcher, found.hits[0][1]).to_json())))
             self._lengths[asked.field] = told["dl"], told["avgdl"]
         return self._lengths[asked.field]
+
+
+def _rewards(query: Query) -> _Rewards:
+    """The fields in which words earn something, each with the share of its weight that a word earns there."""
+    rules = query.rules.ranking
+    by_class = zip(rules.classes, shares(rules, words_in(query.leaves)), strict=True)
+    found = [(each.name, share) for each, share in by_class] + [(FRONT_FIELD, rules.front_share)]
+    return [(field, share) for field, share in found if share]
 
 
 def _values(explained: dict[str, Any]) -> Iterator[tuple[str, float]]:

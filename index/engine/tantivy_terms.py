@@ -90,6 +90,8 @@ class AskedTerms:
         return found
 
     def _is_there(self, asked: Asked) -> bool:
+        if len(asked.terms) == 1:
+            return self.df(asked.field, asked.terms[0]) > 0
         return all(self.df(asked.field, term) for term in asked.terms)
 
 

@@ -41,6 +41,7 @@ class Ceilings:
         self._most = max_proximity(query)
         self._foreign = query.rules.ranking.other_script if is_latin(query) else 1.0
         self._wanted: dict[int, _Wanted] = {}  # by stem class
+        self._coverages: dict[int, float] = {}  # by the bits of the leaves that are there
 
     def of(self, found: Candidates, bounds: Sequence[float], part: slice) -> list[float]:
         """Return what each candidate of a part may score at most; no relevance is above its bound."""
@@ -48,8 +49,9 @@ class Ceilings:
         if found.columns is None or not self._query.leaves:
             return _listed(most * self._most)
         traits = np.array(found.columns.traits(part))
-        has, near = self._read(_Columns(found.columns, part), traits & ~FOREIGN)
-        most *= self._coverage(has) * self._proximity(has, near)
+        if len(self._query.leaves) > 1:
+            has, near = self._read(_Columns(found.columns, part), traits & ~FOREIGN)
+            most *= self._coverage(has) * self._proximity(has, near)
         if self._foreign < 1:
             most[traits & FOREIGN > 0] *= self._foreign
         return _listed(most)
@@ -69,18 +71,19 @@ class Ceilings:
 
     def _coverage(self, has: _Bits) -> _Numbers | float:
         count = len(has)
-        if not 2 <= count < MANY:
+        if count >= MANY:
             return 1.0
-        codes, which = np.unique((1 << np.arange(count)) @ has, return_inverse=True)
-        every = (
-            self._scorer.factors(tuple([bool(code >> each & 1) for each in range(count)])) for code in codes.tolist()
-        )
-        found: _Numbers = np.array([covered for covered, _ in every])[which]
-        return found
+        codes: list[int] = ((1 << np.arange(count)) @ has).tolist()
+        return np.array([self._covered(code) for code in codes])
 
-    def _proximity(self, has: _Bits, near: _Bits) -> _Numbers | float:
-        if not len(near):
-            return 1.0
+    def _covered(self, code: int) -> float:
+        """The coverage of a document that has the leaves whose bits are set."""
+        if (known := self._coverages.get(code)) is None:
+            has = [bool(code >> number & 1) for number in range(len(self._query.leaves))]
+            known = self._coverages[code] = self._scorer.factors(tuple(has))[0]
+        return known
+
+    def _proximity(self, has: _Bits, near: _Bits) -> _Numbers:
         close = np.where(near, CLOSE_ONE, APART) * (has[1:] & has[:-1])
         found: _Numbers = 1 + (self._most - 1) * (close.sum(axis=0) // len(near) / CLOSE_ONE)
         return found

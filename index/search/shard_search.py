@@ -22,7 +22,7 @@ from index.search.top_hits import TopHits
 from index.text.site_host import digest_of_host, name_of_host
 
 LISTED, WIDER = 384, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
-FIRST_PART = 64  # of a list whose columns are read at once; then twice as many each time
+PART = 192  # of a list whose columns are read at once: a column costs as much as reading 300 documents of it
 ROWS = 20  # records read at once
 
 
@@ -190,9 +190,9 @@ def _useful(query: Query, needed: Needed) -> tuple[QueryNode, ...]:
 def _read(files: IndexFiles, top: TopHits, ceilings: Ceilings, found: Candidates, bounds: Sequence[float]) -> int:
     """Score candidates down their order until no other can be of use, in each part the most promising first. Return how
     many were looked at."""
-    read, size = 0, FIRST_PART
+    read = 0
     while read < len(found.numbers) and top.may_use(bounds[read]):
-        part = slice(read, min(read + size, len(found.numbers)))
+        part = slice(read, min(read + PART, len(found.numbers)))
         numbers, most = found.numbers[part], ceilings.of(found, bounds, part)
         hosts = found.columns.hosts(part) if found.columns else ()
         order = sorted(range(len(numbers)), key=most.__getitem__, reverse=True)
@@ -202,5 +202,5 @@ def _read(files: IndexFiles, top: TopHits, ceilings: Ceilings, found: Candidates
             top.score(files.table.rows(top.unseen(wanted)), wanted)
             if most[few[-1]] < top.least:
                 break
-        read, size = part.stop, 2 * size
+        read = part.stop
     return read

@@ -74,7 +74,8 @@ def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> 
     runs = frozenset(filter(is_unspaced, wanted))
     words = wanted - runs
     if all(term[0] < _OTHER_SCRIPTS for term in words):
-        found = merge(_run_marks(looked, runs), _word_marks(looked, words, stem_class))
+        in_words = _word_marks(looked, words, stem_class)
+        found = merge(_run_marks(looked, runs), in_words) if runs else in_words
         marks = list(islice(found, MAX_MARKS))
     # Other scripts are folded in more ways, and an irregular form may begin otherwise than its stem.
     is_sure = not words and not ODD_RUN.search(looked)
@@ -88,8 +89,6 @@ def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> 
 def _run_marks(text: str, wanted: frozenset[str]) -> list[Mark]:
     """Wanted pairs of characters with their places, and characters that stand alone: nearly always they stand in a
     text as they are."""
-    if not wanted:
-        return []
     plain = simplified(text)
     found = ((place, place + len(term), term) for term in wanted for place in _places(plain, (term,)))
     return sorted(mark for mark in found if len(mark[2]) > 1 or not _is_inside_run(plain, mark[0]))
@@ -112,20 +111,21 @@ def _word_marks(text: str, wanted: frozenset[str], stem_class: int) -> Iterator[
         piece = text[begin:] if end < 0 else text[begin:end]
         done = begin + len(piece) + 1
         if len(piece) <= MAX_WORD:
-            for start, stop, term in _in_word(piece, wanted, stem_class):
-                yield begin + start, begin + stop, term
+            for start, stop, term in _in_word(piece, stem_class):
+                if term in wanted:
+                    yield begin + start, begin + stop, term
         else:
             for part in BETWEEN_RUNS.finditer(piece):
                 for start, stop, term in _marks_of(part[0], wanted, stem_class):
                     yield begin + part.start() + start, begin + part.start() + stop, term
 
 
-@lru_cache(1 << 13)  # of all queries together: a page repeats its words, and results repeat each other's
-def _in_word(word: str, wanted: frozenset[str], stem_class: int) -> tuple[Mark, ...]:
-    return tuple(_marks_of(word, wanted, stem_class))
+@lru_cache(1 << 14)  # of all queries together: a page repeats its words, and pages repeat each other's
+def _in_word(word: str, stem_class: int) -> tuple[Mark, ...]:
+    return tuple(_marks_of(word, None, stem_class))
 
 
-def _marks_of(piece: str, wanted: frozenset[str], stem_class: int) -> Iterator[Mark]:
+def _marks_of(piece: str, wanted: frozenset[str] | None, stem_class: int) -> Iterator[Mark]:
     for token in tokens(piece, LOOKED_CHARS, wanted, stem_class):
         yield token.start, token.end, token.term
 

@@ -123,6 +123,8 @@ class TopHits:
             return None
         close = closeness(self._query.leaves, places)
         score = alone * self._scorer.proximity(close)
+        if score < least:
+            return None
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
         marks = forward.host, forward.signature, day
