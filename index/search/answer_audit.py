@@ -20,17 +20,19 @@ FACTOR, BESIDE = 2, 64  # by which copies that are behind each other may differ
 
 
 class SlotStatistics(NamedTuple):
-    """What one peer says of one slot."""
+    """What one peer says of one slot. `spellings`: how many documents hold each, none where its software is older."""
 
     fingerprint: bytes
     sums: Statistics
+    spellings: Sequence[int] = ()
 
 
 def of_slot(answer: StatisticsAnswer, slot: Slot) -> SlotStatistics:
     """Return what an answer says of one of its slots."""
     place = answer.slots.index(slot)
     df = tuple(found[place] for found in answer.df)
-    return SlotStatistics(answer.fingerprints[place], Statistics(answer.documents[place], answer.lengths[place], df))
+    sums = Statistics(answer.documents[place], answer.lengths[place], df)
+    return SlotStatistics(answer.fingerprints[place], sums, tuple(found[place] for found in answer.spellings))
 
 
 def can_both_be_true(one: SlotStatistics, other: SlotStatistics) -> bool:
@@ -41,10 +43,12 @@ def can_both_be_true(one: SlotStatistics, other: SlotStatistics) -> bool:
 def is_impossible(one: SlotStatistics, other: SlotStatistics) -> bool:
     """Tell whether two peers cannot hold copies of which they say this, however few documents these have: of a few, one
     more or less may change how long they are by far."""
+    both = min(len(one.spellings), len(other.spellings))
+    spelled, others = one.spellings[:both], other.spellings[:both]
     if one.fingerprint == other.fingerprint:
-        return one.sums != other.sums
-    counts, others = ((said.sums.documents, *said.sums.df) for said in (one, other))
-    return not _are_near(counts, others)
+        return one.sums != other.sums or spelled != others
+    mine, theirs = ((said.sums.documents, *said.sums.df) for said in (one, other))
+    return not _are_near((*mine, *spelled), (*theirs, *others))
 
 
 def _are_near(some: Sequence[int], others: Sequence[int]) -> bool:

@@ -150,6 +150,8 @@ class TwoPhaseSearch:
             if not loose or depth >= self._config.max_depth or not covered.answers:
                 break
             depth, open_ = min(depth * DEEPER, self._config.max_depth), self._ready(sorted(loose), outcome)
+            me = self._overlay.view.node_id  # of others nothing tells whether their bounds are true
+            open_ = {slot: _unless(peers, {best[slot][0]} - {me}) for slot, peers in open_.items()}
         outcome.answered = frozenset(best)
         outcome.total = sum(_count(answer, slot) for slot, (_, answer) in best.items())
         outcome.proven = not loose and asked.are_words_sure

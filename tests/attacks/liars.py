@@ -39,6 +39,7 @@ class Lie(NamedTuple):
 
     tell: Tell = _honest
     later: Later | None = None  # once all is crawled
+    is_found_out: bool = True  # otherwise it changes no answer, and goes on
 
 
 def overridden(message: type[Message], alter: Callable[[Message, Message], Message]) -> Lie:
@@ -78,6 +79,12 @@ def _invented(asked: Message, answer: Message) -> Message:
     assert isinstance(answer, BestAnswer)
     hits = [replace(hit, id=hit.id[::-1]) for hit in answer.hits]
     return replace(answer, hits=tuple(sorted(hits, key=lambda hit: hit.place)))
+
+
+def _endless_bound(asked: Message, answer: Message) -> Message:
+    """Others may follow that score as much as anything."""
+    assert isinstance(answer, BestAnswer)
+    return replace(answer, hits=answer.hits[(len(answer.hits) + 1) // 2 :], complete=False, bound=1e6)
 
 
 def _rare(asked: Message, answer: Message) -> Message:
@@ -158,6 +165,9 @@ LIES: dict[str, Lie] = {
     "statistics: documents without end": overridden(AskStatistics, _endless),
     "hits: the best are left out": overridden(AskBest, _halved),
     "hits: there is nothing": overridden(AskBest, _nothing),
+    "hits: the best are left out, and others may follow": overridden(AskBest, _endless_bound)._replace(
+        is_found_out=False
+    ),
     "hits: made up": overridden(AskBest, _invented),
     "records: there are none": overridden(FetchRecords, lambda asked, answer: FetchReply(pack([]))),
     "reconciliation: all is level": overridden(

@@ -51,6 +51,13 @@ def miscounted(answer: Message) -> Message:
     return answer
 
 
+def others_may_follow(answer: Message) -> Message:
+    """Its best documents are not there, and its bound says that it may have left out anything."""
+    if isinstance(answer, BestAnswer):
+        return msgspec.structs.replace(answer, hits=answer.hits[1:], complete=False, bound=1e6)
+    return answer
+
+
 async def made(replicas: int = 3) -> World:
     world = World(random.Random(31), 5, replicas, IndexConfig(engine="memory", commit_s=0.0))
     await world.put(corpus.web(random.Random(32), 80))
@@ -99,6 +106,20 @@ async def test_who_stands_alone_against_two_others_is_asked_no_more(
             (told,) = node.searcher.audit.refutations()
             assert told.peer == liar.id and told.topic == Topic.HITS and told.reason
         assert found >= 2
+    finally:
+        await world.close()
+
+
+async def test_what_a_peer_may_have_left_out_is_asked_of_another() -> None:
+    world = await made()
+    try:
+        world.network.lies[world.nodes[2].id] = others_may_follow
+        wanted = SearchOracle(list(world.store.values()), signature).search(QUERY)
+        for node in world.nodes[:2] + world.nodes[3:]:
+            for _ in range(FOUND_WITHIN):
+                answer = await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
+                assert [each["url"] for each in answer["results"]] == [hit.text.url for hit in wanted.hits[:10]]
+                assert answer["exact"], answer["why"]
     finally:
         await world.close()
 

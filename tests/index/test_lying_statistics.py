@@ -42,6 +42,14 @@ def rare(answer: Message) -> Message:
     return answer
 
 
+def misspelled(answer: Message) -> Message:
+    """Whatever is typed is written nowhere, and every other spelling in all documents."""
+    if isinstance(answer, StatisticsAnswer):
+        rows = tuple(answer.documents for _ in answer.spellings)
+        return msgspec.structs.replace(answer, spellings=rows)
+    return answer
+
+
 async def made(replicas: int) -> World:
     world = World(random.Random(21), 5, replicas, IndexConfig(engine="memory", commit_s=0.0))
     await world.put(corpus.web(random.Random(22), 60))
@@ -73,6 +81,26 @@ async def test_two_others_refute_a_liar_at_once(lie: Callable[[Message], Message
             assert not any(peer == liar.id for peer, _ in world.network.asked), "who was refuted is left alone"
     finally:
         await world.close()
+
+
+async def test_spellings_are_compared_and_older_software_that_counts_none_is_no_liar() -> None:
+    for lie in (misspelled, lambda answer: msgspec.structs.replace(answer, spellings=())
+                if isinstance(answer, StatisticsAnswer) else answer):  # fmt: skip
+        world = await made(3)
+        try:
+            liar, typed, touched = world.nodes[2], "runn dogz pythom", 0
+            wanted = (await world.nodes[1].searcher.search(SearchRequest(typed)))["corrections"]
+            world.network.lies[liar.id] = lie
+            for node in world.nodes[:2] + world.nodes[3:]:
+                for _ in range(5):
+                    answer = await node.searcher.search(SearchRequest(typed, deadline_ms=20_000))
+                asked = any(peer == liar.id for peer, _ in world.network.asked)
+                touched += asked
+                assert liar.id in node.searcher.audit.refuted() or lie is not misspelled or not asked
+                assert lie is misspelled or not node.searcher.audit.refuted()
+            assert touched and answer["corrections"] == wanted
+        finally:
+            await world.close()
 
 
 async def test_one_against_one_is_a_doubt_that_names_both() -> None:
