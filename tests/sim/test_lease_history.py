@@ -1,19 +1,24 @@
-"""No slot has two holders at one moment, judged by a history of what each node itself believes that it holds.
+"""No slot has two holders at one moment, and none lacks one for long that could have one, judged by a history of what
+each node itself believes that it holds.
 
 Meanwhile clocks step by an hour and a day, machines are suspended (their steady clock goes on or stands still), killed
 and put back to an old image of their disk.
 """
 
+from collections.abc import Collection
 from random import Random
 
 import pytest
 
+from dht import Slot
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
 
 JUDGED_EVERY_S = 0.1
 STEPS_S = (3600.0, -3600.0, 86_400.0, -86_400.0, 90.0, -90.0, 8.0)
 NODES = 5
+VACANT_S = 60.0  # promises bind for 30 s, a node that starts anew abstains as long, an owner waits 12 s for each before
+RIGHT_S = 2.0  # a clock that differs by less is right
 
 
 class Image:
@@ -30,13 +35,24 @@ class Image:
 
 
 class History:
-    """Looks many times a second who holds what; `asleep` machines do nothing, whatever they believe."""
+    """Looks many times a second who holds what; `asleep` machines do nothing, whatever they believe.
+
+    A slot could have a holder while most of its owners run, with right clocks, and nothing has befallen them since a
+    second ago, and no more than one clock of the network is wrong. `vacant_s`: the longest that one lacked it then, at
+    one stretch; `could_s`: slots times seconds of that."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.asleep: set[str] = set()
         self.double: list[tuple[float, int, list[str]]] = []
-        self.held_s = 0.0
+        self.could_s = self.vacant_s = 0.0
+        self._befell: dict[str, float] = {}
+        self._clocks_at = float("-inf")  # when more than one clock was wrong last
+        self._vacant_since: dict[int, float] = {}
+
+    def befalls(self, node: SimNode) -> None:
+        """Note that something befalls a node at this moment."""
+        self._befell[node.name] = self.world.loop.time()
 
     async def run(self) -> None:
         while True:
@@ -44,9 +60,27 @@ class History:
             for node in self.world.running():
                 for slot in node.overlay.view.leases() if node.name not in self.asleep else ():
                     holders.setdefault(slot, []).append(node.name)
-            self.held_s += JUDGED_EVERY_S * len(holders)
+            self._judge_vacant(holders.keys())
             self.double += [(self.world.loop.time(), slot, names) for slot, names in holders.items() if len(names) > 1]
             await self.world.pass_time(JUDGED_EVERY_S)
+
+    def _judge_vacant(self, held: Collection[int]) -> None:
+        now = self.world.loop.time()
+        if sum(abs(node.clock.ahead_s) > RIGHT_S for node in self.world.nodes.values()) > 1:
+            self._clocks_at = now
+        sound = {node.overlay.node_id: node for node in self.world.running() if self._is_sound(now, node)}
+        could = set[int]()
+        if sound and now - self._clocks_at > 1.0:
+            view = next(iter(sound.values())).overlay.view
+            slots = map(Slot, range(1 << self.world.plan.slot_bits))
+            could = {s for s in slots if 2 * len(sound.keys() & {*view.owners(s)}) > len(view.owners(s))}
+        self.could_s += JUDGED_EVERY_S * len(could)
+        self._vacant_since = {s: self._vacant_since.get(s, now) for s in could if s not in held}
+        self.vacant_s = max(self.vacant_s, *(now - since for since in self._vacant_since.values()), 0.0)
+
+    def _is_sound(self, now: float, node: SimNode) -> bool:
+        is_let_alone = now - self._befell.get(node.name, float("-inf")) > 1.0
+        return is_let_alone and node.name not in self.asleep and abs(node.clock.ahead_s) <= RIGHT_S
 
 
 async def step_clock(world: World, node: SimNode, rng: Random, history: History) -> None:
@@ -73,17 +107,21 @@ async def crash(world: World, node: SimNode, rng: Random, history: History) -> N
     await world.restart(node)
 
 
-@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(n, marks=pytest.mark.prove) for n in range(3, 25))])
-def test_no_slot_has_two_holders_whatever_befalls_clocks_machines_and_disks(seed: int) -> None:
+@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(n, marks=pytest.mark.prove) for n in (*range(3, 25), 30, 78))])
+def test_no_slot_has_two_holders_nor_long_none_whatever_befalls_clocks_machines_and_disks(seed: int) -> None:
+    """With seeds 30 and 78 hardly a lease is held for minutes, and none may be: most owners have just started, and
+    abstain, or their clocks are wrong."""
+
     async def scenario(world: World) -> None:
         rng, history = Random(f"leases {seed}"), History(world)
         nodes = await world.add(NODES)
         images = {node.name: [Image(node)] for node in nodes}
-        await world.pass_time(20.0)
+        await world.until(lambda: sum(len(node.overlay.view.leases()) for node in nodes) == 16, 60.0)
         judging = world.loop.create_task(history.run())
         for _ in range(12):
             node = rng.choice(nodes)
             images[node.name].append(Image(node))
+            history.befalls(node)
             if rng.random() < 0.3:
                 await world.kill(node)
                 rng.choice(images[node.name]).put_back(node)
@@ -91,13 +129,15 @@ def test_no_slot_has_two_holders_whatever_befalls_clocks_machines_and_disks(seed
                 await world.restart(node)
             else:
                 await rng.choice((step_clock, step_clock, suspend, crash))(world, node, rng, history)
+            history.befalls(node)
             await world.pass_time(rng.choice((1.0, 6.0, 25.0)))
             assert not history.double, f"{node.name}: {history.double[:5]}"
         for node in nodes:
             node.clock.ahead_s = 0.0
         await world.until(lambda: sum(len(node.overlay.view.leases()) for node in nodes) == 16, 120.0)
         judging.cancel()
-        assert not history.double and history.held_s > 16 * 30.0
+        assert not history.double
+        assert history.vacant_s < VACANT_S and history.could_s > 16 * 15.0
 
     simulate(scenario, WorldPlan(seed=seed))
 
