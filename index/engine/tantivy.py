@@ -200,7 +200,7 @@ class TantivyEngine:
         bounds = [score * raised for score, _ in hits]
         places = [place for _, place in hits[:limit]]
         numbers: Any = searcher.fast_field_values("number", places)
-        complete, columns = len(hits) <= limit, TantivyColumns(searcher, places)
+        complete, columns = len(hits) <= limit, TantivyColumns(searcher, places, self._failures)
         return Candidates(numbers, bounds[:limit], complete, 0.0 if complete else bounds[limit], columns)
 
     def _counted_as(self, slot_bits: int, leaf: Leaf) -> int | None:

@@ -5,6 +5,7 @@ score before the document's record is read.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import tantivy
@@ -35,10 +36,12 @@ def fill_columns(document: tantivy.Document, entry: IndexEntry) -> None:
 
 
 class TantivyColumns:
-    """Reads the columns of some documents of one commit."""
+    """Reads the columns of some documents of one commit; `failures` makes the library's errors ours."""
 
-    def __init__(self, searcher: tantivy.Searcher, places: list[tantivy.DocAddress]) -> None:
-        self._searcher, self._places = searcher, places
+    def __init__(
+        self, searcher: tantivy.Searcher, places: list[tantivy.DocAddress], failures: AbstractContextManager[None]
+    ) -> None:
+        self._searcher, self._places, self._failures = searcher, places, failures
 
     def hosts(self, part: slice) -> Sequence[int]:
         return self._values(HOST, part)
@@ -50,6 +53,7 @@ class TantivyColumns:
         return self._values(SKETCH[column], part)
 
     def _values(self, name: str, part: slice) -> Sequence[int]:
-        found: Any = self._searcher.fast_field_values(name, self._places[part])
+        with self._failures:
+            found: Any = self._searcher.fast_field_values(name, self._places[part])
         values: Sequence[int] = found
         return values

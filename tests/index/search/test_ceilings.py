@@ -4,12 +4,14 @@ import random
 
 import index_corpus as corpus
 import pytest
+import tantivy
 
 from dht import Slot
 from index import IndexConfig
 from index.change_feed import DocumentChange
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import Scale
+from index.errors import IndexCorrupt
 from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
 from index.query.scoring import Scorer, max_proximity, measure
@@ -44,3 +46,16 @@ def test_no_candidate_scores_above_its_ceiling(seed: int) -> None:
             looked_at, loosely, closely = looked_at + 1, loosely + bound * max_proximity(query), closely + ceiling
     assert looked_at > 1000
     assert closely < 0.95 * loosely
+
+
+def test_columns_that_cannot_be_read_say_that_the_index_is_damaged() -> None:
+    files = IndexFiles(IndexConfig(), None)
+    texts = corpus.web(random.Random(1), 20)
+    files.apply([DocumentChange(text.id, text) for text in texts], b"")
+    query = parse_query("python")
+    scorer = Scorer(query, Statistics(20, (100, 100, 100, 100), (5,)))
+    found = files.engine.candidates(query, SLOTS, BITS, Scale(scorer.weights, scorer.average), 10)
+    assert found.columns and found.columns.traits(slice(0, 1))
+    found.columns._places[0] = tantivy.DocAddress(99, 0)  # type: ignore[attr-defined]
+    with pytest.raises(IndexCorrupt):
+        found.columns.traits(slice(0, 1))
