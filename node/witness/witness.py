@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from crawl import change_rate, decode_visit, public_suffixes, signature
-from dht import Clock, DocumentId, Identity, Overlay, node_id_of, site_of, slot_of
+from dht import Clock, DocumentId, Identity, NodeId, Overlay, node_id_of, site_of, slot_of
 from node.witness.draw import Draw, WitnessBudget
 from node.witness.hearing import Hearing, Tell
 from node.witness.panel import AGREEING
@@ -25,6 +25,7 @@ log = logging.getLogger(__name__)
 LOOK_EVERY_S = 1.0
 BATCH = 256
 MAX_DUE = 64  # pages drawn and not yet looked at; the oldest are let go
+MAX_SUSPECTS = 64  # unlike pages remembered
 MAX_OPEN = 4  # looked at at once
 WITHIN_S = 900.0  # from a page's fetch until a second one says something
 USUAL_S = 86_400.0  # between two visits of a page of which nothing is known
@@ -32,11 +33,12 @@ MOST_CHANCE = 0.05  # that the page changed by itself in between
 
 
 class DrawnPage(NamedTuple):
-    """Names one version of a page that is to be looked at."""
+    """Names one version of a page that is to be looked at, its author and its site."""
 
     id: DocumentId
     version: Version
-    drawn_at: float  # steady
+    author: NodeId
+    site: str
 
 
 class Witness:
@@ -57,6 +59,7 @@ class Witness:
         self._overlay, self._store, self._panels, self._look = overlay, store, panels, look
         self._hearing, self._budget, self._fetched, self._clock = hearing, budget, fetched, clock
         self._draw, self._due = Draw(identity), OrderedDict[DocumentId, DrawnPage]()
+        self._suspects: OrderedDict[tuple[NodeId, str], None] = OrderedDict()  # authors of unlike pages, at which sites
         self._open, self._sequence = 0, store.log.sequence
         self.compared = self.unlike = 0
 
@@ -99,7 +102,7 @@ class Witness:
         if self._hearing.is_heard(author, url_of(record)):
             return
         if self._draw.takes(author, record.version.digest):
-            self._due[id] = DrawnPage(id, record.version, self._clock().steady)
+            self._due[id] = DrawnPage(id, record.version, author, site_of(url_of(record)))
             if len(self._due) > MAX_DUE:
                 self._due.popitem(last=False)
 
@@ -114,7 +117,7 @@ class Witness:
                     self._open += 1
                     tasks.create_task(self._answer(called.record, called.answer), name="witness-called")
                 continue
-            page = next(iter(self._due.values()), None)
+            page = self._next_due()
             if page is None or not self._budget.take(asked=False):
                 return
             del self._due[page.id]
@@ -124,6 +127,18 @@ class Witness:
                 continue
             self._open += 1
             tasks.create_task(self._answer(record, self._hearing.call), name="witness-look")
+
+    def _next_due(self) -> DrawnPage | None:
+        """Return the page to look at next: one of whoever wrote an unlike page lately, at another site, before all
+        others."""
+        suspects = {author for author, _ in self._suspects}
+        news = (p for p in self._due.values() if p.author in suspects and (p.author, p.site) not in self._suspects)
+        return next(news, None) or next(iter(self._due.values()), None)
+
+    def _suspect(self, author: NodeId, site: str) -> None:
+        self._suspects[author, site] = None
+        if len(self._suspects) > MAX_SUSPECTS:
+            self._suspects.popitem(last=False)
 
     def _tells(self, record: Record) -> bool:
         """Whether a second look would say anything: the page has hardly changed by itself since, by its history."""
@@ -151,6 +166,7 @@ class Witness:
         statement = statement_of(record, document, look)
         if statement.is_unlike:
             self.unlike += 1
+            self._suspect(node_id_of(record.proof.author), statement.site)
             log.info("page says something else url=%s author=%s", document.url, node_id_of(record.proof.author).hex())
             await tell(record, statement)
 
