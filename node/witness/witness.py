@@ -130,10 +130,10 @@ class Witness:
 
     def _next_due(self) -> DrawnPage | None:
         """Return the page to look at next: one of whoever wrote an unlike page lately, at another site, before all
-        others."""
-        suspects = {author for author, _ in self._suspects}
-        news = (p for p in self._due.values() if p.author in suspects and (p.author, p.site) not in self._suspects)
-        return next(news, None) or next(iter(self._due.values()), None)
+        others; the newest, which had the least time to change."""
+        suspects, newest_first = {author for author, _ in self._suspects}, list(reversed(self._due.values()))
+        news = (p for p in newest_first if p.author in suspects and (p.author, p.site) not in self._suspects)
+        return next(news, None) or next(iter(newest_first), None)
 
     def _suspect(self, author: NodeId, site: str) -> None:
         self._suspects[author, site] = None
