@@ -69,6 +69,8 @@ def _read(path: Path | None) -> tuple[Invitation | None, str]:
     if path is None or not path.exists():
         return None, ""
     try:
+        if (mode := path.stat().st_mode) & 0o077:
+            return None, f"{path}: other users may read it (mode {mode & 0o777:o}); run: chmod 600 {path}"
         return parse_invitation(path.read_text("ascii")), ""
     except (OSError, UnicodeDecodeError) as error:
         return None, f"its invitation {path} cannot be read ({error}); run `dse-node accept` with another one"

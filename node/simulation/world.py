@@ -230,6 +230,7 @@ class World:
         identity, clock = Identity(rng.randbytes(32)), self.loop.clock(skew_s)
         identity = twin_of.identity if twin_of is not None else identity
         if self.invitation and twin_of is None:
+            (folder / "invitation").touch(0o600)
             (folder / "invitation").write_text(self.invitation)
         node = SimNode(name, addresses, identity, clock, folder, rng, mode=mode, is_bare=is_bare, stable=stable)
         node.is_founder = number == 0

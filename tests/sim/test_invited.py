@@ -18,7 +18,7 @@ async def newcomer(world: World, invitation: object) -> SimNode:
     return node
 
 
-@pytest.mark.parametrize("count", [1, 3, 9])
+@pytest.mark.parametrize("count", [3, *(pytest.param(n, marks=pytest.mark.prove) for n in (1, 9))])
 def test_who_holds_an_invitation_joins_as_in_any_network(count: int) -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(count, 0.0)
@@ -58,7 +58,7 @@ def test_who_is_not_let_in_owns_nothing_and_is_told_why_and_what_to_do() -> None
     simulate(scenario, INVITED)
 
 
-@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.prove)])
 def test_words_let_in_while_the_node_that_gave_them_runs_and_after(count: int) -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(count)
@@ -112,6 +112,23 @@ def knows_all(world: World, node: SimNode) -> bool:
     return set(node.overlay.view.members()) >= {each.identity.node_id for each in world.running()}
 
 
+def test_an_invitation_that_others_may_read_or_that_is_damaged_is_refused_by_its_own_node() -> None:
+    async def scenario(world: World) -> None:
+        await world.add(2)
+        nodes = [await newcomer(world, world.invite(1)) for _ in range(2)]
+        for node in nodes:
+            await world.kill(node)
+        (nodes[0].folder / "invitation").chmod(0o644)
+        (nodes[1].folder / "invitation").write_text("dse-invitation-1:AAAA")
+        for node, why in zip(nodes, ("run: chmod 600", "is cut off, or no invitation"), strict=True):
+            await world.restart(node)
+            await world.pass_time(20.0)
+            assert why in node.overlay.warnings()[0]
+
+    simulate(scenario, INVITED)
+
+
+@pytest.mark.prove
 def test_a_network_that_turns_to_invitations_keeps_its_members() -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(5)
@@ -131,3 +148,20 @@ def test_a_network_that_turns_to_invitations_keeps_its_members() -> None:
         assert not late.overlay.view.owned()
 
     simulate(scenario)
+
+
+@pytest.mark.prove
+def test_in_a_network_of_24_where_few_members_count_an_invitation_holds_as_many_and_newcomers_join_in_time() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(20)
+        await world.until(lambda: have_one_view(nodes), 60.0)
+        made = world.invite(2)
+        guests = [await newcomer(world, made) for _ in range(4)]
+        stranger = await newcomer(world, "")
+        await world.pass_time(200.0)
+        came = [guest for guest in guests if guest.overlay.view.owned()]
+        assert len(came) == 2 and have_one_view([*nodes, *came]) and not stranger.overlay.view.owned()
+        (last,) = [await newcomer(world, world.invite(1))]
+        await world.until(lambda: have_one_view([*nodes, *came, last]), JOIN_S)
+
+    simulate(scenario, INVITED)

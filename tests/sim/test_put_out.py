@@ -40,7 +40,9 @@ async def working(world: World, count: int = 5) -> list[SimNode]:
     return nodes
 
 
-@pytest.mark.parametrize("admission", ["open", "attested", "invited"])
+@pytest.mark.parametrize(
+    "admission", ["invited", *(pytest.param(each, marks=pytest.mark.prove) for each in ("open", "attested"))]
+)
 def test_who_is_blocked_is_out_within_a_minute_and_hears_of_it(admission: str) -> None:
     async def scenario(world: World) -> None:
         nodes = await working(world)
@@ -55,6 +57,7 @@ def test_who_is_blocked_is_out_within_a_minute_and_hears_of_it(admission: str) -
     simulate(scenario, WorldPlan(admission=admission))
 
 
+@pytest.mark.prove
 def test_who_was_blocked_while_it_was_off_hears_of_it_when_it_comes_back() -> None:
     async def scenario(world: World) -> None:
         nodes = await working(world)
@@ -80,7 +83,7 @@ async def grown(world: World) -> tuple[list[SimNode], Invitation, list[SimNode]]
     return nodes, made, let_in
 
 
-@pytest.mark.parametrize("what", ["admitter", "voucher"])
+@pytest.mark.parametrize("what", ["admitter", pytest.param("voucher", marks=pytest.mark.prove)])
 def test_whom_a_revoked_admitter_or_voucher_let_in_is_out_within_a_minute_with_its_leases(what: str) -> None:
     async def scenario(world: World) -> None:
         nodes, made, let_in = await grown(world)
@@ -99,6 +102,7 @@ def test_whom_a_revoked_admitter_or_voucher_let_in_is_out_within_a_minute_with_i
     simulate(scenario, WorldPlan(admission="invited"))
 
 
+@pytest.mark.prove
 def test_who_came_by_an_admitter_before_the_day_from_which_it_is_revoked_stays_and_nobody_new_comes_in() -> None:
     async def scenario(world: World) -> None:
         nodes, _, let_in = await grown(world)

@@ -8,13 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dht import BadStrategy, CrawlRules, Need, Rule, Strategy, check_bounds
+from dht.strategy.document import Admitter, Revocation
 from node.app.strategy_draft import (
     DAY_S,
     DraftRequest,
     draft,
     host_rule,
     next_version,
+    parse_admitter,
     parse_duration,
+    parse_revocation,
     parse_rule,
     parse_setting,
     proposed_bits,
@@ -62,6 +65,19 @@ def test_whoever_switches_a_rule_names_what_nodes_must_know_for_it() -> None:
     later = Need("admission", NOW + DAY_S)
     assert drafted(DraftRequest({"admission": "attested"}), needs=(later,)).needs == (later,)
     assert drafted(DraftRequest({"replicas": 2}), admission="attested", grants_from=1).needs == ()
+
+
+def test_who_may_invite_and_what_is_revoked_is_added_and_said_anew() -> None:
+    wishes = DraftRequest({}, admit=[parse_admitter(f"{KEY.upper()}=2027-01-31")], revoke=[parse_revocation(NODE)])
+    made = drafted(wishes, admitters=(Admitter(KEY), Admitter(OTHER)), revoked=(Revocation(OTHER, 5),))
+    assert made.admitters == (Admitter(KEY, until=1_801_353_600), Admitter(OTHER))
+    assert made.revoked == (Revocation(OTHER, 5), Revocation(NODE))
+    for text in (f"{KEY}=soon", f"{KEY}=2027-13-01", f"{KEY}="):
+        with pytest.raises(BadStrategy, match="2027-01-31"):
+            parse_admitter(text)
+    for wishes in (DraftRequest({}, admit=[Admitter("x")]), DraftRequest({}, revoke=[Revocation(NODE[:-1])])):
+        with pytest.raises(BadStrategy, match="hex digits"):
+            drafted(wishes)
 
 
 def test_nodes_are_blocked_and_unblocked_and_publishers_replaced() -> None:
