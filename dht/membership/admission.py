@@ -123,7 +123,7 @@ class MemberAdmission:
 
     def attesters(self, peer: NodeId) -> frozenset[NodeId]:
         """Return who names a peer and is vouched for."""
-        return frozenset(self._named_by.get(self.mark(peer), ())) - {peer}
+        return self._naming(peer, self.invited_by(peer))
 
     def mark(self, peer: NodeId) -> bytes:
         """Return by what attesters name a node, as far as it has said who invited it."""
@@ -161,10 +161,10 @@ class MemberAdmission:
         as many members count as for its admission, so that nobody is younger because others came."""
         if peer not in self._claims:
             return None
-        families, mark = self._claims[peer].families, self.mark(peer)
-        named_by = self._counting(peer, families, 2 * NEAR_ATTESTERS)
+        claim, mark = self._claims[peer], self.mark(peer)
+        named_by = self._counting(peer, claim, 2 * NEAR_ATTESTERS)
         days = sorted(day for each in named_by if (day := self._claims[each].days.get(mark)))
-        wanted = self.wanted(peer, families)
+        wanted = self.wanted(peer, claim.families)
         return days[wanted - 1] if len(days) >= wanted else None
 
     def nearest_members(self, subject: bytes, families: frozenset[Family], count: int = NEAR_ATTESTERS) -> list[NodeId]:
@@ -178,22 +178,25 @@ class MemberAdmission:
         return sum(count for has, count in others.items() if not has.isdisjoint(families))
 
     def _lacks_near(self, peer: NodeId, claim: MembershipClaim) -> int:
-        return self.wanted(peer, claim.families) - len(self._counting(peer, claim.families, NEAR_ATTESTERS))
+        return self.wanted(peer, claim.families) - len(self._counting(peer, claim, NEAR_ATTESTERS))
 
     def _lacks_of_block(self, peer: NodeId, claim: MembershipClaim) -> int:
         """How many names a node lacks of those who count the members of its block; in a small network none do."""
         if not claim.block or len(self._order) <= SMALL_NETWORK:
             return -NEAR_ATTESTERS
-        named_by = self.attesters(peer)
+        named_by = self._naming(peer, claim.invited_by)
         counting = (each in named_by for each in self.nearest_members(claim.block, claim.families, BLOCK_ATTESTERS))
         return BLOCK_NAMES - sum(counting)
 
-    def _counting(self, peer: NodeId, families: frozenset[Family], among: int) -> Collection[NodeId]:
-        """Who names a peer and is near enough to count."""
-        found = self.attesters(peer)
-        if len(found) < ATTESTERS or self._shared(peer, families) <= NEAR_ATTESTERS:
+    def _counting(self, peer: NodeId, claim: MembershipClaim, among: int) -> Collection[NodeId]:
+        """Who names a peer with this claim and is near enough to count."""
+        found = self._naming(peer, claim.invited_by)
+        if len(found) < ATTESTERS or self._shared(peer, claim.families) <= NEAR_ATTESTERS:
             return found
-        return [each for each in self.nearest_members(peer, families, among) if each in found]
+        return [each for each in self.nearest_members(peer, claim.families, among) if each in found]
+
+    def _naming(self, peer: NodeId, invited_by: bytes) -> frozenset[NodeId]:
+        return frozenset(self._named_by.get(mark_of(peer, invited_by), ())) - {peer}
 
     def would_vouch(self, peer: NodeId, claim: MembershipClaim) -> bool:
         """Tell whether a peer with this claim is vouched for."""
@@ -205,13 +208,8 @@ class MemberAdmission:
             return False
         if peer not in self.vouched and not (self.is_joining and peer != self._own):
             return max(self._lacks_near(peer, claim), self._lacks_of_block(peer, claim)) <= 0
-        return bool(self.attesters(peer)) or (
-            peer == self._own and self._members.total() <= 1
-        )  # the last one of its network stays
-
-    def says_as_before(self, peer: NodeId, invited_by: bytes) -> bool:
-        """Tell whether a node is here by the invitation that it named before."""
-        return peer in self._claims and self._claims[peer].invited_by == invited_by
+        is_last = peer == self._own and self._members.total() <= 1  # of its network
+        return is_last or bool(self._naming(peer, claim.invited_by))
 
     def is_one_too_many(self, peer: NodeId, invited_by: bytes, today: int) -> bool:
         """Tell whether others have used up an invitation, as guest_lists.py says."""

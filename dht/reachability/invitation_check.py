@@ -19,7 +19,7 @@ def check_invitation(
     """Return the invitation of an asker, None where it has none and needs none. Who has been a member by the same
     invitation needs no one who may still invite; while this node joins, it believes nobody's word for that."""
     beat, peer, inviters = opened.heartbeat, opened.contact.node_id, admission.inviters
-    says_as_before = admission.says_as_before(peer, beat.invited_by)
+    says_as_before = admission.invited_by(peer) == beat.invited_by
     was_in = says_as_before and admission.is_member(peer) and not admission.is_joining
     if not shown and not beat.invited_by:
         if inviters.are_needed and not was_in:

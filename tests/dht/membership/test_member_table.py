@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, distance
+from dht.membership.admission import mark_of
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import STABLE_GRACE_S, Graces, Heartbeat, VerifiedHeartbeat, pack_endpoint, read_heartbeat
 
@@ -141,3 +143,12 @@ def test_many_at_once_are_as_one_by_one_in_any_table() -> None:
         assert len(quick.digest_index) == len(quick) and quick.digest_index.ids(0, len(quick)) == sorted(
             p for p, _ in quick.known()
         )
+
+
+def test_who_was_named_before_it_is_heard_of_is_a_member_at_once_by_whatever_it_says_invited_it() -> None:
+    members, invited_by = MemberTable(OWN), b"voucher1inviter1\0\0\0\1\0\2"
+    members.follow(True, AddressPolicy())
+    members.trust([NODES[1].node_id])
+    members.add(beat(1, 1, 0.0, attests=mark_of(NODES[2].node_id, invited_by)), at(0.0))
+    assert members.add(beat(2, 1, 0.0, invited_by=invited_by), at(0.0)) is News.NEW
+    assert NODES[2].node_id in members.members(at(0.0)) and not len(members.waiting)
