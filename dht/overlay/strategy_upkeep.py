@@ -36,7 +36,7 @@ class StrategyUpkeep:
         self._allow_private, self._view, self._announcer, self._kick = deps.allow_private, view, announcer, kick
         node_id, puzzle = deps.core.node_id, PuzzleFile(deps.settings.puzzle)
         self.sync = StrategySync(deps.strategies, messenger, self.apply)
-        self.block_notice = BlockNotice(deps.strategies, self.sync, view, messenger, Random(node_id))
+        self.block_notice = BlockNotice(deps.strategies, view, messenger)
         self.dissemination = StrategyDissemination(
             deps.strategies,
             self.sync,
