@@ -9,6 +9,7 @@ from benchmarks.trust import goals
 from benchmarks.trust.shares import (
     MAJORITY,
     MANY,
+    PAIR,
     Share,
     addresses,
     days_to_own,
@@ -118,11 +119,14 @@ def _joined(
 def _shares(
     who: str, found: Sequence[Share], honest: int, admitted: Sequence[int], *, goal: bool = False
 ) -> Iterator[Row]:
-    """Yield both shares, beside what chance gives to so many members."""
+    """Yield the shares, beside what chance gives to so many members."""
     bound = goals.MAJORITY if goal else None
     theory = [at_least(MAJORITY, REPLICAS, n, honest + n) for n in admitted]
-    what = f"{who}: slots of which they are most owners"
+    what = f"{who}: slots of which they are most owners, and replace pages"
     yield row(what, [each.owned for each in found], "of all", goal=bound, peer=theory)
+    theory = [at_least(PAIR, NEAREST, n, honest + n) for n in admitted]
+    what = f"{who}: slots of which two are candidates, and write where nothing is"
+    yield row(what, [each.paired for each in found], "of all", peer=theory)
     theory = [at_least(MANY, NEAREST, n, honest + n) for n in admitted]
     what = f"{who}: slots of which they are more than four candidates"
     yield row(what, [each.crowded for each in found], "of all", peer=theory)

@@ -6,7 +6,7 @@ from random import Random
 from typing import NamedTuple
 
 from benchmarks.trust.town import BEGAN, Town
-from dht import NodeId, Placement
+from dht import NodeId, Placement, owners_needed, signers_needed
 from dht.clock import DAY_S, Now
 from dht.keys import Slot, distance, slot_start
 from dht.membership.seniority import last_old_day
@@ -15,14 +15,17 @@ from node.simulation.observations import REPLICAS, slot_bits_for
 
 SLOTS = 4096  # looked at, spread evenly
 MANY = 5  # of the candidates
-MAJORITY = REPLICAS // 2 + 1
+PAIR = signers_needed(REPLICAS)  # of the candidates, who grant each other the slot, weakly
+MAJORITY = owners_needed(REPLICAS)
 PATIENCE_DAYS = 14
 
 
 class Share(NamedTuple):
-    """Says in which share of all slots the attacker has most owners, and more than four of the candidates."""
+    """Says in which share of all slots the attacker has most owners, and so may replace any page, has two candidates,
+    and so may write where nothing is, and has more than four candidates."""
 
     owned: float
+    paired: float
     crowded: float
 
 
@@ -30,8 +33,9 @@ def share(placement: Placement, slot_bits: int, attackers: set[NodeId]) -> Share
     """Return what the attacker's members get of all slots."""
     slots = [Slot(number) for number in range(0, 1 << slot_bits, max(1, (1 << slot_bits) // SLOTS))]
     owned = sum(len(attackers.intersection(placement.owners(slot))) >= MAJORITY for slot in slots)
-    crowded = sum(len(attackers.intersection(placement.ranking(slot))) >= MANY for slot in slots)
-    return Share(owned / len(slots), crowded / len(slots))
+    candidates = [len(attackers.intersection(placement.ranking(slot))) for slot in slots]
+    paired, crowded = sum(count >= PAIR for count in candidates), sum(count >= MANY for count in candidates)
+    return Share(owned / len(slots), paired / len(slots), crowded / len(slots))
 
 
 def placement(town: Town, min_age_days: int) -> Placement:

@@ -116,8 +116,8 @@ class Town:
                 asked[attester] += 1
                 named = self._names[attester]
                 here = [self._blocks[other] for other in named if other != asker]
-                if not (named.has(asker) or is_crowded(self._blocks[asker], [*known, *here], members)):
-                    named.name(asker, BEGAN if asker in self._names else self.today)
+                if not (named.has(asker, mark_of(asker)) or is_crowded(self._blocks[asker], [*known, *here], members)):
+                    named.name(asker, mark_of(asker), BEGAN if asker in self._names else self.today)
         for attester in asked:
             self._say(attester)
 

@@ -47,18 +47,20 @@ def spreading(
         world.publish(rules=(RULE,))
         await world.pass_time(5.0)
         for site, count in ((BIG, PAGES), (RULED, PAGES), (SMALL, PAGES // 2)):
-            await keep(world.running()[0], site, count)
+            await keep(world, site, count)
         await scenario(world)
 
-    simulate(prepared, WorldPlan(seed=9, hosts=1, pages=2, slot_bits=5, replicas=1, min_acks=1, grants_from=0))
+    simulate(prepared, WorldPlan(seed=9, hosts=1, pages=2, slot_bits=5, replicas=1, min_acks=1))
 
 
-async def keep(node: SimNode, site: str, count: int) -> None:
+async def keep(world: World, site: str, count: int) -> None:
+    """Have the holder of a site's slot store its pages."""
     for n in range(count):
-        page = Page(f"https://{site}/{n}", 1e9, 200, (), b"x", "text/html", "", "", "t", (), "text", ())
+        now = world.loop.clock()().wall
+        page = Page(f"https://{site}/{n}", now, 200, (), b"x", "text/html", "", "", "t", (), "text", ())
         while True:
             try:
-                await node.node_core.store.ingest.keep(page, 1)
+                await holder(world, site).node_core.store.ingest.keep(page, 1)
                 break
             except TooFewCopies:
                 await asyncio.sleep(1.0)
