@@ -43,6 +43,10 @@ class KnownGrants:
                 return found
         return []
 
+    def was_strong(self, grant: SignedGrant) -> bool:
+        """Tell whether a grant is here, and was not weak when it came."""
+        return self._has(grant) and not self.is_weak(grant)
+
     def is_weak(self, grant: SignedGrant) -> bool:
         """Tell whether a grant was weak when it came."""
         return grant_table.is_weak(self._catalog.reader.database, grant)

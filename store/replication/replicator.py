@@ -83,8 +83,8 @@ class Replicator:
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
         self._right = right = WriteRight(overlay, store.grants, proofs, config, clock)
-        self._pages = pages = PageVersions(overlay, store, right, signer)
         drafts = DraftProofs(overlay, right, signer, places)
+        self._pages = pages = PageVersions(overlay, store, right, signer, config.read_timeout_s)
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others

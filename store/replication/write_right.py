@@ -13,7 +13,7 @@ higher one wins everywhere, as ever.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Container, Iterable, Sequence, Set
 from functools import partial
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from dht import (
     CLOCKS_S,
     LATE_S,
     Clock,
+    DocumentId,
     NodeId,
     Overlay,
     RateLimiter,
@@ -79,8 +80,14 @@ class WriteRight:
         self._overlay, self._known, self._proofs, self._config, self._clock = overlay, known, proofs, config, clock
         self._questions = RateLimiter(config.stranger_records_s, MAX_RECORDS)
 
-    async def judge(self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant]) -> list[Ruling]:
-        """Judge records that a peer brings together with these grants."""
+    async def judge(
+        self,
+        peer: NodeId,
+        records: Sequence[Record],
+        grants: Sequence[SignedGrant],
+        doubted: Container[DocumentId] = (),
+    ) -> list[Ruling]:
+        """Judge records that a peer brings together with these grants; of those `doubted`, others are asked anyway."""
         grants_from = self._overlay.view.strategy.grants_from
         needing = [n for n, r in enumerate(records) if needs_grant(r.kind, r.version.epoch, grants_from)]
         rulings = [Ruling()] * len(records)
@@ -91,7 +98,7 @@ class WriteRight:
         for n in needing:
             grant = self._named(_written(records[n]), sound)
             rulings[n] = self.ruling(grant) if grant is not None else Ruling(WITHOUT)
-            if grant is not None and not self._needs_no_word(records[n], grant):
+            if grant is not None and (records[n].id in doubted or not self._needs_no_word(records[n], grant)):
                 doubtful.append(n)
         pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
@@ -121,10 +128,12 @@ class WriteRight:
         return tuple(found)
 
     def is_strong(self, signed: SignedGrant) -> bool:
-        """Tell whether most of a slot's owners have signed a grant, as this node sees them now."""
+        """Tell whether most of a slot's owners have signed a grant, as this node sees them now, or saw them when it
+        came."""
         view = self._overlay.view
         owners = view.owners(signed.grant.first_slot(view.strategy.slot_bits))
-        return len(signed.signers & set(owners)) >= owners_needed(len(owners))
+        is_now = len(signed.signers & set(owners)) >= owners_needed(len(owners))
+        return is_now or self._known.was_strong(signed)
 
     def is_strongly_written(self, record: Record) -> bool:
         """Tell whether a strong grant is known here under which a record was written."""

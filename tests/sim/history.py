@@ -12,16 +12,19 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from dht import document_id
+from dht import RemoteError, Slot, document_id, slot_of
 from index import SearchRequest
 from node.simulation.sim_node import SimNode
 from node.simulation.world import DAY_S, World
-from store import Document, Draft, Kind, TooFewCopies, encode_document
+from store import Document, Draft, Kind, encode_document
 
 KNOWN_AFTER_S = 60.0  # B: a write that was acknowledged so long ago is in every exact answer
 CUT_KNOWN_AFTER_S = 60.0  # C: comparisons count for 30 s, and who is silent is taken for dead after 30 s
 WORDS = tuple(f"topic{n}" for n in range(10))
 MOST_OF_A_WORD = 90  # one page of results shows them all, each of a host of its own
+
+
+Rank = tuple[bool, int, int]  # of several versions of a page the highest is shown: strong, lease epoch, at_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class Write:
     url: str
     word: str
     number: int  # of the version of this URL
+    rank: Rank
     began: float
     acknowledged: float
     group: int
@@ -55,7 +59,7 @@ class Read:
 
 @dataclass(slots=True)
 class History:
-    """Writes and reads on behalf of users of a world, and notes what came of it."""
+    """Writes by the holders of slots, and reads, on behalf of users of a world, and notes what came of it."""
 
     world: World
     rng: Random
@@ -63,8 +67,10 @@ class History:
     reads: list[Read] = field(default_factory=list)
     cuts: list[tuple[float, float]] = field(default_factory=list)  # (began, healed)
     failed: int = 0
+    held_by_nobody: int = 0
     _groups: dict[str, int] = field(default_factory=dict)
     _newest: dict[str, int] = field(default_factory=dict)
+    _ranks: dict[str, dict[int, Rank]] = field(default_factory=dict)  # of all versions that were begun, by URL
     _open: set[str] = field(default_factory=set)
 
     def now(self) -> float:
@@ -120,25 +126,37 @@ class History:
         await self._put(node, url, gone=rng.random() < 0.05)
 
     async def _put(self, node: SimNode, url: str, *, gone: bool) -> None:
-        word, number, began, group = url.split("/")[3], self._newest.get(url, 0) + 1, self.now(), self._group(node)
-        self._newest[url], now = number, node.clock()
+        key, group = node.node_core.store.shards.key_of(url), self._group(node)
+        slot = slot_of(key, node.overlay.view.strategy.slot_bits)
+        if (holder := self._holder(slot, group)) is None:
+            self.held_by_nobody += 1
+            return
+        node, core = holder, holder.node_core
+        word, number, began, now = url.split("/")[3], self._newest.get(url, 0) + 1, self.now(), node.clock()
+        epoch, at_ms = node.overlay.view.leases()[slot], int(now.wall * 1000)
+        rank = core.store.replicator.is_strong_holder(slot), epoch, at_ms
+        self._newest[url] = number
+        self._ranks.setdefault(url, {})[number] = rank
         self._open.add(url)
         text = f"{word} {url} version {number} " + " ".join(f"w{self.rng.randrange(50)}" for _ in range(20))
         document = Document(url, float(number), 404 if gone else 200, text="" if gone else text, gone=gone)
-        key, core = node.node_core.store.shards.key_of(url), node.node_core
         draft = Draft(
-            Kind.DOCUMENT, document_id(url), key, number, int(now.wall * 1000), int(now.wall // DAY_S) + 30,
+            Kind.DOCUMENT, document_id(url), key, epoch, at_ms, int(now.wall // DAY_S) + 30,
             encode_document(document),
         )  # fmt: skip
         try:
             await core.store.replicator.write([draft])
-        except TooFewCopies:
+        except RemoteError:
             self.failed += 1
             return
         finally:
             self._open.discard(url)
         if node.task is not None and node.node_core is core and group == self._group(node):
-            self.writes.append(Write(url, word, number, began, self.now(), group, gone))
+            self.writes.append(Write(url, word, number, rank, began, self.now(), group, gone))
+
+    def _holder(self, slot: Slot, group: int) -> SimNode | None:
+        awake = [node for node in self.world.running() if node not in self.world._sleeping]
+        return next((n for n in awake if self._group(n) == group and slot in n.overlay.view.leases()), None)
 
     def somebody(self) -> SimNode:
         return self.rng.choice([node for node in self.world.running() if node not in self.world._sleeping])
@@ -166,14 +184,16 @@ class History:
         return at
 
     def _flaw(self, write: Write, read: Read) -> str:
-        newer = [w for w in self.writes if w.url == write.url and w.number > write.number]
-        began_newer = self._newest[write.url] > write.number and (not newer or newer[0].began <= read.at)
+        newer = [w for w in self.writes if w.url == write.url and w.rank > write.rank]
+        ranks = self._ranks[write.url]
+        began_newer = max(ranks.values()) > write.rank and (not newer or min(w.began for w in newer) <= read.at)
         got = read.versions.get(write.url)
         if write.gone:
-            return "" if got is None or got > write.number else f"{write.url} is gone, and shown"
+            return "" if got is None or ranks[got] > write.rank else f"{write.url} is gone, and shown"
         if got is None:
             return "" if began_newer else f"{write.url} version {write.number} is missing"
-        return "" if got >= write.number else f"{write.url} version {got} is older than {write.number}"
+        is_new = ranks[got] >= write.rank
+        return "" if is_new else f"{write.url} version {got} {ranks[got]} is older than {write.number} {write.rank}"
 
     def doubly_exact(self) -> Iterator[str]:
         """C: say where both sides of a cut gave exact answers."""

@@ -53,7 +53,7 @@ def test_nine_servers_are_exact_at_rest_with_one_dead_and_mostly_while_crawling(
         assert await ask(history, REST_S) >= 0.99
         assert not list(history.lacking())
 
-    simulate(scenario, WorldPlan(seed=5, hosts=30, pages=60, slot_bits=BITS, grants_from=0))
+    simulate(scenario, WorldPlan(seed=5, hosts=30, pages=60, slot_bits=BITS))
 
 
 def test_laptops_give_whole_answers_and_say_who_sleeps() -> None:
@@ -86,4 +86,4 @@ def test_laptops_give_whole_answers_and_say_who_sleeps() -> None:
         for number in asleep:
             world.wake(laptops[number])
 
-    simulate(scenario, WorldPlan(seed=6, grants_from=0))
+    simulate(scenario, WorldPlan(seed=6))
