@@ -15,10 +15,9 @@ from pathlib import Path
 import pytest
 from machines import Machine, Village, dse_node, linked, village, wait_until
 
-from bootstrap import load_network, split_invitation
+from bootstrap import load_network
 from dht import DhtConfig, Endpoint, Identity, NodeId, OverlaySettings, open_overlay, system_clock
 from node.cli.main import main
-from node.config.data_dir import write_secret
 from node.demo.processes import free_ports
 
 pytestmark = pytest.mark.e2e
@@ -265,10 +264,7 @@ async def lie(one: Machine) -> None:
     true_id = liar.node_id.hex()
     liar.node_id = NodeId(bytes.fromhex(victim))
     port = free_ports(1, 22900)[0]
-    guest = one.home / "guest.toml"
-    one.do("invite", "--out", str(guest))
-    write_secret(one.home / "guest", str(split_invitation(guest.read_text())[1]))
-    place = OverlaySettings((Endpoint("127.0.0.1", port, port),), one.home, invitation=one.home / "guest")
+    place = OverlaySettings((Endpoint("127.0.0.1", port, port),), one.home)
     network, config, rng = load_network(one.data / "network.toml"), DhtConfig(allow_private=True), random.Random(1)
     with ThreadPoolExecutor(1) as files:
         overlay = open_overlay(liar, network, config, place, system_clock, rng, files)
