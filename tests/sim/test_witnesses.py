@@ -93,6 +93,7 @@ def texts_of(node: SimNode) -> dict[str, str]:
     return {document.url: document.text for _, document in documents(node)}
 
 
+@pytest.mark.prove
 def test_four_places_that_show_one_crawler_something_else_convict_nobody():
     async def scenario(world: World) -> None:
         world.web.addresses |= {f"site{n}.example": f"8.8.{n % 4}.7" for n in range(WEB.hosts)}
