@@ -46,7 +46,7 @@ class PageVersions:
         drafts = [draft for pair in pairs if (draft := self._to_stand(*pair)) is not None]
         standing = sign_package(drafts, self._signer) if drafts else []
         await self._store.put([*standing, *records])
-        for record, ruling in pairs:
+        for record, ruling in pairs if self._store.standing(0, 1) else ():
             if record.kind == Kind.DOCUMENT and ruling.grant is not None and self._right.is_strong(ruling.grant):
                 await self._replace(record)
 
