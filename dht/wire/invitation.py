@@ -18,7 +18,7 @@ from dht.keys import KEY_BYTES, Key
 
 MOST_USES = 1000
 MOST_DAYS = 366
-VOUCHER_LIMIT_BYTES = 240  # 183 … 191 as it is written today
+VOUCHER_LIMIT_BYTES = 240  # 166 … 168 as it is written today
 SHOWN_LIMIT_BYTES = 400
 MARK_BYTES = 8  # of a voucher's id, and of its inviter's key
 INVITED_BY_BYTES = 2 * MARK_BYTES + 4 + 2  # and the second in which the voucher was made, and its uses
