@@ -233,12 +233,17 @@ class Node:
         self.task = self.net.group.create_task(self._run())
 
     async def _run(self) -> None:
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.replicator.run())
-            while True:
-                await self.replicator.ready_changed.wait()
-                self.replicator.ready_changed.clear()
-                self.overlay.announce(self.replicator.ready_slots(), 0)
+        overlay = self.overlay
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self.replicator.run())
+                while True:
+                    await self.replicator.ready_changed.wait()
+                    self.replicator.ready_changed.clear()
+                    self.overlay.announce(self.replicator.ready_slots(), 0)
+        except ExceptionGroup:
+            if overlay.up:  # tasks of a node that was killed in this very moment find its disk closed
+                raise
 
     def kill(self, *, lose_database: bool = False) -> None:
         """Die without a word: what was not synced is gone."""
