@@ -23,7 +23,7 @@ Publish = Callable[[Sequence[Visit]], Awaitable[None]]
 
 MAX_FOLLOWED = 10_000  # known URLs that are followed for one request
 WITHIN_S = 60.0  # so long is one request followed
-MOMENT_S = 0.3  # so long does whoever hands in wait for it
+MOMENT_S = 0.5  # so long does whoever hands in wait for it
 MAX_WAITING = 64  # requests that are followed one after the other; who hands in more waits for room
 NEW = ("unknown", "waiting")  # what waits may have been found with fewer links left, and counts once
 
