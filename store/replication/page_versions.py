@@ -9,29 +9,22 @@ shown follows from what lies there, whoever signed what, and is the same at all 
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 
-from dht import DocumentId, NodeId, Overlay, RemoteError, SignedGrant, owners_needed, slot_of
+from dht import NodeId, Overlay, SignedGrant
 from store.disk.record_store import RecordStore
 from store.record.package import Signer, sign_package, url_of
 from store.record.record import Draft, Kind, Record
 from store.record.standing_page import standing_draft
-from store.replication.messages import AskVersions, HeldVersion, VersionsReply, Wanted
 from store.replication.write_right import Ruling, WriteRight
 
-_LOOKED_AT = 32  # pages with two versions, at once
+_LOOKED_AT = 128  # pages with two versions, at once
 
 
 class PageVersions:
     """Keeps the records of one node as their grants say."""
 
-    def __init__(
-        self, overlay: Overlay, store: RecordStore, right: WriteRight, signer: Signer, timeout_s: float
-    ) -> None:
-        """`timeout_s`: how long an owner is waited for."""
+    def __init__(self, overlay: Overlay, store: RecordStore, right: WriteRight, signer: Signer) -> None:
         self._overlay, self._store, self._right, self._signer = overlay, store, right, signer
-        self._timeout_s = timeout_s
-        self._seen: set[DocumentId] = set()  # with two versions, at the last look
         self._after = 0  # where `settle` goes on
 
     async def judge(self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant]) -> list[Ruling]:
@@ -51,31 +44,13 @@ class PageVersions:
                 await self._replace(record)
 
     async def settle(self) -> None:
-        """Let go of versions that stand for no reason any more: who signed for the newer one owns the slot by now, or
-        most owners saw that it was signed by most, which this node did not."""
+        """Let go of versions that stand for no reason any more: who signed for the newer one owns the slot by now."""
         pages = self._store.standing(self._after, _LOOKED_AT)
         self._after = pages[-1].sequence if len(pages) == _LOOKED_AT else 0
-        looked_at, self._seen = self._seen, {page.id for page in pages}
-        for id in self._seen:
+        for _, id in pages:
             page = self._store.find(Kind.DOCUMENT, id, content=False)
-            if page is None:
-                continue
-            if self._right.is_strongly_written(page) or (id in looked_at and await self._stands_here_alone(page)):
+            if page is not None and self._right.is_strongly_written(page):
                 await self._replace(page)
-
-    async def _stands_here_alone(self, page: Record) -> bool:
-        """Whether most owners of a page's slot, the sleeping ones counted, have this version of it and no other."""
-        view = self._overlay.view
-        owners = view.owners(slot_of(page.key, view.strategy.slot_bits))
-        kinds = Kind.STANDING, Kind.DOCUMENT
-        message = AskVersions(tuple(Wanted(kind, page.id, page.key) for kind in kinds))
-        others = 0
-        for owner in owners:
-            if owner != view.node_id and view.is_live(owner):
-                with suppress(RemoteError):
-                    reply = await self._overlay.ask(owner, message, VersionsReply, timeout_s=self._timeout_s)
-                    others += reply.versions == (None, HeldVersion(*page.version.short))
-        return others >= owners_needed(len(owners))
 
     def _is_outdated(self, standing: Record) -> bool:
         page = self._store.find(Kind.DOCUMENT, standing.id, content=False)

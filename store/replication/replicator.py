@@ -84,7 +84,7 @@ class Replicator:
         self.host_writers = HostWriters(overlay, places)
         self._right = right = WriteRight(overlay, store.grants, proofs, config, clock)
         drafts = DraftProofs(overlay, right, signer, places)
-        self._pages = pages = PageVersions(overlay, store, right, signer, config.read_timeout_s)
+        self._pages = pages = PageVersions(overlay, store, right, signer)
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others

@@ -42,7 +42,7 @@ class Liar:
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
     right = WriteRight(liar, store.grants, ProofThread(), CONFIG, StillClock())  # type: ignore[arg-type]
-    pages = PageVersions(liar, store, right, SIGNER, 1.0)  # type: ignore[arg-type]
+    pages = PageVersions(liar, store, right, SIGNER)  # type: ignore[arg-type]
     sync = PeerSync(
         liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), HostWriters(liar, AnyPlaces()), right, pages
     )  # type: ignore[arg-type]
