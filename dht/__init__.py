@@ -7,6 +7,7 @@ keeps a slot), protocol (the engine without sockets), leases (who crawls a slot)
 through), overlay (all of it running: `api.py` is what the packages above see, `assembly.py` builds it for a real node).
 """
 
+from dht.audit_line import AuditLine
 from dht.clock import Clock, Now, system_clock
 from dht.config import DhtConfig
 from dht.errors import (
@@ -124,6 +125,7 @@ __all__ = [
     "AddressPolicy",
     "Admitter",
     "AdoptedStrategy",
+    "AuditLine",
     "BadIdentity",
     "BadInvitation",
     "BadMessage",

@@ -12,8 +12,8 @@ from index import DocumentChange, IndexConfig, Text
 from index.engine.index_files import IndexFiles
 from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
-from index.search.messages import HitRow
-from index.search.shard_search import best, count
+from index.shard.messages import HitRow
+from index.shard.shard_search import best, count
 
 WHOLE, SLOT_BITS = [Slot(0)], 0  # one slot, which is the whole key space
 

@@ -2,8 +2,9 @@
 
 Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
 (how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring), `engine`
-(which documents hold the terms here: protocol, index_files), `search` (how many nodes give one answer: searcher, then
-two_phase_search; local_index is a peer's side). `search/oracle.py` says what the answer must be.
+(which documents hold the terms here: protocol, index_files), `shard` (what one node's index answers: local_index),
+`search` (how many nodes give one answer: searcher, then two_phase_search). `search/oracle.py` says what the answer
+must be.
 """
 
 from index.change_feed import DocumentChange, Text
@@ -13,12 +14,12 @@ from index.query.filters import FILTERS
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
 from index.search.agreement import Reason, is_remnant, owners_digest
-from index.search.local_index import LocalIndex
-from index.search.messages import Agreement
 from index.search.oracle import SearchOracle
-from index.search.planned_rules import unknown_rules
-from index.search.question_server import Agree
 from index.search.searcher import Searcher
+from index.shard.local_index import LocalIndex
+from index.shard.messages import Agreement
+from index.shard.planned_rules import unknown_rules
+from index.shard.question_server import Agree
 
 __all__ = [
     "FACETS",

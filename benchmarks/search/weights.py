@@ -33,10 +33,10 @@ from index.query.ranking_rules import NEWEST_RANKING, RankingRules
 from index.query.scoring import Scorer
 from index.query.search_rules import SearchRules
 from index.search.copy_proof import believe
-from index.search.messages import HitRow
 from index.search.result_picker import pick
-from index.search.shard_search import best, count
 from index.search.top_k_merge import MergedHit
+from index.shard.messages import HitRow
+from index.shard.shard_search import best, count
 from index.text.forward_index import TITLE, URL
 
 DEEP = 50  # documents of a query that are scored again

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from dht import NodeId, Slot, View
-from index.search.messages import Agreement
+from index.shard.messages import Agreement
 
 OWNERS_BYTES = 8
 MAX_PEERS_NAMED = 64  # with one reason

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from dht import NodeId, PeerAudit, Slot, Topic
 from index.query.collection_statistics import Statistics
-from index.search.messages import StatisticsAnswer
 from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered
+from index.shard.messages import StatisticsAnswer
 
 FACTOR, BESIDE = 2, 64  # by which copies that are behind each other may differ
 

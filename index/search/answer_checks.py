@@ -17,7 +17,7 @@ from index.engine.protocol import FACETS
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query
 from index.query.scoring import Scorer, measure
-from index.search.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
+from index.shard.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
 from index.text.forward_index import LIMITS, content_digest, forward_of, signature_of
 from index.text.site_host import digest_of_host, host_of
 

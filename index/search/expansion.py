@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
-from index.search.messages import StatisticsAnswer
+from index.shard.messages import StatisticsAnswer
 
 
 def expand(

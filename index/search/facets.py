@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from index.engine.protocol import FACETS, MAX_FACETS
-from index.search.messages import BestAnswer
+from index.shard.messages import BestAnswer
 
 
 @dataclass(slots=True)

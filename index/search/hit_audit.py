@@ -1,16 +1,14 @@
 """Answers about the best documents are asked twice, after the user has theirs: of whoever is new here, and of everybody
 now and then.
 
-One question at a time, with a rest between two, so that what it costs has a bound; answers that find the line full are
-not asked twice. Where two say unlike things, the signed documents are read and a third is asked (`hit_disputes.py`).
+Where two say unlike things, the signed documents are read and a third is asked (`hit_disputes.py`).
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
-from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic
+from dht import AuditLine, DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic
 from index.query.parser import Query
 from index.search.answer_checks import wrong_best, wrong_hit
 from index.search.copy_proof import Read
@@ -24,12 +22,10 @@ from index.search.hit_disputes import (
     who_denies,
     who_miscounts,
 )
-from index.search.messages import AskBest, BestAnswer, HitRow
 from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered, ScatterGather
+from index.shard.messages import AskBest, BestAnswer, HitRow
 
-MAX_LINE = 16  # answers that wait to be asked twice
-REST_S = 0.2  # between two, so that it is never more than five a second
 PATIENCE_S = 5.0
 YOUNG_S = 60.0  # what was written later than so long ago may be on its way
 
@@ -56,40 +52,25 @@ class HitAudit:
     def __init__(self, audit: PeerAudit, overlay: Overlay, gather: ScatterGather, read: Read) -> None:
         """`read` gives documents whose signatures were verified."""
         self._audit, self._overlay, self._gather, self._read = audit, overlay, gather, read
-        self._line: deque[_Given] = deque()
-        self._news = asyncio.Event()
+        self.line: AuditLine[_Given] = AuditLine(self._confirm)  # whoever runs this node runs it, too
 
     def offer(self, covered: Gathered[BestAnswer], query: Query, ask: AskOf) -> None:
         """Take in the answers of a round that are due to be asked twice, as many as there is room for."""
         me = self._overlay.view.node_id
         for peer, answer, slots in covered.answers:
-            if len(self._line) < MAX_LINE and peer != me and self._audit.is_due(peer, Topic.HITS):
-                self._line.append(_Given(Testimony(peer, answer, slots), query, ask))
-                self._news.set()
+            if self.line.has_room and peer != me and self._audit.is_due(peer, Topic.HITS):
+                self.line.offer(_Given(Testimony(peer, answer, slots), query, ask))
 
-    async def run(self) -> None:
-        """Ask until cancelled."""
-        while True:
-            await self._news.wait()
-            if not await self.step():
-                self._news.clear()
-            await asyncio.sleep(REST_S)
-
-    async def step(self) -> bool:
-        """Have one answer confirmed; return False where none waits."""
-        if not self._line:
-            return False
-        given = self._line.popleft()
+    async def _confirm(self, given: _Given) -> None:
         first = given.claim
         if first.peer in self._audit.refuted():
-            return True
+            return
         second = await self._ask(given, first.slots, {first.peer})
         disputes = find_disputes(first, second, given.asked)
         if second and not disputes:
             self._audit.agreed(first.peer, Topic.HITS)
         elif disputes:
             await self._settle(given, [first, *second], disputes)
-        return True
 
     async def _settle(self, given: _Given, claims: list[Testimony], disputes: Disputes) -> None:
         true = await self._true_rows(given, claims, best_rows(disputes))

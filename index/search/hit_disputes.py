@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dht import NodeId, Slot, slot_of
-from index.search.messages import AskBest, BestAnswer, HitRow
+from index.shard.messages import AskBest, BestAnswer, HitRow
 
 MAX_ROWS = 8  # of one dispute whose documents are read; one is enough
 

@@ -15,7 +15,7 @@ from msgspec import Meta
 from index.errors import QueryError
 from index.query.collection_statistics import Statistics
 from index.query.search_rules import SearchRules
-from index.search.messages import Id
+from index.shard.messages import Id
 
 
 class PageCursor(msgspec.Struct, frozen=True, array_like=True):

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
-from index.search.messages import HitRow
 from index.search.near_copies import NearIndex
 from index.search.top_k_merge import MergedHit
+from index.shard.messages import HitRow
 
 TEN = 10  # results, of which
 OF_ONE_HOST = 3  # at most so many are of one host

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot
-from index.search.messages import BestAnswer, StatisticsAnswer
 from index.search.replica_plan import Ready, make_plan
+from index.shard.messages import BestAnswer, StatisticsAnswer
 
 log = logging.getLogger(__name__)
 

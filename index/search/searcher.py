@@ -21,10 +21,7 @@ from index.query.search_rules import SearchRules
 from index.search.agreement import Doubts, Reason, is_remnant, weigh
 from index.search.answer_checks import wrong_hit
 from index.search.copy_proof import CopyProof, Read, believe
-from index.search.corrections import Proposal, correct, propose, spellings
 from index.search.hit_audit import HitAudit
-from index.search.local_index import LocalIndex
-from index.search.messages import MAX_K
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import PageCursor, query_digest, read_cursor, statistics_digest, write_cursor
 from index.search.passage_heading import heading_above
@@ -32,8 +29,11 @@ from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit, names_site, 
 from index.search.scatter_gather import ScatterGather
 from index.search.shown_texts import cut_title, readings_of, snippet_chars, true_copies, wanted
 from index.search.snippet import make_snippet, terms_of
-from index.search.suggestions import Suggester
 from index.search.two_phase_search import PeerQuery, SearchOutcome, TwoPhaseSearch
+from index.shard.corrections import Proposal, correct, propose, spellings
+from index.shard.local_index import LocalIndex
+from index.shard.messages import MAX_K
+from index.shard.suggestions import Suggester
 from index.text.forward_index import forward_of
 from index.text.page_date import date_of
 from index.text.stem_classes import class_of
@@ -120,7 +120,7 @@ class Searcher:
         self._local, self._suggester = local, Suggester()
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
         self.audit = audit or PeerAudit(clock, rng.random)
-        self.hit_audit = HitAudit(self.audit, overlay, gather, read)  # whoever runs this node runs it, too
+        self.hit_audit = HitAudit(self.audit, overlay, gather, read)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from dht import NodeId
-from index.search.messages import HitRow
+from index.shard.messages import HitRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from index.search.answer_checks import wrong_best, wrong_statistics
 from index.search.expansion import expand
 from index.search.facets import FacetSums, facet_sums
 from index.search.hit_audit import HitAudit
-from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered, ScatterGather
 from index.search.site_hits import SiteHits, site_hits
 from index.search.top_k_merge import MergedHit, merge
+from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 DEEPER = 8  # times as many candidates when a peer is asked again

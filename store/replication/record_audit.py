@@ -1,23 +1,19 @@
 """Reads are asked twice, after whoever read has the records: a record proves itself, and not that it is the newest, nor
 does anything prove that there is none.
 
-One peer's answer at a time, with a rest between two. Versions alone are compared, which costs little; where another has
+Versions alone are compared, which costs little; where another has
 other ones, a third is asked, and whoever alone lacks what two have had for long is read last for a while. Whoever alone
 has a newer one has to prove that its author might write it: readers do not ask for that.
 """
 
-import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 
-from dht import NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
+from dht import AuditLine, NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
 from store.config import StoreConfig
 from store.record.record import ShortVersion
 from store.replication.messages import AskVersions, VersionsReply, Wanted
 
-MAX_LINE = 16  # answers that wait to be asked twice
 MAX_NAMES = 32  # of one answer
-REST_S = 0.2
 YOUNG_S = 60.0  # what was written later than so long ago may be on its way
 
 Versions = Mapping[Wanted, ShortVersion | None]
@@ -31,30 +27,16 @@ class RecordAudit:
         """`flaw` says why the record that a peer gives is one that its author had no right to write, "" where it may
         have had."""
         self._audit, self._overlay, self._config, self._flaw = audit, overlay, config, flaw
-        self._line: deque[tuple[NodeId, Versions]] = deque()
-        self._news = asyncio.Event()
+        self.line: AuditLine[tuple[NodeId, Versions]] = AuditLine(self._confirm)  # whoever runs the store runs it, too
 
     def offer(self, peer: NodeId, given: Versions) -> None:
         """Take in what a peer gave, None for what it does not have, where there is room."""
-        if len(self._line) < MAX_LINE:
-            self._line.append((peer, dict(list(given.items())[:MAX_NAMES])))
-            self._news.set()
+        self.line.offer((peer, dict(list(given.items())[:MAX_NAMES])))
 
-    async def run(self) -> None:
-        """Ask until cancelled."""
-        while True:
-            await self._news.wait()
-            if not await self.step():
-                self._news.clear()
-            await asyncio.sleep(REST_S)
-
-    async def step(self) -> bool:
-        """Have one answer confirmed; return False where none waits."""
-        if not self._line:
-            return False
-        peer, given = self._line.popleft()
+    async def _confirm(self, asked: tuple[NodeId, Versions]) -> None:
+        peer, given = asked
         if peer in self._audit.refuted():
-            return True
+            return
         said = {want: {peer: version} for want, version in given.items()}
         await self._ask(said)
         unlike = {want: each for want, each in said.items() if len(set(each.values())) > 1}
@@ -64,7 +46,6 @@ class RecordAudit:
             self._audit.agreed(peer, Topic.RECORDS)
         for want, each in unlike.items():
             await self._judge(want, each)
-        return True
 
     async def _judge(self, want: Wanted, said: Mapping[NodeId, ShortVersion | None]) -> None:
         if alone := self._who_lacks(said):

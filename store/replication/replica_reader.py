@@ -54,7 +54,7 @@ class ReplicaReader:
     ) -> None:
         """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
         self._sync, self._late, self._audit = sync, late, audit
-        self.record_audit = RecordAudit(audit, overlay, config, sync.write_flaw)  # whoever runs the store runs it, too
+        self.record_audit = RecordAudit(audit, overlay, config, sync.write_flaw)
         self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:

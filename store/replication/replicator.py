@@ -127,7 +127,7 @@ class Replicator:
             tasks.create_task(self._tend(), name="store-tend")
             tasks.create_task(self._try_again(), name="store-try-again")
             tasks.create_task(self._shard_mover.run(), name="store-mover")
-            tasks.create_task(self._reader.record_audit.run(), name="store-record-audit")
+            tasks.create_task(self._reader.record_audit.line.run(), name="store-record-audit")
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.

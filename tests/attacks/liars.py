@@ -16,7 +16,7 @@ from dht import Message, NodeId, document_id, placement_key, slot_of
 from dht.membership.failure_detector import PREFIX_BYTES
 from dht.messages import LeaseReply, LeaseRequest
 from index import SearchOracle, SearchRequest
-from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from node.simulation.census import holders_of, take_census, thin_records
 from node.simulation.sim_node import SimNode
 from node.simulation.world import DAY_S, World

@@ -29,9 +29,9 @@ from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.query.search_rules import NEWEST_RULES
 from index.search.agreement import owners_digest
-from index.search.local_index import LocalIndex
-from index.search.messages import Agreement
 from index.search.searcher import Searcher
+from index.shard.local_index import LocalIndex
+from index.shard.messages import Agreement
 
 BITS = 4
 

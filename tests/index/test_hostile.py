@@ -19,10 +19,10 @@ from index.query.parser import parse_query
 from index.query.scoring import ScoreInputs, score_of
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
-from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.oracle import SearchOracle
-from index.search.question_server import MAX_WAITING_OF_ONE
-from index.search.shard_search import count
+from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.shard.question_server import MAX_WAITING_OF_ONE
+from index.shard.shard_search import count
 
 QUERY = "dogs run python"
 
@@ -277,7 +277,7 @@ async def test_one_peer_s_questions_leave_room_for_others(world: World, monkeypa
         may_go.wait(10)
         return count(*arguments)
 
-    monkeypatch.setattr("index.search.question_server.count", slow)
+    monkeypatch.setattr("index.shard.question_server.count", slow)
     greedy, other = world.nodes[1].id, world.nodes[2].id
     async with asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(ask_statistics(greedy, question)) for _ in range(MAX_WAITING_OF_ONE)]

@@ -16,8 +16,8 @@ from dht.peer_audit import NEW, Topic
 from index.change_feed import DocumentChange
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
-from index.search.messages import BestAnswer
 from index.search.oracle import SearchOracle
+from index.shard.messages import BestAnswer
 
 QUERY = "run OR the OR walk"
 FOUND_WITHIN = 4  # queries of one asker
@@ -67,7 +67,7 @@ async def made(replicas: int = 3) -> World:
 async def ask(node: QueryNode) -> tuple[list[str], int]:
     """Ask as a user, and let what follows happen."""
     answer = await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
-    while await node.searcher.hit_audit.step():
+    while await node.searcher.hit_audit.line.step():
         pass
     return [each["url"] for each in answer["results"]], answer["total"]
 

@@ -14,8 +14,8 @@ from dht import Message
 from dht.peer_audit import NEW
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
-from index.search.messages import StatisticsAnswer
 from index.search.oracle import SearchOracle
+from index.shard.messages import StatisticsAnswer
 
 QUERY = "run OR the OR walk"
 

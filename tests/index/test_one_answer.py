@@ -17,8 +17,8 @@ from index.config import IndexConfig
 from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
-from index.search.messages import BestAnswer
 from index.search.oracle import SearchOracle
+from index.shard.messages import BestAnswer
 from index.text.forward_index import forward_of
 from index.text.tags import type_of
 
@@ -104,7 +104,7 @@ async def test_many_more_partitions(make_world: Make, engine: str, seed: int) ->
 async def test_sorted_by_date_every_node_gives_the_brute_force_order(
     make_world: Make, monkeypatch: pytest.MonkeyPatch, engine: str, seed: int, pages: int, step: int
 ) -> None:
-    monkeypatch.setattr("index.search.newest.MANY", 3)  # so that decades are cut down to days
+    monkeypatch.setattr("index.shard.newest.MANY", 3)  # so that decades are cut down to days
     rng = random.Random(40 + seed)
     world = make_world(rng, rng.randint(1, 5), rng.randint(1, 3), config(engine, **TINY))
     texts = [replace(each, **_dated(rng)) for each in corpus.web(rng, pages)]

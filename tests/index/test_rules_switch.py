@@ -15,11 +15,11 @@ from dht import FaultSite
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules, rules_of
-from index.search import index_follower
 from index.search.oracle import SearchOracle
+from index.shard import index_follower
 from tests.faults.injection import filled, small_disk
-from tests.index.search.test_local_index import Bench, put, texts
-from tests.index.search.test_local_index_faults import FaultyBench
+from tests.index.shard.test_local_index import Bench, put, texts
+from tests.index.shard.test_local_index_faults import FaultyBench
 
 QUERIES = ["running dogs", "python search", "大", "搜索引擎 软件", "index"]
 OLD, NEW = (4, 2), (5, 4)

@@ -47,7 +47,7 @@ from dht.messages import (
 )
 from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, ProbeReply
 from dht.transport.transport import PeerRefused, Route
-from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
+from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 from node.crawling.slot_levels import SlotDigest, SlotDigests
 from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.delegation.fetch_order import FetchAnswer, FetchOrder

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from index.config import IndexConfig
-from index.search.local_index import LocalIndex
+from index.shard.local_index import LocalIndex
 from index.text import analyzer, folding, stem_classes
 from index.text.analyzer_check import TEXT, AnalyzerDiffers, check_analyzer
 

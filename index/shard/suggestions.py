@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Protocol
 
-from index.search.corrections import Vocabulary, correct, propose, spellings
+from index.shard.corrections import Vocabulary, correct, propose, spellings
 from index.text.folding import fold
 from index.text.surfaces import written_words
 

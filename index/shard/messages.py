@@ -13,7 +13,7 @@ from dht import Message
 from index.engine.protocol import FACETS, MAX_FACETS, MAX_HOST_CHARS
 from index.query.patterns import MAX_LISTED, MAX_PATTERNS
 from index.query.scoring import ScoreInputs
-from index.search.corrections import MAX_SPELLINGS
+from index.shard.corrections import MAX_SPELLINGS
 
 MAX_SLOTS = 1 << 16
 MAX_K = 4096

@@ -15,7 +15,7 @@ from index.engine.forward_table import ForwardRow
 from index.engine.index_files import IndexFiles
 from index.query.parser import parse_query
 from index.search.oracle import OracleAnswer, SearchOracle
-from index.search.shard_search import ShardSearch
+from index.shard.shard_search import ShardSearch
 
 BITS, DEPTH = 4, 10_000
 QUESTIONS = (  # words, hits that are wanted, and how many rows of 3,000 may be read for them

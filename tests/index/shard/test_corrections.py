@@ -11,7 +11,7 @@ from index_network import World
 from index.change_feed import Text
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
-from index.search.corrections import MAX_SPELLINGS, propose, spellings
+from index.shard.corrections import MAX_SPELLINGS, propose, spellings
 
 
 class Words:

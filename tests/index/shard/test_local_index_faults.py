@@ -10,10 +10,10 @@ import pytest
 
 from dht import FaultSite, LocalFaults, MachineRefuses, Now
 from index.errors import IndexCorrupt, failure_of
-from index.search import index_follower
-from index.search.local_index import LocalIndex
+from index.shard import index_follower
+from index.shard.local_index import LocalIndex
 from tests.faults.injection import filled, small_disk
-from tests.index.search.test_local_index import Bench, put, texts
+from tests.index.shard.test_local_index import Bench, put, texts
 
 
 class FaultyBench(Bench):

@@ -15,10 +15,10 @@ from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.patterns import listed, read_pattern
 from index.query.query_tree import all_of, any_of, at_least
 from index.query.scoring import Needed, Scorer, max_proximity, upper_bound
-from index.search.ceilings import Ceilings
-from index.search.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
-from index.search.newest import MANY, stretches
-from index.search.top_hits import TopHits
+from index.shard.ceilings import Ceilings
+from index.shard.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
+from index.shard.newest import MANY, stretches
+from index.shard.top_hits import TopHits
 from index.text.site_host import digest_of_host, name_of_host
 
 LISTED, WIDER = 384, 4  # candidates listed at first, and how many times as many then: mostly the first are enough

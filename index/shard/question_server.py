@@ -16,9 +16,9 @@ from index.query.collection_statistics import Statistics
 from index.query.parser import Query, parse_query
 from index.query.ranking_rules import NEWEST_RANKING
 from index.query.search_rules import SearchRules, rules_of
-from index.search.index_follower import IndexFollower
-from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
-from index.search.shard_search import best, count
+from index.shard.index_follower import IndexFollower
+from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.shard.shard_search import best, count
 from index.text.analyzer_rules import AnalyzerRules
 
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer

@@ -15,7 +15,7 @@ from index.errors import IndexCorrupt
 from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
 from index.query.scoring import Scorer, max_proximity, measure
-from index.search.ceilings import Ceilings
+from index.shard.ceilings import Ceilings
 from index.text.forward_index import decode_forward
 
 BITS = 4

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
+from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 
 ASK_STATISTICS = AskStatistics(1, 8, (0, 255), "dog", "en", "a.example", ("dogg",), ("dog*",))
 AGREEMENT = Agreement(3, b"o" * 8, (7, 5), (255,), True)

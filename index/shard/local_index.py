@@ -31,10 +31,10 @@ from index.engine.index_files import IndexFiles
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import SlotTotals
 from index.query.search_rules import SearchRules
-from index.search.index_follower import IndexFollower
-from index.search.planned_rules import PlannedRules, known_rules, planned_rules, rules_warnings
-from index.search.question_server import Agree, QuestionServer
-from index.search.suggestions import WrittenText
+from index.shard.index_follower import IndexFollower
+from index.shard.planned_rules import PlannedRules, known_rules, planned_rules, rules_warnings
+from index.shard.question_server import Agree, QuestionServer
+from index.shard.suggestions import WrittenText
 from index.text.analyzer_check import check_analyzer
 from index.text.analyzer_rules import AnalyzerRules
 

@@ -11,7 +11,7 @@ from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
 from index.query.query_tree import demands_a_leaf
 from index.query.scoring import Needed, Scorer, closeness, is_foreign, is_known_front, is_latin, max_proximity
-from index.search.messages import HitRow
+from index.shard.messages import HitRow
 from index.text.forward_index import by_field, decode_forward, host_in, within_fields
 from index.text.site_host import HOST_BYTES
 

@@ -16,9 +16,9 @@ from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
 from index.query.search_rules import NEWEST_RULES
-from index.search import index_follower
-from index.search.local_index import LocalIndex
-from index.search.messages import AskStatistics
+from index.shard import index_follower
+from index.shard.local_index import LocalIndex
+from index.shard.messages import AskStatistics
 
 ME = NodeId(b"\1" * 20)
 
