@@ -21,6 +21,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "dht",
         "dht/identity",
         "dht/wire",
+        "dht/admission",
         "dht/membership",
         "dht/routing",
         "dht/strategy",

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from benchmarks.trust.town import BEGAN, Town
 from dht import NodeId, Placement, owners_needed, signers_needed
+from dht.admission.seniority import last_old_day
 from dht.clock import DAY_S, Now
 from dht.keys import Slot, distance, slot_start
-from dht.membership.seniority import last_old_day
 from dht.ownership.rendezvous import NEAREST, weight
 from node.simulation.observations import REPLICAS, slot_bits_for
 

@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
-from dht.keys import NodeId
-from dht.membership.admission import (
+from dht.admission.attested_peers import AttestedPeers
+from dht.admission.block_crowd import crowding_blocks, is_crowded
+from dht.admission.member_admission import (
     BLOCK_ATTESTERS,
     BLOCK_NAMES,
     MemberAdmission,
@@ -20,8 +21,7 @@ from dht.membership.admission import (
     mark_of,
     marks_in,
 )
-from dht.membership.attested_peers import AttestedPeers
-from dht.membership.block_crowd import crowding_blocks, is_crowded
+from dht.keys import NodeId
 from dht.ownership.failure_domains import FailureDomains
 from dht.reachability.attester import ALL_BURST, ALL_S, ASKED, BLOCK_ASKED, NEAREST
 from dht.wire.address_policy import AddressPolicy

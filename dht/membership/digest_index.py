@@ -10,8 +10,8 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from struct import pack, unpack
 
+from dht.admission.neighbourhood import PREFIXES, WHOLE, IdRange
 from dht.keys import NodeId
-from dht.membership.neighbourhood import PREFIXES, WHOLE, IdRange
 
 LINE_BYTES = 8
 SEQUENCE = 0xFFFFFFFF  # that part of a line

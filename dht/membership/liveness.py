@@ -7,10 +7,10 @@ anew. The judgement of one peer and that of many stand side by side: the first r
 
 from collections.abc import Iterable
 
+from dht.admission.neighbourhood import WHOLE, IdRange
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.known_peer import KnownPeer
-from dht.membership.neighbourhood import WHOLE, IdRange
 
 LIVE_S = 30.0  # of a near peer: three heartbeats, two may be lost
 FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (digest_exchange.py)

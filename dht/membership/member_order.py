@@ -5,8 +5,8 @@ Pure: ids in, ids out.
 
 from bisect import bisect_left
 
+from dht.admission.neighbourhood import IdRange, neighbourhood_of
 from dht.keys import NodeId
-from dht.membership.neighbourhood import IdRange, neighbourhood_of
 
 
 class MemberOrder:

@@ -7,18 +7,18 @@ it changes, liveness.py who lives, admission.py who is vouched for: of nobody el
 
 from collections.abc import Iterable, Iterator
 
+from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.admission.member_admission import MemberAdmission, MembershipClaim, claim_of
+from dht.admission.neighbourhood import IdRange
+from dht.admission.seniority import JOIN_S, Seniority
 from dht.clock import Now
 from dht.identity.puzzle import work_of
 from dht.keys import NodeId, distance
-from dht.membership.admission import MemberAdmission, MembershipClaim, claim_of
 from dht.membership.digest_index import DigestIndex
-from dht.membership.inviters import NO_INVITERS, Inviters
 from dht.membership.known_peer import KnownPeer, News, changed_domains, date_heartbeat, is_news
 from dht.membership.liveness import LIVE_S, Liveness
 from dht.membership.member_order import MemberOrder
-from dht.membership.neighbourhood import IdRange
 from dht.membership.peer_pools import PeerPools
-from dht.membership.seniority import JOIN_S, Seniority
 from dht.membership.vanished_members import VanishedMembers
 from dht.membership.waiting_peers import WaitingPeers
 from dht.wire.address_policy import AddressPolicy

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import NamedTuple
 
+from dht.admission.neighbourhood import SMALL_NETWORK, WHOLE
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.known_peer import KnownPeer
 from dht.membership.liveness import LIVE_S
 from dht.membership.member_table import MEMBER_LIMIT, MemberTable
-from dht.membership.neighbourhood import SMALL_NETWORK, WHOLE
 from dht.membership.working_families import WorkingFamilies
 from dht.rng import Rng
 from dht.wire.contact import Contact, Endpoint

@@ -6,9 +6,9 @@ Pure: peers and ranges of ids in, peers out.
 from collections.abc import Iterator
 from itertools import chain
 
+from dht.admission.neighbourhood import WHOLE, IdRange
 from dht.keys import NodeId
 from dht.membership.known_peer import KnownPeer
-from dht.membership.neighbourhood import WHOLE, IdRange
 
 
 class PeerPools:

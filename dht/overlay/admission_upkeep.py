@@ -3,11 +3,11 @@
 import asyncio
 from collections.abc import Callable
 
+from dht.admission.attester_order import nearest_attesters
+from dht.admission.member_admission import BLOCK_ATTESTERS
+from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.errors import RemoteError
 from dht.keys import NodeId
-from dht.membership.admission import BLOCK_ATTESTERS
-from dht.membership.attester_order import nearest_attesters
-from dht.membership.neighbourhood import SMALL_NETWORK
 from dht.messages import Done
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.messenger import Messenger

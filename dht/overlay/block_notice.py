@@ -8,9 +8,9 @@ is blocked tell it, once; whoever is asked for strategies, then or later, answer
 import asyncio
 from collections.abc import Iterable
 
+from dht.admission.attester_order import nearest_attesters
 from dht.errors import RemoteError
 from dht.keys import NodeId
-from dht.membership.attester_order import nearest_attesters
 from dht.messages import StrategyDigest
 from dht.overlay.messenger import Messenger
 from dht.ownership.view import OverlayView

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from math import inf
 from random import Random
 
+from dht.admission.inviters import Inviters
 from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 from dht.keys import NodeId
-from dht.membership.inviters import Inviters
 from dht.overlay.block_notice import BlockNotice
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer

@@ -13,8 +13,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
 
+from dht.admission.neighbourhood import IdRange, nearest, neighbourhood_of, span
 from dht.keys import NodeId, Slot, slot_start
-from dht.membership.neighbourhood import IdRange, nearest, neighbourhood_of, span
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, owners_first, spread
 
 NEAREST = 16  # as k of the overlay: what a node knows of its neighbourhood for sure

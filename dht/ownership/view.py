@@ -8,11 +8,11 @@ concerns it; only the slots of this node's own neighbourhood are gone through wh
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from dht.admission.seniority import last_old_day
 from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
 from dht.membership.first_meeting import FirstMeeting
 from dht.membership.member_table import MemberTable
-from dht.membership.seniority import last_old_day
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
 from dht.ownership.rendezvous import Placement, slots_of
 from dht.ownership.slot_announcements import SlotAnnouncements

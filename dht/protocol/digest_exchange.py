@@ -11,12 +11,12 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import islice
 
+from dht.admission.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, IdRange
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.digest_index import SEQUENCE, read_digest
 from dht.membership.known_peer import KnownPeer
 from dht.membership.member_table import MemberTable
-from dht.membership.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, IdRange
 from dht.membership.rumours import FRAME_BYTES, Rumours
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rng import Rng

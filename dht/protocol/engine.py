@@ -9,13 +9,13 @@ lookups.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 
+from dht.admission.inviters import NO_INVITERS, Inviters
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.errors import BadSignature, RemoteError
 from dht.identity.node_key import Identity, node_id_of
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
-from dht.membership.inviters import NO_INVITERS, Inviters
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.peer_clocks import PeerClocks

@@ -8,6 +8,7 @@ that does not answer is asked again at once, then suspected (failure_detector.py
 from collections.abc import Callable
 from functools import partial
 
+from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import node_id_of
@@ -16,7 +17,6 @@ from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.membership.failure_detector import PREFIX_BYTES, FailureDetector
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
-from dht.membership.neighbourhood import SMALL_NETWORK
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.rumours import FEW_NEW, Rumours
 from dht.protocol.digest_exchange import make_answer, make_ping

@@ -8,11 +8,11 @@ few saw. A quiet node, which takes no part (node_role.py), signs nothing.
 import ipaddress
 from typing import NamedTuple
 
+from dht.admission.member_admission import MembershipClaim, block_of, days_in, marks_in
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
-from dht.membership.admission import MembershipClaim, block_of, days_in, marks_in
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.rng import Rng

@@ -10,10 +10,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dht.clock import Clock, day_of
-from dht.errors import BadMessage
-from dht.keys import NodeId
-from dht.membership.admission import (
+from dht.admission.attested_peers import AttestedPeers
+from dht.admission.attester_order import nearest_attesters
+from dht.admission.block_crowd import crowding_blocks, is_crowded
+from dht.admission.member_admission import (
     ATTESTERS,
     BLOCK_ATTESTERS,
     BLOCK_NAMES,
@@ -23,9 +23,9 @@ from dht.membership.admission import (
     mark_of,
     marks_in,
 )
-from dht.membership.attested_peers import AttestedPeers
-from dht.membership.attester_order import nearest_attesters
-from dht.membership.block_crowd import crowding_blocks, is_crowded
+from dht.clock import Clock, day_of
+from dht.errors import BadMessage
+from dht.keys import NodeId
 from dht.messages import Done, Message
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine

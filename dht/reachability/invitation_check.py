@@ -4,9 +4,9 @@ Pure: values and `now` in, the opened invitation or BadMessage out, with the rea
 its operator.
 """
 
+from dht.admission.member_admission import MemberAdmission
 from dht.clock import day_of
 from dht.errors import BadInvitation, BadMessage
-from dht.membership.admission import MemberAdmission
 from dht.wire.heartbeat import VerifiedHeartbeat
 from dht.wire.invitation import OpenedInvitation, open_shown
 

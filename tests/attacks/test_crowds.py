@@ -2,7 +2,7 @@
 
 import pytest
 
-from dht.membership import admission, block_crowd
+from dht.admission import block_crowd, member_admission
 from dht.overlay import admission_upkeep
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
@@ -13,7 +13,7 @@ CROWD = [f"54.1.1.{n}" for n in range(1, 7)]
 
 @pytest.fixture(autouse=True)
 def networks_of_eight_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (admission, block_crowd, admission_upkeep):
+    for module in (member_admission, block_crowd, admission_upkeep):
         monkeypatch.setattr(module, "SMALL_NETWORK", 7)  # of whom not all share a family with the newcomers
 
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.trust.shares import addresses, days_to_own, made_up, placement, share_in
 from benchmarks.trust.theory import at_least
 from benchmarks.trust.town import Town
-from dht.membership.neighbourhood import SMALL_NETWORK
+from dht.admission.neighbourhood import SMALL_NETWORK
 
 HONEST = SMALL_NETWORK + 20
 

@@ -2,9 +2,9 @@
 
 from random import Random
 
+from dht.admission.neighbourhood import PREFIXES, WHOLE, IdRange
 from dht.keys import NodeId
 from dht.membership.digest_index import DigestIndex, read_digest
-from dht.membership.neighbourhood import PREFIXES, WHOLE, IdRange
 
 TWINS = [NodeId(bytes(4) + bytes([n]) * 16) for n in range(3)]  # ids with one prefix: somebody made such
 

@@ -1,10 +1,10 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dht.admission.neighbourhood import PREFIXES, WHOLE, IdRange
 from dht.membership.known_peer import KnownPeer
 from dht.membership.liveness import FAR_LIVE_S, LIVE_S, SETTLE_S, Liveness
 from dht.membership.member_table import MemberTable
-from dht.membership.neighbourhood import PREFIXES, WHOLE, IdRange
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
 

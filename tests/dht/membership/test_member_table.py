@@ -5,10 +5,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dht.admission.member_admission import mark_of
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, distance
-from dht.membership.admission import mark_of
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
 from dht.wire.address_policy import AddressPolicy

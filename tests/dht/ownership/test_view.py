@@ -6,11 +6,11 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
+from dht.admission.attester_order import nearest_attesters
+from dht.admission.member_admission import mark_of
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
-from dht.membership.admission import mark_of
-from dht.membership.attester_order import nearest_attesters
 from dht.membership.member_table import MemberTable
 from dht.ownership.failure_domains import YOUNG_MOST
 from dht.ownership.rendezvous import NEAREST, Placement

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from dht.admission.neighbourhood import PREFIXES
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.membership.member_table import MemberTable
-from dht.membership.neighbourhood import PREFIXES
 from dht.membership.rumours import Rumours
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.digest_exchange import NEAR, REFRESH_S, TURNED, _digested, make_answer, make_ping, worth

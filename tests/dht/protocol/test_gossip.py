@@ -3,7 +3,7 @@
 import pytest
 
 from dht import NodeId, Slot
-from dht.membership.neighbourhood import neighbourhood_of
+from dht.admission.neighbourhood import neighbourhood_of
 from node.simulation.forming import form
 from node.simulation.observations import teams_agree
 from node.simulation.swarm import Swarm

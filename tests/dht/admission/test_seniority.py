@@ -1,6 +1,6 @@
+from dht.admission.seniority import JOIN_S, Seniority, last_old_day
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.membership.seniority import JOIN_S, Seniority, last_old_day
 
 OWN, A, B, C = (NodeId(bytes([n]) * 20) for n in range(4))
 DAY_S = 86_400.0

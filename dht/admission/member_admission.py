@@ -19,11 +19,11 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import NamedTuple
 
+from dht.admission.attester_order import AttesterOrder
+from dht.admission.guest_lists import GuestLists
+from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.keys import NodeId
-from dht.membership.attester_order import AttesterOrder
-from dht.membership.guest_lists import GuestLists
-from dht.membership.inviters import NO_INVITERS, Inviters
-from dht.membership.neighbourhood import SMALL_NETWORK
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint, Family
 from dht.wire.heartbeat import DAY_BYTES, MARK_BYTES, VerifiedHeartbeat

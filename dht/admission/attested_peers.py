@@ -8,8 +8,8 @@ same ones, and those are admitted.
 
 from collections.abc import Callable, Iterator, Mapping
 
+from dht.admission.member_admission import MemberAdmission
 from dht.keys import NodeId
-from dht.membership.admission import MemberAdmission
 from dht.wire.heartbeat import DAY_BYTES, MOST_ATTESTED
 
 

@@ -2,16 +2,16 @@
 
 from random import Random
 
-from dht.keys import NodeId
-from dht.membership.admission import (
+from dht.admission.attester_order import nearest_attesters
+from dht.admission.inviters import Inviters
+from dht.admission.member_admission import (
     NEAR_ATTESTERS,
     MemberAdmission,
     MembershipClaim,
     days_in,
     mark_of,
 )
-from dht.membership.attester_order import nearest_attesters
-from dht.membership.inviters import Inviters
+from dht.keys import NodeId
 from dht.wire.contact import Family
 
 BOTH, V4, V6 = frozenset[Family]((4, 6)), frozenset[Family]((4,)), frozenset[Family]((6,))

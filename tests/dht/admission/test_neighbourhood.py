@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
+from dht.admission.neighbourhood import LEAST, SMALL_NETWORK, WHOLE, neighbourhood_of, span
 from dht.keys import NodeId, Slot, distance, slot_start
-from dht.membership.neighbourhood import LEAST, SMALL_NETWORK, WHOLE, neighbourhood_of, span
 
 
 def ids(seed: int, count: int) -> list[NodeId]:

@@ -9,8 +9,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Collection
 from hashlib import blake2b
 
+from dht.admission.neighbourhood import nearest
 from dht.keys import KEY_BYTES, NodeId, distance
-from dht.membership.neighbourhood import nearest
 
 
 def attest_point(subject: bytes) -> bytes:

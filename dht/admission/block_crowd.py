@@ -9,7 +9,7 @@ prefixes that the strategy declares.
 from collections import Counter
 from collections.abc import Iterable
 
-from dht.membership.neighbourhood import SMALL_NETWORK
+from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import pack_host
 

@@ -1,7 +1,7 @@
 """Who may invite: each refusal says why and what to do; what is revoked lets nobody in, and puts out whom it let in."""
 
+from dht.admission.inviters import Inviters
 from dht.identity.node_key import Identity
-from dht.membership.inviters import Inviters
 from dht.wire.invitation import Invitation, OpenedInvitation, open_shown, sign_voucher
 
 NETWORK = b"n" * 20

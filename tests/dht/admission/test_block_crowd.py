@@ -1,7 +1,7 @@
 """One at an address and two in a /24 or /48 are enough in a large network; in a small one nobody is too many."""
 
-from dht.membership.block_crowd import crowding_blocks, is_crowded
-from dht.membership.neighbourhood import SMALL_NETWORK
+from dht.admission.block_crowd import crowding_blocks, is_crowded
+from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.wire.address_policy import AddressPolicy
 
 LARGE = SMALL_NETWORK + 1
