@@ -1,15 +1,33 @@
 """Judges what the demo claims from outside: fetches by the sample web's own log, orders by brute force.
 
+Which pages are fetched again because others look whether their author told the truth (PROTOCOL.md, 10) no site can
+see. The nodes that ask write it into their logs, and so the judge tells these requests from all others.
+
 Pure: takes values, returns values.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
 from typing import Any
+from urllib.parse import urlsplit
 
 NOT_PAGES = ("/robots.txt", "/sitemap.xml")
+AS_WITNESS = re.compile(r"^(\S+Z) INFO +node\.witness\.second_look asks as a witness url=(\S+)$", re.M)
+ASKED_WITHIN_S = 60.0  # from the line in the log until the site is asked: no fetch lasts longer
+MOST_WITNESS_SHARE = 0.03  # of all fetches; a node's budget (node/witness/draw.py) is of its own, and begins in debt
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessRequest:
+    """One request that a node made to look at a page of another's: when it began (Unix seconds), and what it asked."""
+
+    at: float
+    host: str
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +35,17 @@ class Fetches:
     """Sums up what a web's log says of visitors. Gaps count from the end of one request to the start of the next."""
 
     pages: int  # different URLs answered 200
-    duplicates: int  # answers below 400 beyond the first for one URL
+    duplicates: int  # answers below 400 beyond the first for one URL, but for those to witnesses
+    as_witness: int  # requests of witnesses, robots.txt too
+    witness_share: float  # of all answers below 400 and these
     min_gap_s: float | None
     gaps_under_rule: int
     paths: frozenset[tuple[str, str]]  # (host, path) answered 200
 
 
-def judge_fetches(rows: Iterable[Mapping[str, Any]], rule_s: float) -> Fetches:
+def judge_fetches(
+    rows: Iterable[Mapping[str, Any]], rule_s: float, witnesses: Iterable[WitnessRequest] = ()
+) -> Fetches:
     """Count pages, duplicates and politeness from log rows {t, host, path, status, ms}.
 
     A tenth of the rule is allowed for the difference between the server's clock and the wire. robots.txt is outside
@@ -32,22 +54,60 @@ def judge_fetches(rows: Iterable[Mapping[str, Any]], rule_s: float) -> Fetches:
     answers: Counter[tuple[str, str]] = Counter()
     pages: set[tuple[str, str]] = set()
     by_host: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for row in rows:
+    own, as_witness = told_apart(rows, witnesses)
+    for row in (*own, *as_witness):
         if row["path"] != "/robots.txt":
             by_host[row["host"]].append((row["t"], row["t"] + row["ms"] / 1000))
+    for row in own:
         if row["path"] in NOT_PAGES or row["status"] >= 400:
             continue
         answers[row["host"], row["path"]] += 1
         if row["status"] == 200:
             pages.add((row["host"], row["path"]))
     gaps = [later[0] - earlier[1] for spans in by_host.values() for earlier, later in pairwise(sorted(spans))]
+    fetched = sum(answers.values()) + len(as_witness)
     return Fetches(
         pages=len(pages),
         duplicates=sum(count - 1 for count in answers.values()),
+        as_witness=len(as_witness),
+        witness_share=len(as_witness) / max(1, fetched),
         min_gap_s=round(min(gaps), 3) if gaps else None,
         gaps_under_rule=sum(gap < rule_s * 0.9 for gap in gaps),
         paths=frozenset(pages),
     )
+
+
+def told_apart(
+    rows: Iterable[Mapping[str, Any]], witnesses: Iterable[WitnessRequest]
+) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """Return the requests of a log that no witness tells of, and those that one does; each tells of one at most."""
+    told: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for witness in sorted(witnesses, key=lambda each: each.at, reverse=True):
+        told[witness.host, witness.path].append(witness.at)
+    own, as_witness = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    for row in sorted(rows, key=lambda row: row["t"]):
+        looks = told.get((row["host"], row["path"]), [])
+        while looks and looks[-1] < row["t"] - ASKED_WITHIN_S:
+            looks.pop()
+        if looks and looks[-1] <= row["t"]:
+            looks.pop()
+            as_witness.append(row)
+        else:
+            own.append(row)
+    return own, as_witness
+
+
+def witness_requests(log: str) -> list[WitnessRequest]:
+    """Read from a node's log what it asked sites for as a witness."""
+    return [
+        WitnessRequest(datetime.fromisoformat(at).timestamp(), urlsplit(url).hostname or "", _path(url))
+        for at, url in AS_WITNESS.findall(log)
+    ]
+
+
+def _path(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
 
 
 def same_order(got: Sequence[str], oracle: Sequence[str]) -> str | None:

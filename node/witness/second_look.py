@@ -91,6 +91,7 @@ class SecondLook:
         """Make the request that a turn is for; None where that was for the site's rules. Raises what the fetcher
         does."""
         self.fetches += 1
+        log.info("asks as a witness url=%s", self._robots.next_url(url) if self._robots.find(url) is None else url)
         rest_s = self._config.min_delay_s
         try:
             if self._robots.find(url) is None:

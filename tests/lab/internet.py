@@ -36,7 +36,7 @@ from typing import Any, Self
 import pytest
 
 from dht import Rule
-from node.cli.commands.networks import make_network
+from node.app.network_founding import make_network
 from node.demo.sample_web import unpack_sample
 from tests.lab.host import PEER_PORT, Host, end, until
 from tests.lab.namespace import why_no_namespaces

@@ -1,6 +1,5 @@
 """Does the verbs about invitations: invite, accept."""
 
-import os
 import time
 from argparse import Namespace
 from pathlib import Path
@@ -15,10 +14,9 @@ from dht import (
     StrategyHistory,
     open_voucher,
     parse_invitation,
-    sign_voucher,
     voucher_id,
 )
-from node.app.strategy_draft import DAY_S
+from node.app.network_founding import make_invitation
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir, write_secret
@@ -73,15 +71,6 @@ def accept(arguments: Namespace) -> int:
     print_facts(invitation_facts(found))
     print("the node shows it from its next start on: dse-node run")
     return 0
-
-
-def make_invitation(
-    inviter: Identity, network: str, uses: int, days: int, bearer: Invitation | None = None
-) -> Invitation:
-    """Sign an invitation from now on. `network`: its id, hex. `bearer`: that of words, else a new one is made."""
-    seed, now = bearer.seed if bearer is not None else os.urandom(32), int(time.time())
-    key = Identity(seed).public_key
-    return Invitation(seed, sign_voucher(inviter, bytes.fromhex(network), key, uses, now, now + days * DAY_S))
 
 
 def invitation_for(network: str, given: str) -> Invitation | None:

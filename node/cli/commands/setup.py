@@ -10,8 +10,8 @@ from typing import Any
 
 from bootstrap import fetch_network, is_url, load_network, split_invitation
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
+from node.app.network_founding import founder_note, make_network
 from node.cli.commands.invitations import invitation_for
-from node.cli.commands.networks import founder_note, make_network
 from node.cli.commands.output import confirm, print_facts, print_json
 from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir
