@@ -28,8 +28,8 @@ from benchmarks.figures import Row, parser_for, row, show
 from crawl import Visit, VisitState, decode_visit
 from crawl.pipeline.crawl_counters import kind_of
 from dht import Slot, slot_start, system_clock
-from node.demo.layout import DemoNode, config_text, plan_nodes
-from node.demo.network import write_network
+from node.demo.layout import DemoNode, forced_settings, plan_nodes
+from node.demo.network import install, write_network
 from node.demo.nodes import NodeClient
 from node.demo.processes import Children, free_ports, has_ipv6, start_web
 from node.demo.sample_web import start_urls
@@ -37,12 +37,13 @@ from store import Kind, RecordStore, StoreConfig
 
 DEPTH = 40  # links from the front pages: deeper than any honest page lies, so that traps are ended by guards
 DELAY_S = 0.1
-RETRIES = """
-max_retry_s = 20.0
-breaker_s = 2.0
-max_error_delay_s = 20.0
-total_timeout_s = 20.0
-"""
+RETRIES = {
+    "crawl.retry_base_s": 1.0,
+    "crawl.max_retry_s": 20.0,
+    "crawl.breaker_s": 2.0,
+    "crawl.max_error_delay_s": 20.0,
+    "crawl.total_timeout_s": 20.0,
+}
 QUIET_LOOKS = 8  # half a second apart, with nothing waiting and nothing open
 START_WITHIN_S = 30.0
 PSS_GOAL_MB = 450.0
@@ -76,10 +77,8 @@ async def crawl(web: Path | None, delay_s: float, within_s: float, folder: Path)
         found.hosts = served.hosts
         node = plan_nodes(1, free_ports(1, 18_090), free_ports(1, 19_090), folder, has_ipv6())[0]
         network = write_network(folder / "network.toml", [node], served.hosts, delay_s)
-        node.data_dir.mkdir(parents=True)
-        text = config_text(node, network, folder / "hosts", delay_s).replace("\n[store]", RETRIES + "\n[store]")
-        (node.data_dir / "config.toml").write_text(text)
-        child = children.start(node.name, "node", "run", "--config", str(node.data_dir / "config.toml"))
+        await install(children, node, network, forced_settings(node, folder / "hosts", delay_s) | RETRIES)
+        child = children.start(node.name, "node", "run", "--data-dir", str(node.data_dir))
         async with aiohttp.ClientSession() as session:
             client = NodeClient(session)
             await _started(client, node)

@@ -18,9 +18,10 @@ from benchmarks.crawl.cpu import tree_s
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
 from node.demo.layout import DemoNode
-from node.demo.network import REPLICAS, write_network
+from node.demo.network import install_all, write_network
 from node.demo.nodes import NodeClient
 from node.demo.processes import Child, Children, free_ports
+from node.simulation.observations import REPLICAS
 
 AGENT = "dse-node"
 READY_WITHIN_S = 120.0
@@ -127,33 +128,23 @@ async def _start(
         DemoNode(f"node-{n + 1}", (4,), web_ports[n], peer_ports[n], folder / f"node-{n + 1}") for n in range(count)
     ]
     network = write_network(folder / "network.toml", fleet, ["*.example"], delay_s, replicas)
+    crawl = {"crawl.allow_private": True, "crawl.hosts_file": str(folder / "hosts"), "crawl.min_delay_s": delay_s}
+    await install_all(children, {node: lone_settings(node) | crawl for node in fleet}, network)
     for node in fleet:
-        node.data_dir.mkdir()
-        config = node.data_dir / "config.toml"
-        hosts = f'hosts_file = "{folder / "hosts"}"'
-        crawl = f"allow_private = true\n{hosts}\nmin_delay_s = {delay_s}"
-        config.write_text(lone_config(node, network, crawl))
         counts = str(folder / f"{node.name}.counts")
-        children.start(node.name, "benchmarks.crawl.counted", counts, "run", "--config", str(config))
+        children.start(node.name, "benchmarks.crawl.counted", counts, "run", "--data-dir", str(node.data_dir))
     return fleet
 
 
-def lone_config(node: DemoNode, network: Path, crawl: str) -> str:
-    """Write a config.toml that differs from the defaults by loopback, ports and these lines about the crawl."""
-    return f"""[node]
-network = "{network}"
-families = [4]
-listen_v4 = "127.0.0.1"
-peer_port = {node.peer_port}
-web_port = {node.web_port}
-
-[dht]
-allow_private = true
-
-[crawl]
-dns = false
-{crawl}
-"""
+def lone_settings(node: DemoNode) -> dict[str, Any]:
+    """Return what differs from the defaults where nodes share a loopback without names: address and ports."""
+    return {
+        "node.families": [4],
+        "node.listen_v4": "127.0.0.1",
+        "node.peer_port": node.peer_port,
+        "node.web_port": node.web_port,
+        "crawl.dns": False,
+    }
 
 
 def _cpu_s(pids: Sequence[int]) -> float:

@@ -16,10 +16,10 @@ import aiohttp
 
 from benchmarks.crawl import goals
 from benchmarks.crawl.cpu import pss_bytes, tree_s
-from benchmarks.crawl.fleet import lone_config
+from benchmarks.crawl.fleet import lone_settings
 from benchmarks.figures import Row, row
 from node.demo.layout import DemoNode
-from node.demo.network import write_network
+from node.demo.network import install, write_network
 from node.demo.nodes import NodeClient
 from node.demo.processes import Child, Children, free_ports
 
@@ -58,11 +58,9 @@ async def measured(folder: Path, count: int) -> list[Row]:
     ports = free_ports(1, 18_190), free_ports(1, 19_190)
     node = DemoNode("node-1", (4,), ports[0][0], ports[1][0], folder / "node-1")
     network = write_network(folder / "network.toml", [node], ["*.example"], 1.0)
-    node.data_dir.mkdir()
-    config = node.data_dir / "config.toml"
-    config.write_text(lone_config(node, network, ""))
     try:
-        child = children.start("node-1", "node", "run", "--config", str(config))
+        await install(children, node, network, lone_settings(node))
+        child = children.start("node-1", "node", "run", "--data-dir", str(node.data_dir))
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=AT_ONCE)) as session:
             client, pid = NodeClient(session), child.process.pid
             await _until(child, client, node, lambda status: status["slots"]["leased"] == status["slots"]["all"])

@@ -11,8 +11,8 @@ from pathlib import Path
 import aiohttp
 
 from benchmarks.crawl.cpu import process_s, threads_s, tree_s
-from node.demo.layout import DemoNode, config_text
-from node.demo.network import write_network
+from node.demo.layout import DemoNode, forced_settings
+from node.demo.network import install, write_network
 from node.demo.nodes import NodeClient
 from node.demo.processes import Child, Children, free_ports
 from node.demo.sample_web import ServedWeb, start_urls
@@ -44,11 +44,9 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
     ports = free_ports(1, 18_090), free_ports(1, 19_090)
     node = DemoNode("node-1", (4,), ports[0][0], ports[1][0], folder / "node-1")
     network = write_network(folder / "network.toml", [node], web.hosts, delay_s)
-    node.data_dir.mkdir()
-    config = node.data_dir / "config.toml"
-    config.write_text(config_text(node, network, folder / "hosts", delay_s))
     try:
-        child = children.start("node-1", "benchmarks.crawl.named", "node", "run", "--config", str(config))
+        await install(children, node, network, forced_settings(node, folder / "hosts", delay_s))
+        child = children.start("node-1", "benchmarks.crawl.named", "node", "run", "--data-dir", str(node.data_dir))
         async with aiohttp.ClientSession() as session:
             client, pid = NodeClient(session), child.process.pid
             await _until(child, client, node, _is_ready)

@@ -16,13 +16,13 @@ import aiohttp
 
 from benchmarks.soak.growth import Point
 from benchmarks.soak.web import pick, vocabulary, write
-from node.demo.layout import DemoNode, config_text, plan_nodes
-from node.demo.network import write_network
+from node.demo.layout import DemoNode, forced_settings, plan_nodes
+from node.demo.network import install_all, write_network
 from node.demo.nodes import NodeClient
 from node.demo.processes import Children, free_ports, has_ipv6, start_web
 from node.demo.runner import Demo
 
-REVISITS = "[crawl]\nmin_revisit_s = 120.0\nrevisit_s = 900.0\nmax_revisit_s = 3600.0\n"
+REVISITS = {"crawl.min_revisit_s": 120.0, "crawl.revisit_s": 900.0, "crawl.max_revisit_s": 3600.0}
 DELAY_S = 0.2
 DEPTH = 100
 ASKERS = 4  # questions on their way at once; one that is late delays its own successors alone
@@ -96,10 +96,9 @@ async def _started(plan: SoakPlan, folder: Path, children: Children, session: ai
     nodes = plan_nodes(plan.nodes, *ports, folder, ipv6)
     demo = Demo(folder, nodes, web, children, NodeClient(session), print, time.monotonic())
     network = write_network(folder / "network.toml", nodes, web.hosts, DELAY_S)
+    settings = {node: forced_settings(node, folder / "hosts", DELAY_S) | REVISITS for node in nodes}
+    await install_all(children, settings, network)
     for node in nodes:
-        node.data_dir.mkdir(parents=True)
-        text = config_text(node, network, folder / "hosts", DELAY_S).replace("[crawl]\n", REVISITS)
-        (node.data_dir / "config.toml").write_text(text)
         demo.start_node(node)
     return demo
 

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 NOT_PAGES = ("/robots.txt", "/sitemap.xml")
 AS_WITNESS = re.compile(r"^(\S+Z) INFO +node\.witness\.second_look asks as a witness url=(\S+)$", re.M)
 ASKED_WITHIN_S = 60.0  # from the line in the log until the site is asked: no fetch lasts longer
-MOST_WITNESS_SHARE = 0.03  # of all fetches; a node's budget (node/witness/draw.py) is of its own, and begins in debt
+MOST_WITNESS_SHARE = 0.03  # of all fetches: each node makes as many of its own at most (node/witness/draw.py)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
-"""Plans the demo's network: which node speaks which family, on which ports, with which configuration.
+"""Plans the demo's network: which node speaks which family, on which ports, with which settings.
 
-Pure: takes values, returns text.
+Pure: takes values, returns values.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 FAMILIES = ((4, 6), (4,), (6,), (4, 6), (4,))  # repeated; five nodes: two dual-stack, two v4-only, one v6-only
-SLOT_BITS = 6  # 64 slots: about 38 a node with five nodes and three replicas
 HOST_DELAY_S = 0.1  # the demo's politeness rule; the sample web runs on this machine and allows it
 
 
@@ -47,28 +47,17 @@ def plan_nodes(count: int, web_ports: list[int], peer_ports: list[int], folder: 
     ]
 
 
-def config_text(node: DemoNode, network_file: Path, hosts_file: Path, delay_s: float) -> str:
-    """Write the config.toml of one demo node."""
-    return f"""# {node.name} of the demo network: {node.family_words}
-[node]
-network = "{network_file}"
-families = {list(node.families)}
-listen_v4 = "127.0.0.1"
-listen_v6 = "::1"
-peer_port = {node.peer_port}
-web_port = {node.web_port}
-
-[dht]
-allow_private = true
-
-[crawl]
-allow_private = true
-hosts_file = "{hosts_file}"
-dns = false
-min_delay_s = {delay_s}
-retry_base_s = 1.0
-parser_processes = 1
-
-[store]
-reconcile_every_s = 20.0
-"""
+def forced_settings(node: DemoNode, hosts_file: Path, delay_s: float) -> dict[str, Any]:
+    """Return the settings that many nodes on one machine, and a web on it, force upon a node; all others are left as
+    `dse-node init` writes them."""
+    return {
+        "node.families": list(node.families),
+        "node.listen_v4": "127.0.0.1",
+        "node.listen_v6": "::1",
+        "node.peer_port": node.peer_port,
+        "node.web_port": node.web_port,
+        "crawl.allow_private": True,
+        "crawl.hosts_file": str(hosts_file),
+        "crawl.dns": False,
+        "crawl.min_delay_s": delay_s,
+    }

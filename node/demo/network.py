@@ -1,49 +1,47 @@
-"""Makes the demo's own network: a fresh publisher key, a signed strategy, a network file.
+"""Makes the demo's own network, as `dse-node network new` makes one, and its nodes, as `dse-node init` makes them.
 
-The strategy says what the demo may crawl: the hosts of its web, and nothing of the real one.
+The strategy differs from a new network's by what the demo may crawl: the hosts of its web, and nothing of the real one,
+at its pace.
 """
 
-import time
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from bootstrap import new_network
-from dht import Identity, Rule, Strategy
-from index import NEWEST_RULES
-from node.demo.layout import SLOT_BITS, DemoNode
+from dht import Rule
+from node.app.network_founding import found_network
+from node.config.toml_writer import toml_value
+from node.demo.layout import DemoNode
+from node.demo.processes import Children
 
-VALID_S = 30 * 86_400
-REPLICAS = 3
-MIN_ACKS = 2
+FIRST_CONTACTS = 2  # nodes, the founder first
 
 
 def write_network(
-    path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float, copies: int = REPLICAS
+    path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float, copies: int | None = None
 ) -> Path:
-    """Make a network for these nodes and hosts; return the path of its file. `delay_s`: its politeness rule,
-    `copies`: replicas of everything."""
-    publisher = Identity.generate()
-    publisher.save(path.with_suffix(".publisher.key"))
-    now = int(time.time())
-    replicas = min(copies, len(nodes))
-    strategy = Strategy(
-        network="",
-        version=1,
-        effective_at=now,
-        expires_at=now + VALID_S,
-        next_at=now + VALID_S // 2,
-        replicas=copies,
-        slot_bits=SLOT_BITS,
-        min_acks=min(MIN_ACKS, replicas),
-        analyzer=NEWEST_RULES.analyzer.number,
-        ranking=NEWEST_RULES.ranking.number,
-        rules=(*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny")),
-        min_delay_s=delay_s,
-        max_delay_s=10.0,
-        admission="attested",
-        grants_from=1,
-        declared_prefixes=("127.0.0.0/8", "::1/128"),
-    )
-    bootstrap = [address for node in nodes[:2] for address in node.bootstrap]
-    path.write_text(new_network("demo", [publisher], strategy, bootstrap=bootstrap))
+    """Make a network by invitation for these nodes and hosts; return the path of its file. `delay_s`: its politeness
+    rule, `copies`: replicas of everything, where they are not the usual ones."""
+    bootstrap = [address for node in nodes[:FIRST_CONTACTS] for address in node.bootstrap]
+    rules = (*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny"))
+    fields: dict[str, Any] = {"rules": rules, "min_delay_s": delay_s}
+    found_network(path, "demo", bootstrap, fields=fields if copies is None else fields | {"replicas": copies})
     return path
+
+
+async def install(children: Children, node: DemoNode, network: Path, settings: Mapping[str, Any]) -> None:
+    """Make a node, with these settings beside the defaults; the first one of a network's is its founder. Raises OSError
+    where that fails."""
+    pairs = [word for key, value in settings.items() for word in ("--set", f"{key}={toml_value(value)}")]
+    words = ("--yes", "--network", str(network), "--data-dir", str(node.data_dir))
+    await children.finish(node.name, "node", "init", *words, *pairs)
+
+
+async def install_all(children: Children, nodes: Mapping[DemoNode, Mapping[str, Any]], network: Path) -> None:
+    """Make nodes, each with its settings: the founder, then all others at once."""
+    founder, *others = nodes
+    await install(children, founder, network, nodes[founder])
+    async with asyncio.TaskGroup() as tasks:
+        for node in others:
+            tasks.create_task(install(children, node, network, nodes[node]))

@@ -4,6 +4,7 @@ Every child is in this module's list from the moment it exists, so whatever happ
 """
 
 import asyncio
+import contextlib
 import os
 import re
 import signal
@@ -17,6 +18,7 @@ from pathlib import Path
 from node.demo.sample_web import ServedWeb, unpack_sample
 
 STOP_WITHIN_S = 8.0
+FINISHED_WITHIN_S = 60.0
 
 
 @dataclass
@@ -63,6 +65,17 @@ class Children:
         child = Child(name, process, log)
         self.running.append(child)
         return child
+
+    async def finish(self, name: str, *arguments: str) -> None:
+        """Run `python -m ARGUMENTS` to its end; raises OSError with its last words where it fails."""
+        child = self.start(name, *arguments)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(child.process.wait, FINISHED_WITHIN_S)
+        if child.is_running:
+            kill_group(child)
+        self.running.remove(child)
+        if child.process.returncode:
+            raise OSError(f"{name} could not be made: {child.last_words()}")
 
     async def stop(self) -> None:
         """End all of them: SIGTERM, a grace, then SIGKILL for the whole group."""

@@ -20,8 +20,9 @@ import msgspec
 
 from dht import when_told_to_stop
 from node.demo.checks import check_documents, check_fetches, check_kill, check_queries, load_queries, read_queries
-from node.demo.layout import HOST_DELAY_S, DemoNode, config_text, plan_nodes
-from node.demo.network import write_network
+from node.demo.judge import WitnessRequest, witness_requests
+from node.demo.layout import HOST_DELAY_S, DemoNode, forced_settings, plan_nodes
+from node.demo.network import install_all, write_network
 from node.demo.nodes import NodeClient
 from node.demo.processes import Children, free_ports, has_ipv6, kill_group, start_web
 from node.demo.report import DemoReport, progress_line, summary
@@ -124,6 +125,11 @@ class Demo:
         running = {child.name for child in self.children.running}
         return [node for node in self.nodes if node.name in running]
 
+    def witness_requests(self) -> list[WitnessRequest]:
+        """Return what the nodes say that they asked sites for as witnesses."""
+        logs = [self.folder / f"{node.name}.log" for node in self.nodes]
+        return [request for log in logs for request in witness_requests(log.read_text(errors="replace"))]
+
     def kill(self, node: DemoNode) -> None:
         """Kill a node and its parser processes with SIGKILL."""
         child = next(child for child in self.children.running if child.name == node.name)
@@ -138,8 +144,7 @@ class Demo:
 
     def start_node(self, node: DemoNode) -> None:
         """Start, or start again, one node's process."""
-        config = node.data_dir / "config.toml"
-        self.children.start(node.name, "node", "run", "--config", str(config))
+        self.children.start(node.name, "node", "run", "--data-dir", str(node.data_dir))
 
 
 def has_its_slots(slots: dict[str, int]) -> bool:
@@ -163,18 +168,18 @@ async def running_demo(options: DemoOptions, say: Say) -> AsyncIterator[Demo]:
                 ports = free_ports(options.nodes, options.port), free_ports(options.nodes, options.port + 1000)
                 nodes = plan_nodes(options.nodes, *ports, folder, ipv6)
                 demo = Demo(folder, nodes, web, children, NodeClient(session), say, began)
-                start_nodes(demo, options.delay_s)
+                await start_nodes(demo, options.delay_s)
                 yield demo
         finally:
             await children.stop()
 
 
-def start_nodes(demo: Demo, delay_s: float) -> None:
-    """Write the network file and each node's configuration, then start the processes."""
+async def start_nodes(demo: Demo, delay_s: float) -> None:
+    """Make the network and its nodes as anybody would, then start the processes."""
     network = write_network(demo.folder / "network.toml", demo.nodes, demo.web.hosts, delay_s)
+    settings = {node: forced_settings(node, demo.folder / "hosts", delay_s) for node in demo.nodes}
+    await install_all(demo.children, settings, network)
     for node in demo.nodes:
-        node.data_dir.mkdir(parents=True)
-        (node.data_dir / "config.toml").write_text(config_text(node, network, demo.folder / "hosts", delay_s))
         demo.start_node(node)
         demo.say(f"  {node.name}  {node.url}  {node.family_words}")
 
@@ -207,7 +212,7 @@ async def run(options: DemoOptions, say: Say) -> DemoReport:
 async def check_all(demo: Demo, options: DemoOptions, report: DemoReport) -> None:
     """Fill the report and its failures from outside."""
     demo.say("Settled. Checking every promise from outside ...")
-    fetches = check_fetches(demo.folder / "web.jsonl", options.delay_s, report)
+    fetches = check_fetches(demo.folder / "web.jsonl", options.delay_s, demo.witness_requests(), report)
     texts = await check_documents(demo.client, demo.nodes, demo.web, fetches, report)
     queries = load_queries(options.queries, options.web, demo.web, texts)
     await check_queries(demo.client, demo.nodes, queries, texts, report)

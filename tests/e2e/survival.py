@@ -14,7 +14,7 @@ import pytest
 
 from index import Text
 from node.demo.checks import check_documents
-from node.demo.judge import NOT_PAGES, judge_fetches
+from node.demo.judge import NOT_PAGES, judge_fetches, told_apart
 from node.demo.layout import HOST_DELAY_S, DemoNode
 from node.demo.report import DemoReport
 from node.demo.runner import Demo, DemoOptions, running_demo
@@ -106,12 +106,12 @@ async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any) -> Killed:
 async def finished(demo: Demo) -> Crawled:
     """Wait until the crawl ends by itself, then judge it."""
     assert await demo.wait_settled(SETTLED_WITHIN_S), f"not settled: {await demo.client.statuses(demo.alive())}"
-    rows = log_of(demo)
+    rows, witnesses = log_of(demo), demo.witness_requests()
     requests: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in rows:
+    for row in told_apart(rows, witnesses)[0]:
         if row["path"] not in NOT_PAGES and row["status"] < 400:
             requests[row["host"], row["path"]].append(row["t"])
-    fetches, report = judge_fetches(rows, HOST_DELAY_S), DemoReport()
+    fetches, report = judge_fetches(rows, HOST_DELAY_S, witnesses), DemoReport()
     texts = await check_documents(demo.client, demo.alive(), demo.web, fetches, report)
     stored = frozenset((url.hostname or "", url.path) for url in (urlsplit(text.url) for text in texts))
     return Crawled(dict(requests), stored, texts, report.replicas_min, fetches.gaps_under_rule, report)
