@@ -12,10 +12,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from bootstrap import first_contacts, load_network
+from bootstrap import first_contacts, load_network, split_invitation
 from dht import Endpoint, Identity, NodeId, OverlayService, OverlaySettings, RemoteError, open_overlay, system_clock
 from dht.config import DhtConfig
 from dht.messages import Message
+from node.app.network_founding import founder_note
+from node.config.data_dir import write_secret
 from tests.lab.host import PEER_PORT
 
 READY = "greeter runs"
@@ -63,12 +65,21 @@ async def _greet_all(overlay: OverlayService, report: Path) -> None:
         await asyncio.sleep(EVERY_S)
 
 
+def _invitation(network_file: Path, report: Path) -> Path:
+    """Take the invitation out of the network file, as `dse-node init` does; return the path of its file."""
+    file = report.with_name("invitation")
+    write_secret(file, f"{split_invitation(network_file.read_text())[1]}\n")
+    return file
+
+
 async def _run(network_file: Path, report: Path) -> None:
     network, identity = load_network(network_file), Identity.generate()
     listening = (Endpoint("0.0.0.0", PEER_PORT, PEER_PORT),)
-    settings = OverlaySettings(listening, mode="auto")
+    settings = OverlaySettings(listening, mode="auto", invitation=_invitation(network_file, report))
     with ThreadPoolExecutor(1) as files:
         overlay = open_overlay(identity, network, DhtConfig(), settings, system_clock, random.Random(), files)
+        if founder_note(network_file).exists():
+            overlay.begin_network()
         overlay.join(first_contacts(network, overlay.view.strategy))
 
         async def answer(asker: NodeId, message: Greeting) -> GreetingBack:

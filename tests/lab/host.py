@@ -47,6 +47,7 @@ class Host:
         self.is_frozen = self.is_stopping = False
         self.home = net.folder / name
         self.home.mkdir(exist_ok=True)
+        self.network_file = net.network_file  # what somebody gave it; a founder has its own
         self._line = Line()
         self._session: aiohttp.ClientSession | None = None
         self.space.set([] if 6 in families else [(f"ipv6/conf/{DEVICE}/disable_ipv6", "1")])
@@ -94,7 +95,8 @@ class Host:
     @property
     def log(self) -> str:
         """What the node wrote."""
-        return (self.home / "log").read_text(errors="replace")
+        file = self.home / "log"
+        return file.read_text(errors="replace") if file.exists() else ""
 
     @property
     def is_running(self) -> bool:
@@ -104,7 +106,7 @@ class Host:
     async def init(self, *settings: str, profile: str = "server") -> None:
         """`dse-node init` with the network's file; the lab's settings (internet.py) and then these."""
         pairs = [word for pair in (*self._net.settings, *settings) for word in ("--set", pair)]
-        network = str(self._net.network_file)
+        network = str(self.network_file)
         await self.do("init", "--yes", "--network", network, "--profile", profile, *pairs)
 
     async def do(self, *words: str, code: int = 0) -> str:

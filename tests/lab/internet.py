@@ -10,7 +10,7 @@ A scenario in ten lines (root; needs `ip` and gcc; scenarios are skipped by name
             a, b, c = net.host("a", (4,)), net.host("b", (6,)), net.host("c")     # v4-only, v6-only, both
             net.link([a], [c], delay_s=0.08, loss=0.1)     # both ways; one_way=True: from a to c alone
             await net.serve_web()
-            await net.found([a, b], min_delay_s=0.1)       # the network file, its first contacts; fields of Strategy
+            await net.found([a, b])                        # `dse-node network new` on a; the first contacts
             await net.install(a, b, c)                     # `dse-node init` and `dse-node run` on each
             await judge.one_view([a, b, c], within_s=60)
             await a.crawl(net.start_urls)
@@ -24,6 +24,7 @@ Behind a router: `net.host("home", router=net.router(router.SYMMETRIC))`. Severa
 """
 
 import asyncio
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -36,7 +37,7 @@ from typing import Any, Self
 import pytest
 
 from dht import Rule
-from node.app.network_founding import make_network
+from node.app.network_founding import found_network
 from node.demo.sample_web import unpack_sample
 from tests.lab.host import PEER_PORT, Host, end, until
 from tests.lab.namespace import why_no_namespaces
@@ -181,19 +182,17 @@ class Internet:
     # ---- the network of nodes ----
 
     async def found(self, first_contacts: Sequence[Host], **fields: Any) -> None:
-        """Write the network file that everybody is given; `fields` are the strategy's."""
+        """Make a network on the first of these hosts, as `dse-node network new` does, and give everybody else a copy of
+        the file. `fields` of its strategy are what a scenario is about; those beside them are what this internet forces
+        upon it."""
         bootstrap = [
             f"[{a}]:{PEER_PORT}" if ":" in a else f"{a}:{PEER_PORT}" for h in first_contacts for a in h.addresses
         ]
-        chosen = {
-            "slot_bits": 6,
-            "min_delay_s": self.delay_s,
-            "rules": (Rule(host="*.test"), Rule(action="deny")),
-            "witness_permille": 0,  # its judge counts every page that is asked for again
-            **fields,
-        }
-        text, _ = make_network("lab", self.folder / "network", bootstrap, PREFIXES, chosen)
-        self.network_file.write_text(text)
+        forced = {"min_delay_s": self.delay_s, "rules": (Rule(host="*.test"), Rule(action="deny"))}
+        founder = first_contacts[0]
+        founder.network_file = founder.home / "lab.toml"
+        found_network(founder.network_file, "lab", bootstrap, PREFIXES, forced | fields)
+        shutil.copy(founder.network_file, self.network_file)
 
     async def install(self, *hosts: Host, settings: Sequence[str] = ()) -> None:
         """`dse-node init` and `dse-node run` on each, all at once."""

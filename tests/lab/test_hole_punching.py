@@ -43,7 +43,7 @@ async def greeting(net: Internet, hosts: list[Host]) -> None:
     """Run a greeter on each host."""
     async with asyncio.TaskGroup() as tasks:
         for host in hosts:
-            words = (str(net.network_file), str(host.home / "report"))
+            words = (str(host.network_file), str(host.home / "report"))
             tasks.create_task(net.run_beside(host, "tests.lab.greeter", *words, ready=READY, within_s=60))
 
 
