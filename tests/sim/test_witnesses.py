@@ -1,5 +1,6 @@
 """Pages are fetched again by others of their slot's panel: who writes what no site said is found out, no other is."""
 
+import logging
 import re
 from collections.abc import Iterable
 from itertools import count
@@ -51,7 +52,9 @@ def accused(nodes: Iterable[SimNode]) -> set[NodeId]:
     return {author for node in nodes for author in node.node_core.witnessing.board.statements}
 
 
-def test_a_holder_that_forges_pages_is_found_and_loses_its_leases_everywhere():
+def test_a_holder_that_forges_pages_is_found_and_loses_its_leases_everywhere(caplog: pytest.LogCaptureFixture):
+    caplog.set_level(logging.INFO, "node.witness.second_look")
+
     async def scenario(world: World) -> None:
         spread_out(world.web, WEB.hosts)
         nodes = await world.add(NODES)
@@ -75,7 +78,11 @@ def test_a_holder_that_forges_pages_is_found_and_loses_its_leases_everywhere():
         await world.until(lambda: not pages_of(liar, honest), 900.0)
         assert before <= {url for node in honest for url, text in texts_of(node).items() if "q" not in text}
 
-    simulate(scenario, WEB)
+    world = simulate(scenario, WEB)
+    asked = [visited.url for visited in world.log if visited.as_witness]
+    said = [record.getMessage() for record in caplog.records if record.name == "node.witness.second_look"]
+    told = [line.removeprefix("asks as a witness url=") for line in said if line.startswith("asks as a witness url=")]
+    assert sorted(told) == sorted(asked) and asked, "a node writes down what it asks sites for as a witness"
 
 
 def documents(node: SimNode) -> list[tuple[Record, Document]]:
