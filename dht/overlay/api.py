@@ -9,6 +9,7 @@ from typing import Protocol
 from dht.keys import Key, NodeId, Slot
 from dht.messages import Answer, Asked, Handler, Message
 from dht.ownership.failure_domains import FailureDomains
+from dht.reachability.late_peers import LatePeers
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
 from dht.wire.grant import SignedGrant
@@ -99,6 +100,10 @@ class Overlay(Protocol):
 
     @property
     def view(self) -> View: ...
+
+    @property
+    def late(self) -> LatePeers:
+        """Who is late with an answer just now; every answer to `ask` is noted there."""
 
     @property
     def takes_part(self) -> bool:

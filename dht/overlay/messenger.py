@@ -6,7 +6,7 @@ introduces it.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 
@@ -18,21 +18,22 @@ from dht.keys import NodeId
 from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.first_answer import first_answer
-from dht.overlay.packet_messages import PacketMessages
+from dht.overlay.packet_messages import ByChannel, PacketMessages
 from dht.ownership.view import OverlayView
 from dht.protocol.events import DialWanted
 from dht.protocol.packet_filter import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.reachability.broken_ways import BrokenWays
+from dht.reachability.late_peers import LatePeers
 from dht.transport.dispatcher import Dispatcher
 from dht.transport.transport import CONNECT_S, NoConnection, PeerGone, PeerRefused, Route
 from dht.wire.contact import Address, Contact
 
 NAMED = 4  # peers that may share an address and port; more only say so
-RELAYS = 2  # tried one after the other
-RELAY_PATIENCE_S = 0.5  # until the second one is tried beside the first, for what only reads
+RELAYS = 3  # tried one after the other: any two peers may freeze at once
+RELAY_PATIENCE_S = 0.5  # until the next one is tried beside those before, for what only reads
+LATE_S = 0.5  # without an answer to what only reads, until a peer is late for all
 CONNECT_SHARE, CONNECT_LEAST_S = 0.5, 1.5  # of the time for an answer, after which a relay is tried
-Ask = Callable[[Contact, str, bytes, float], Awaitable[bytes]]
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 STRATEGIES = frozenset({GetStrategy.__name__, StrategyDigest.__name__})
@@ -49,8 +50,8 @@ class Messenger:
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
         self._outcasts = RateLimiter(OUTCASTS_S, OUTCASTS_BURST, keys=1)
-        self._packets = PacketMessages(deps.core, deps.clock, kick, self._note_silent) if deps.packets else None
-        self._broken = BrokenWays()
+        self._packets = PacketMessages(deps.core, deps.clock, kick, self._note_late) if deps.packets else None
+        self._broken, self.late = BrokenWays(), LatePeers(deps.clock)
         self._members: tuple[NodeId, ...] = ()
         self._hosts: dict[str, None] = {}  # at which these members are reached
         self.dispatcher = Dispatcher()
@@ -70,11 +71,19 @@ class Messenger:
         if contact is None:
             raise PeerTimeout(peer.hex(), 0.0)
         by_channel = partial(self._ask_routes, RELAY_PATIENCE_S if message.in_packets else None, contact, name, body)
-        if self._packets is not None and message.in_packets and not message.is_long:
-            heard = await self._packets.ask(contact, name, body, timeout_s, by_channel)
-        else:
-            heard = await by_channel(timeout_s)
-        self._broken.answered(peer)
+        late = asyncio.get_running_loop().call_later(LATE_S, self._note_late, peer) if message.in_packets else None
+        try:
+            if self._packets is not None and message.in_packets and not message.is_long:
+                heard = await self._packets.ask(contact, name, body, timeout_s, by_channel)
+            else:
+                heard = await by_channel(timeout_s)
+        except PeerRefused:
+            self._note_answer(peer)
+            raise
+        finally:
+            if late is not None:
+                late.cancel()
+        self._note_answer(peer)
         return _decode(peer, heard, answer)
 
     async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
@@ -126,23 +135,25 @@ class Messenger:
     async def _ask_routes(
         self, patience_s: float | None, peer: Contact, name: str, body: bytes, timeout_s: float
     ) -> bytes:
-        """By the direct way or through relays, and where the better one of both fails by the other, while time is
-        left. After `patience_s` a silent relay is hedged, None where what is asked must not be done twice."""
-        now, failed = self._clock().steady, PeerTimeout(peer.node_id.hex(), 0.0)
-        ends = now + timeout_s
-        asks: list[Ask] = [partial(self._ask_relays, patience_s)]
-        if peer.shares(self._families.towards_peers):
-            asks.insert(1 if self._broken.is_broken(peer.node_id, now) else 0, self._ask_directly)
-        for ask in asks:
-            if (left := ends - self._clock().steady) <= 0:
-                break
-            try:
-                return await ask(peer, name, body, left)
-            except PeerTimeout as error:
-                if ask == self._ask_directly and not isinstance(error, NoConnection):
-                    raise
-                failed = max(failed, error, key=lambda each: each.waited_s)
-        raise failed
+        """By the direct way, and where no connection comes about through relays while time is left; where the direct
+        way is broken, by relays and then by it. After `patience_s` a silent relay is hedged by the next way, None where
+        what is asked must not be done twice."""
+        ends = self._clock().steady + timeout_s
+        directly = partial(self._ask_directly, peer, name, body)
+        if not peer.shares(self._families.towards_peers):
+            return await self._ask_relays(patience_s, peer, name, body, ends, ())
+        if self._broken.is_broken(peer.node_id, self._clock().steady):
+            return await self._ask_relays(patience_s, peer, name, body, ends, (directly,))
+        try:
+            return await directly(timeout_s)
+        except NoConnection as error:
+            failed = error
+        if ends <= self._clock().steady:
+            raise failed
+        try:
+            return await self._ask_relays(patience_s, peer, name, body, ends, ())
+        except PeerTimeout as error:
+            raise max(failed, error, key=lambda each: each.waited_s) from None
 
     async def _ask_directly(self, peer: Contact, name: str, body: bytes, timeout_s: float) -> bytes:
         route = Route(peer, connect_s=max(CONNECT_LEAST_S, min(CONNECT_S, CONNECT_SHARE * timeout_s)))
@@ -160,9 +171,10 @@ class Messenger:
         return answer
 
     async def _ask_relays(
-        self, patience_s: float | None, peer: Contact, name: str, body: bytes, timeout_s: float
+        self, patience_s: float | None, peer: Contact, name: str, body: bytes, ends: float, others: Sequence[ByChannel]
     ) -> bytes:
-        """Through relays, each chosen when it is its turn: by then more is known of who is silent."""
+        """Through relays, each chosen when it is its turn, by then more is known of who is silent, and then by other
+        ways, until the steady instant `ends`."""
         asked: list[NodeId] = []
 
         async def by_next() -> bytes:
@@ -170,16 +182,25 @@ class Messenger:
             if relay is None:
                 raise NoConnection(peer.node_id.hex(), 0.0)
             asked.append(relay.node_id)
-            return await self._transport.ask(Route(peer, relay), name, body, timeout_s=timeout_s)
+            return await self._transport.ask(Route(peer, relay), name, body, timeout_s=left_s())
 
-        answer, by = await first_answer([by_next] * RELAYS, patience_s)
-        self._broken.relayed(peer.node_id, self._clock().steady)
+        def left_s() -> float:
+            return max(0.0, ends - self._clock().steady)
+
+        ways = [by_next] * RELAYS + [lambda way=way: way(left_s()) for way in others]
+        answer, by = await first_answer(ways, patience_s)
+        if by < RELAYS:
+            self._broken.relayed(peer.node_id, self._clock().steady)
         for relay in asked[:by]:
-            self._note_silent(relay)
+            self._broken.silent(relay, self._clock().steady)
         return answer
 
-    def _note_silent(self, peer: NodeId) -> None:
-        self._broken.silent(peer, self._clock().steady)
+    def _note_answer(self, peer: NodeId) -> None:
+        self._broken.answered(peer)
+        self.late.note_answer(peer)
+
+    def _note_late(self, peer: NodeId) -> None:
+        self.late.note_late([peer])
 
     def _relays(self, peer: Contact) -> list[Contact]:
         """Who may relay, the best first, which stays the same for each peer, while it answers. Behind a NAT lead the
@@ -190,7 +211,7 @@ class Messenger:
         fit = [c for c in live if c is not None and c.shares(ours) and c.shares(peer.families)]
         fit = [c for c in fit if not c.introducers and not self._broken.is_broken(c.node_id, now)]
         fit.sort(key=lambda relay: blake2b(relay.node_id + peer.node_id, digest_size=8).digest())
-        fit.sort(key=lambda relay: self._broken.is_silent(relay.node_id, now))
+        fit.sort(key=lambda relay: self._broken.is_silent(relay.node_id, now) or self.late.is_late(relay.node_id))
         fit.sort(key=lambda relay: self._broken.is_failing(relay.node_id))
         return fit
 

@@ -23,17 +23,17 @@ ByChannel = Callable[[float], Awaitable[bytes]]
 
 
 class PacketMessages:
-    """Asks and answers the small messages of one node. `kick`: has the engine send what it has; `note_silent`: is told
-    of peers from which packets bring nothing."""
+    """Asks and answers the small messages of one node. `kick`: has the engine send what it has; `note_late`: is told of
+    peers from which packets bring nothing."""
 
     def __init__(
         self,
         core: ProtocolEngine,
         clock: Clock,
         kick: Callable[[], None],
-        note_silent: Callable[[NodeId], None],
+        note_late: Callable[[NodeId], None],
     ) -> None:
-        self._core, self._clock, self._kick, self._note_silent = core, clock, kick, note_silent
+        self._core, self._clock, self._kick, self._note_late = core, clock, kick, note_late
         self.names: set[str] = set()  # of the messages that this node answers in packets
 
     async def run(self, answerer: Answerer) -> None:
@@ -64,7 +64,7 @@ class PacketMessages:
         try:
             await asyncio.wait((told, silent), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if silent.done() and not told.done():
-                self._note_silent(peer.node_id)
+                self._note_late(peer.node_id)
                 return await self._race(peer, told, by_channel, ends)
         finally:
             self._core.questions.forget(transaction)

@@ -2,7 +2,7 @@
 
 A peer that fails, answers nonsense or leaves slots out is replaced by the next ready replica at once; one that is
 merely silent after the hedging time is asked no more questions but its answer is still welcome. The first good answer
-for a slot counts.
+for a slot counts. Who lets any question of this node wait, of whatever kind, is asked last by all.
 """
 
 import asyncio
@@ -97,6 +97,7 @@ class _GatherRun(Generic[A]):
         self._open = set(ready)
         self._tried: set[tuple[NodeId, Slot]] = set()
         self._flying: dict[NodeId, int] = {}
+        self._heard: set[NodeId] = set()
         self.covered: Gathered[A] = Gathered()
 
     async def run(self, hedge_s: float, left_s: float) -> None:
@@ -116,8 +117,8 @@ class _GatherRun(Generic[A]):
                 task.cancel()
 
     def silent(self) -> set[NodeId]:
-        """Return who was asked and has not answered."""
-        return {peer for peer, flying in self._flying.items() if flying}
+        """Return who was asked and has answered nothing: of two questions one may go by a way that is slow."""
+        return {peer for peer, flying in self._flying.items() if flying and peer not in self._heard}
 
     def _start(
         self, tasks: asyncio.TaskGroup, replies: asyncio.Queue[None], left_s: float, hedge: bool = False
@@ -125,7 +126,8 @@ class _GatherRun(Generic[A]):
         """Ask for what is open and not being asked (when hedging: also for what is)."""
         busy = {slot for peer, slot in self._tried if self._flying.get(peer)} if not hedge else set()
         wanted = {slot: self._ready[slot] for slot in self._open - busy}
-        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried)
+        late = self._overlay.late.is_late
+        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late)
         started = []
         for peer, slots in plan.parts:
             self._tried.update((peer, slot) for slot in slots)
@@ -137,6 +139,7 @@ class _GatherRun(Generic[A]):
     async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
         try:
             found = await self._overlay.ask(peer, self._ask(slots), self._answer, timeout_s=left_s)
+            self._heard.add(peer)
             if peer != self._overlay.view.node_id and (reason := await self._weigh(found, slots)):
                 raise BadMessage(peer.hex(), reason)
             new = frozenset(Slot(slot) for slot in found.slots) & self._open

@@ -16,7 +16,6 @@ from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, RemoteError, Topic,
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.record.record import Kind, Record, ShortVersion
-from store.replication.late_peers import LatePeers
 from store.replication.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
 from store.replication.peer_sync import PeerSync
 from store.replication.record_audit import RecordAudit
@@ -49,11 +48,10 @@ class ReplicaReader:
         rng: random.Random,
         is_ready: Callable[[bytes], bool],
         sync: PeerSync,
-        late: LatePeers,
         audit: PeerAudit,
     ) -> None:
         """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
-        self._sync, self._late, self._audit = sync, late, audit
+        self._sync, self._late, self._audit = sync, overlay.late, audit
         self.record_audit = RecordAudit(audit, overlay, config, sync.write_flaw)
         self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
 
@@ -100,6 +98,8 @@ class ReplicaReader:
                 if not asking or not open_:
                     break
                 self._late.note_late(peer for task, peer in asking.items() if not task.done())
+                for name in [name for name, sought in open_.items() if self._is_told(sought)]:
+                    del open_[name]
             is_told = all(sought.lacking for sought in open_.values())
             await _settled(asking, open_, self._config.hedge_after_s if is_told else inf)
             for task in asking:
@@ -113,7 +113,6 @@ class ReplicaReader:
         """Have others asked about a replica that does not have what there is."""
         if is_found:
             for peer in sought.lacking:
-                self._late.note_answer(peer)
                 self.record_audit.offer(peer, {sought.want: None})
 
     async def _ask(
@@ -130,7 +129,6 @@ class ReplicaReader:
             while wants:
                 message = FetchRecords(tuple(wants), content)
                 reply = await self._overlay.ask(peer, message, FetchReply, timeout_s=self._config.read_timeout_s)
-                self._late.note_answer(peer)
                 for record in await self._sync.prove(peer, reply, wants, content=content):
                     name = (record.kind, record.id)
                     if name not in found or record.version >= found[name].version:
@@ -153,8 +151,13 @@ class ReplicaReader:
         name = want.kind, DocumentId(want.id)
         if sought := open_.get(name):
             sought.lacking.append(peer)
-            if len(sought.lacking) >= NOT_THERE or not sought.sources:
+            if self._is_told(sought):
                 del open_[name]
+
+    def _is_told(self, sought: _Sought) -> bool:
+        """Whether enough say that a record is not there: two, or one where everybody else is late."""
+        is_last = all(self._late.is_late(peer) for peer in sought.sources)
+        return len(sought.lacking) >= (1 if is_last else NOT_THERE)
 
     def _sources(self, key: bytes) -> list[NodeId]:
         """Whom to ask for a key: ready replicas in random order, then live owners."""

@@ -35,7 +35,6 @@ from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.replication.draft_proofs import DraftProofs, GrantedDraft
 from store.replication.hinted_handoff import HintedHandoff
-from store.replication.late_peers import LatePeers
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
 from store.replication.page_versions import PageVersions
 from store.replication.pending_write import PendingWrite, WriteTicket
@@ -62,7 +61,6 @@ class ReplicaWriter:
         left_here: Callable[[Set[Slot]], None],
         places: SiteShards,
         check: RecordCheck,
-        late: LatePeers,
         right: WriteRight,
         pages: PageVersions,
         proofs: DraftProofs,
@@ -70,7 +68,7 @@ class ReplicaWriter:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
-        self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), late
+        self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), overlay.late
         self._sent, self._right, self._pages, self._proofs = SentGrants(), right, pages, proofs
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
@@ -290,7 +288,6 @@ class ReplicaWriter:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
             return set(range(len(records)))
         self._times.note(peer, self._clock().steady - began)
-        self._late.note_answer(peer)
         self._wonder(records, reply.astray)
         if reply.refused:
             self._sent.forget(peer)

@@ -21,7 +21,6 @@ from store.replication.admission import Admission
 from store.replication.draft_proofs import DraftProofs
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
-from store.replication.late_peers import LatePeers
 from store.replication.messages import SlotState
 from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import PeerSync
@@ -79,7 +78,7 @@ class Replicator:
         self._config, self._store, self._overlay, self._clock = config, store, overlay, clock
         self._swept_on = store.today  # whatever a restart forgets is found the next day
         self._handoff = handoff = HintedHandoff(store, config)
-        check, proofs, late = RecordCheck(rules or NoBodyRules(), places, store.denial), ProofThread(), LatePeers(clock)
+        check, proofs = RecordCheck(rules or NoBodyRules(), places, store.denial), ProofThread()
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
         self._right = right = WriteRight(overlay, store.grants, proofs, config, clock)
@@ -101,13 +100,12 @@ class Replicator:
             repair.left_here,
             places,
             check,
-            late,
             right,
             pages,
             drafts,
         )
         audit = audit or PeerAudit(clock, rng.random)
-        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, late, audit)
+        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
         self._server = ReplicaServer(
             store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals, right, pages

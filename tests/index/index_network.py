@@ -25,6 +25,7 @@ from dht import (
     Strategy,
     slot_of,
 )
+from dht.reachability.late_peers import LatePeers
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.query.search_rules import NEWEST_RULES
@@ -113,6 +114,7 @@ class FakeOverlay:
         self._network = network
         self._id = node_id
         self.handlers: dict[type[Message], Callable[[NodeId, Any], Any]] = {}
+        self.late = LatePeers(loop_clock)
         network.peers[node_id] = self
 
     @property
@@ -192,6 +194,7 @@ class FakeOverlay:
             await asyncio.sleep(timeout_s)
         if peer in network.dead or peer in network.silent:
             raise PeerTimeout(peer.hex(), timeout_s)
+        self.late.note_answer(peer)
         asked = msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=type(message))
         try:
             given = await network.peers[peer].handlers[type(message)](self._id, asked)

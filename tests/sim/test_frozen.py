@@ -24,11 +24,12 @@ async def hand_in(world: World, node: SimNode, number: int) -> float:
     return world.loop.time() - began
 
 
-async def ask(world: World, node: SimNode, query: str) -> tuple[float, int, int]:
-    """Search; return the seconds that it took, the slots that answered, and the results without a text."""
+async def ask(world: World, node: SimNode, query: str) -> tuple[float, int, bool]:
+    """Search; return the seconds that it took, the slots that answered, and whether all that was found is shown."""
     began = world.loop.time()
     answer = await node.node_core.index.searcher.search(SearchRequest(query, limit=10, deadline_ms=DEADLINE_MS))
-    return world.loop.time() - began, answer["coverage"]["answered"], sum(not r["title"] for r in answer["results"])
+    is_shown = bool(answer["results"]) and all(result["title"] for result in answer["results"])
+    return world.loop.time() - began, answer["coverage"]["answered"], answer["whole"] and is_shown
 
 
 @pytest.mark.parametrize(
@@ -42,11 +43,12 @@ async def ask(world: World, node: SimNode, query: str) -> tuple[float, int, int]
             for n in range(1, 5)
             for frozen, dead in ((1, 0), (0, 2))
         ),
+        *(pytest.param(2, 0, n, 1, marks=pytest.mark.prove) for n in range(1, 11)),
     ],
 )
 def test_frozen_and_dead_peers_hold_up_neither_seeds_nor_queries(frozen: int, dead: int, seed: int, every: int) -> None:
     handed: list[float] = []
-    asked: list[tuple[float, int, int]] = []
+    asked: list[tuple[float, int, bool]] = []
 
     async def scenario(world: World) -> None:
         nodes = await world.add(NODES)
@@ -70,4 +72,4 @@ def test_frozen_and_dead_peers_hold_up_neither_seeds_nor_queries(frozen: int, de
     world = simulate(scenario, WorldPlan(seed=seed, hosts=4, pages=4))
     assert max(handed) <= HANDED_IN_WITHIN_S
     assert max(took for took, _, _ in asked) <= DEADLINE_MS / 1000
-    assert {(slots, bare) for _, slots, bare in asked} == {(1 << world.plan.slot_bits, 0)}
+    assert {(slots, is_whole) for _, slots, is_whole in asked} == {(1 << world.plan.slot_bits, True)}

@@ -25,6 +25,7 @@ from dht import (
     Slot,
     Strategy,
 )
+from dht.reachability.late_peers import LatePeers
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.disk.file_system import FolderDisk
 from store.record.record_check import BodyRules, NoBodyRules
@@ -65,6 +66,11 @@ def simulate(main: Coroutine[Any, Any, None], *, real: bool = False) -> None:
         runner.run(main)
 
 
+def steady_clock() -> Now:
+    """Return the loop's time."""
+    return Now(WALL, asyncio.get_running_loop().time())
+
+
 @dataclass(eq=False)
 class FakeOverlay:
     """Both `Overlay` and `View` of one node."""
@@ -73,6 +79,7 @@ class FakeOverlay:
     node_id: NodeId
     handlers: dict[type, Callable[[NodeId, Any], Awaitable[Message]]] = field(default_factory=dict)
     up: bool = False
+    late: LatePeers = field(default_factory=lambda: LatePeers(steady_clock))
     counted: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -162,10 +169,12 @@ class FakeOverlay:
         try:
             reply = await handler(self.node_id, received)
         except (RemoteError, InputError) as error:
+            self.late.note_answer(peer)
             raise BadMessage(peer.hex(), str(error)) from error
         await asyncio.sleep(self.net.delay_s)
         if not self.net.reachable(self.node_id, peer):
             raise PeerTimeout(peer.hex(), timeout_s)
+        self.late.note_answer(peer)
         return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=answer)
 
     def serve(self, message: type, handler: Any) -> None:

@@ -1,12 +1,15 @@
-"""Which peers are late with an answer just now, as every read and write of this node learns it from every other.
+"""Which peers are late with an answer just now, as every question of this node learns it from every other.
 
 Whoever froze a moment ago is live until the failure detector has its proof, some seconds later. Without this memory
-each question of those seconds would wait for such a peer anew. Pure but for the clock that it is given.
+each question of those seconds would wait for such a peer anew. Who is late is the last choice for everything, as a
+replica, as a relay and as a keeper of copies, and never out of the question: it may only be slow. Pure but for the
+clock that it is given.
 """
 
 from collections.abc import Iterable
 
-from dht import Clock, NodeId
+from dht.clock import Clock
+from dht.keys import NodeId
 
 LATE_FOR_S = 10.0  # the failure detector has decided by then
 
