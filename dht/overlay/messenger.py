@@ -58,7 +58,8 @@ class Messenger:
 
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message with what the handler returns."""
-        self.dispatcher.serve(message, lambda asker, decoded, _host: handler(asker, decoded))
+        handle = lambda asker, decoded, _host: handler(asker, decoded)  # noqa: E731
+        self.dispatcher.serve(message, handle, only_reads=message.in_packets)
         if self._packets is not None and message.in_packets:
             self._packets.names.add(message.__name__)
 

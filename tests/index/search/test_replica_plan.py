@@ -49,6 +49,13 @@ def test_own_slots_are_answered_at_home_and_tried_pairs_left_out() -> None:
     assert plan.parts == ((PEERS[0], (0, 1, 2, 3)), (PEERS[2], (9,)))
 
 
+def test_who_is_late_covers_only_what_nobody_else_can() -> None:
+    late = PEERS[1]
+    ready = {Slot(n): [late, PEERS[2]] for n in range(4)} | {Slot(4): [late, PEERS[3]], Slot(5): [late]}
+    plan = make_plan(ready, PEERS[0], random.Random(1), is_late={late}.__contains__)
+    assert sorted(plan.parts) == [(late, (5,)), (PEERS[2], (0, 1, 2, 3)), (PEERS[3], (4,))]
+
+
 def test_equal_peers_share_the_load() -> None:
     ready = {Slot(n): [PEERS[1], PEERS[2]] for n in range(4)}
     rng = random.Random(1)

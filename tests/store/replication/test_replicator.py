@@ -516,6 +516,32 @@ def test_a_silent_replica_is_hedged() -> None:
     network(5, story)
 
 
+def test_what_is_not_there_is_told_in_time_though_all_but_one_replica_are_silent() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 5)
+        absent = draft(1)
+        ready = net.list[0].overlay.ready(slot_of(absent.key, net.strategy.slot_bits))
+        replicas = [node for node in net.list if node.id in ready]
+        asker = next(node for node in net.list if node not in replicas)
+
+        async def hang(peer: NodeId, message: FetchRecords) -> FetchReply:
+            await asyncio.sleep(1000)
+            raise AssertionError
+
+        for node in replicas[1:]:
+            node.overlay.serve(FetchRecords, hang)
+        wanted = [(absent.kind, absent.id, absent.key)]
+        loop, took_s = asyncio.get_running_loop(), list[float]()
+        for _ in range(2):
+            began = loop.time()
+            assert await asker.replicator.read_sure(wanted) == ({}, frozenset())
+            took_s.append(loop.time() - began)
+        assert took_s[0] < (len(replicas) - 1) * CONFIG.hedge_after_s + 0.2
+        assert took_s[1] < 0.2, "who is late is not waited for again"
+
+    network(5, story)
+
+
 def test_the_same_with_real_threads_and_folders(tmp_path: Path) -> None:
     async def story(net: Net) -> None:
         net.delay_s = 0
