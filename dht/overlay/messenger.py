@@ -24,7 +24,7 @@ from dht.protocol.events import DialWanted
 from dht.protocol.packet_filter import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.reachability.broken_ways import BrokenWays
-from dht.reachability.late_peers import LatePeers
+from dht.membership.late_peers import LatePeers
 from dht.transport.dispatcher import Dispatcher
 from dht.transport.transport import CONNECT_S, NoConnection, PeerGone, PeerRefused, Route
 from dht.wire.contact import Address, Contact

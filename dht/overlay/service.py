@@ -32,7 +32,7 @@ from dht.protocol.events import DialWanted, Event, StrategyAhead
 from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityEvidence
-from dht.reachability.late_peers import LatePeers
+from dht.membership.late_peers import LatePeers
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Address, Contact, Endpoint, Family

@@ -25,7 +25,7 @@ from dht import (
     Strategy,
     slot_of,
 )
-from dht.reachability.late_peers import LatePeers
+from dht.membership.late_peers import LatePeers
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.query.search_rules import NEWEST_RULES

@@ -25,7 +25,7 @@ from dht import (
     Slot,
     Strategy,
 )
-from dht.reachability.late_peers import LatePeers
+from dht.membership.late_peers import LatePeers
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.disk.file_system import FolderDisk
 from store.record.record_check import BodyRules, NoBodyRules

@@ -1,7 +1,7 @@
 """Who let a read wait is asked last by the next one, until it answers or the failure detector had its time."""
 
 from dht import NodeId, Now
-from dht.reachability.late_peers import LATE_FOR_S, LatePeers
+from dht.membership.late_peers import LATE_FOR_S, LatePeers
 
 FROZEN, OTHER = NodeId(b"f" * 20), NodeId(b"o" * 20)
 
