@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from dht.keys import Key, NodeId, Slot
+from dht.membership.late_peers import LatePeers
 from dht.messages import Answer, Asked, Handler, Message
 from dht.ownership.failure_domains import FailureDomains
-from dht.membership.late_peers import LatePeers
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
 from dht.wire.grant import SignedGrant

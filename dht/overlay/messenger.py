@@ -15,6 +15,7 @@ import msgspec
 from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
+from dht.membership.late_peers import LatePeers
 from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.first_answer import first_answer
@@ -24,7 +25,6 @@ from dht.protocol.events import DialWanted
 from dht.protocol.packet_filter import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.reachability.broken_ways import BrokenWays
-from dht.membership.late_peers import LatePeers
 from dht.transport.dispatcher import Dispatcher
 from dht.transport.transport import CONNECT_S, NoConnection, PeerGone, PeerRefused, Route
 from dht.wire.contact import Address, Contact

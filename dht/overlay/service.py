@@ -15,6 +15,7 @@ from dht.leases.lease_balancer import BalanceReport, CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.leases.load_balance import BalanceOutlook
 from dht.membership.first_meeting import LOST
+from dht.membership.late_peers import LatePeers
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep
@@ -32,7 +33,6 @@ from dht.protocol.events import DialWanted, Event, StrategyAhead
 from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityEvidence
-from dht.membership.late_peers import LatePeers
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Address, Contact, Endpoint, Family
