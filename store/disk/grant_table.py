@@ -16,7 +16,7 @@ SCHEMA = """CREATE TABLE IF NOT EXISTS grants (epoch INTEGER, holder BLOB, slot_
   PRIMARY KEY (epoch, holder, slot_bits, slot, until, digest)) WITHOUT ROWID;"""
 WEAK_SCHEMA = "CREATE TABLE IF NOT EXISTS weak_grants (digest BLOB PRIMARY KEY) WITHOUT ROWID;"
 FIND = """SELECT body FROM grants WHERE epoch = ? AND holder = ? AND slot_bits = ? AND slot = ? AND until >= ?
-  ORDER BY until LIMIT 4"""
+  AND begin <= ? ORDER BY until LIMIT ?"""
 ENDED = "SELECT epoch, holder, slot_bits, slot, until, digest, begin FROM grants WHERE until < ?"
 WIDTHS = "SELECT DISTINCT slot_bits FROM grants"
 

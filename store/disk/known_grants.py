@@ -14,8 +14,9 @@ from store.disk.grant_table import EndedGrant
 from store.disk.ledger import Ledger
 from store.disk.write_queue import WriteQueue
 
-_REMEMBERED = 4096  # slots and tenures whose grants are held in memory
-_OF_ONE = 8  # grants of one of them
+_REMEMBERED = 4096  # answers held in memory
+_SPAN_S = 300  # one answers for so many seconds of a tenure
+_OF_ONE = 16  # grants that count for one moment: a holder has one every few minutes, and one for each new team
 
 _Tenure = tuple[NodeId, int, int, Slot]  # holder, epoch, slot_bits, slot
 
@@ -25,23 +26,30 @@ class KnownGrants:
 
     def __init__(self, catalog: Catalog, ledger: Ledger, queue: WriteQueue) -> None:
         self._catalog, self._ledger, self._queue = catalog, ledger, queue
-        self._recent: OrderedDict[_Tenure, list[SignedGrant]] = OrderedDict()
+        self._recent: OrderedDict[tuple[_Tenure, int], list[SignedGrant]] = OrderedDict()
         self._widths = {int(bits) for (bits,) in catalog.reader.query(grant_table.WIDTHS, ())}
 
     def covering(self, author: NodeId, key: bytes, epoch: int, at_ms: int) -> list[SignedGrant]:
         """Return the grants here under which an author may have written a version: mostly one, or none."""
+        found, span = list[SignedGrant](), at_ms // (1000 * _SPAN_S)
         for bits in self._widths:
-            tenure = (author, epoch, bits, slot_of(key, bits))
-            if found := [g for g in self._recent.get(tenure, ()) if g.grant.covers(key, epoch, at_ms)]:
-                self._recent.move_to_end(tenure)
-                return found
-            values = (epoch, author, bits, tenure[3], at_ms // 1000 - LATE_S)
-            rows = grant_table.decoded(self._catalog.reader.query(grant_table.FIND, values))
-            if found := [g for g in rows if g.grant.covers(key, epoch, at_ms)]:
-                for grant in found:
-                    self._remember(tenure, grant)
-                return found
-        return []
+            grants = self._in_span((author, epoch, bits, slot_of(key, bits)), span)
+            found += [grant for grant in grants if grant.grant.covers(key, epoch, at_ms)]
+        return found
+
+    def _in_span(self, tenure: _Tenure, span: int) -> list[SignedGrant]:
+        """Those of a tenure that may cover any moment of a span."""
+        if (tenure, span) in self._recent:
+            self._recent.move_to_end((tenure, span))
+            return self._recent[tenure, span]
+        holder, epoch, bits, slot = tenure
+        begin = span * _SPAN_S
+        values = (epoch, holder, bits, slot, begin - LATE_S, begin + _SPAN_S + CLOCKS_S, _OF_ONE)
+        found = list(grant_table.decoded(self._catalog.reader.query(grant_table.FIND, values)))
+        self._recent[tenure, span] = found
+        if len(self._recent) > _REMEMBERED:
+            self._recent.popitem(last=False)
+        return found
 
     def was_strong(self, grant: SignedGrant) -> bool:
         """Tell whether a grant is here, and was not weak when it came."""
@@ -57,15 +65,10 @@ class KnownGrants:
         news = [grant for grant in dict.fromkeys(grants) if not self._has(grant)]
         if not news:
             return
+        await self._queue.run(lambda: self._ledger.keep_grants(news, weak))
         self._widths |= {grant.grant.slot_bits for grant in news}
         for grant in news:
-            self._remember(_tenure(grant), grant)
-        try:
-            await self._queue.run(lambda: self._ledger.keep_grants(news, weak))
-        except BaseException:
-            for grant in news:
-                self._recent.pop(_tenure(grant), None)
-            raise
+            self._forget(grant)
 
     def unnamed(self, catalog: CatalogReader, before_s: int) -> list[EndedGrant]:
         """List grants that ended before a Unix second and that no record here names. It looks at every record once, so
@@ -80,17 +83,12 @@ class KnownGrants:
             self._recent.clear()
 
     def _has(self, grant: SignedGrant) -> bool:
-        g = grant.grant
-        if grant in self._recent.get(_tenure(grant), ()):
-            return True
-        values = (g.epoch, g.holder, g.slot_bits, g.slot, g.until_s)
-        return grant in grant_table.decoded(self._catalog.reader.query(grant_table.FIND, values))
+        return grant in self._in_span(_tenure(grant), grant.grant.not_before_s // _SPAN_S)
 
-    def _remember(self, tenure: _Tenure, grant: SignedGrant) -> None:
-        found: Sequence[SignedGrant] = self._recent.pop(tenure, [])
-        self._recent[tenure] = [grant, *(other for other in found if other != grant)][:_OF_ONE]
-        if len(self._recent) > _REMEMBERED:
-            self._recent.popitem(last=False)
+    def _forget(self, grant: SignedGrant) -> None:
+        first, last = grant.grant.not_before_s - CLOCKS_S, grant.grant.until_s + LATE_S
+        for span in range(first // _SPAN_S, last // _SPAN_S + 1):
+            self._recent.pop((_tenure(grant), span), None)
 
 
 def _tenure(signed: SignedGrant) -> _Tenure:

@@ -114,6 +114,29 @@ class VersionsReply(Message, frozen=True, array_like=True):
     versions: Annotated[tuple[HeldVersion | None, ...], Meta(max_length=MAX_RECORDS)]
 
 
+class Writing(msgspec.Struct, frozen=True, array_like=True):
+    """Says who wrote a version, at which key, under which epoch and when: grants cover it, or do not."""
+
+    author: _Id
+    key: _Id
+    epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
+    at_ms: Annotated[int, Meta(ge=0, lt=MAX_AT_MS)]
+
+
+class AskGrants(Message, frozen=True, array_like=True):
+    """Asks by which grants these versions were written, and which of those the peer endorses."""
+
+    writings: Annotated[tuple[Writing, ...], Meta(max_length=MAX_WANTED)]
+
+
+class GrantsReply(Message, frozen=True, array_like=True):
+    """Brings the grants that the peer knows of, each once. `endorsed`: indexes of those that most of the slot's owners
+    endorsed, as the peer saw it when they came or sees it now."""
+
+    grants: _Grants
+    endorsed: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
+
+
 class ReconcileStep(Message, frozen=True, array_like=True):
     """One message of a session of range reconciliation. Only records that expire after the day `today` count."""
 

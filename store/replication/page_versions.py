@@ -10,27 +10,34 @@ shown follows from what lies there, whoever signed what, and is the same at all 
 
 from collections.abc import Sequence
 
-from dht import NodeId, Overlay, SignedGrant
+from dht import Clock, DocumentId, NodeId, Overlay, SignedGrant
 from store.disk.record_store import RecordStore
 from store.record.package import Signer, sign_package, url_of
 from store.record.record import Draft, Kind, Record
 from store.record.standing_page import standing_draft
 from store.replication.write_right import Ruling, WriteRight
 
+NEWER = "a newer version of the page is here, which most of the slot's owners endorse"
 _LOOKED_AT = 128  # pages with two versions, at once
+_AGAIN_S = 60.0  # before others are asked again about a page: they may have changed their minds
 
 
 class PageVersions:
     """Keeps the records of one node as their grants say."""
 
-    def __init__(self, overlay: Overlay, store: RecordStore, right: WriteRight, signer: Signer) -> None:
+    def __init__(self, overlay: Overlay, store: RecordStore, right: WriteRight, signer: Signer, clock: Clock) -> None:
         self._overlay, self._store, self._right, self._signer = overlay, store, right, signer
+        self._clock = clock
         self._after = 0  # where `settle` goes on
+        self._asked: dict[DocumentId, float] = {}  # when the owners of each page were asked last, steady
 
     async def judge(self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant]) -> list[Ruling]:
         """Judge records that a peer brings together with these grants."""
-        doubted = {r.id for r in records if r.kind == Kind.STANDING and self._is_outdated(r)}
-        return await self._right.judge(peer, records, grants, doubted)
+        rulings = await self._right.judge(peer, records, grants)
+        for n, record in enumerate(records):
+            if record.kind == Kind.STANDING and not rulings[n].reason and self._is_outdated(record):
+                rulings[n] = Ruling(NEWER, is_final=False)
+        return rulings
 
     async def put(self, records: Sequence[Record], rulings: Sequence[Ruling]) -> None:
         """Keep records that were judged so; durable when this returns. Raises MachineRefuses or StoreCorrupt."""
@@ -40,17 +47,38 @@ class PageVersions:
         standing = sign_package(drafts, self._signer) if drafts else []
         await self._store.put([*standing, *records])
         for record, ruling in pairs if self._store.standing(0, 1) else ():
-            if record.kind == Kind.DOCUMENT and ruling.grant is not None and self._right.is_strong(ruling.grant):
+            grant = ruling.grant if record.kind == Kind.DOCUMENT else None
+            if grant is not None and self._right.is_strong(grant, record.key):
                 await self._replace(record)
 
     async def settle(self) -> None:
-        """Let go of versions that stand for no reason any more: who signed for the newer one owns the slot by now."""
-        pages = self._store.standing(self._after, _LOOKED_AT)
-        self._after = pages[-1].sequence if len(pages) == _LOOKED_AT else 0
-        for _, id in pages:
-            page = self._store.find(Kind.DOCUMENT, id, content=False)
-            if page is not None and self._right.is_strongly_written(page):
+        """Let go of versions that stand for no reason, as all owners say who live: most endorse the newer one, or not
+        this one."""
+        now = self._clock().steady
+        self._asked = {id: at for id, at in self._asked.items() if now < at + _AGAIN_S}
+        names = self._store.standing(self._after, _LOOKED_AT)
+        self._after = names[-1].sequence if len(names) == _LOOKED_AT else 0
+        found = [self._versions(id) for _, id in names]
+        held = [(standing, page) for standing, page in found if standing is not None and page is not None]
+        due = [record for pair in held if pair[0].id not in self._asked for record in pair]
+        unsaid = await self._right.ask_owners(due)
+        answered = {record.id for record in due} - unsaid
+        self._asked |= dict.fromkeys([record.id for record in due], now)
+        for standing, page in held:
+            if self._right.is_strongly_written(page):
                 await self._replace(page)
+            elif standing.id in answered and not self._right.is_strongly_written(standing):
+                await self._forget(standing)
+
+    def _versions(self, id: DocumentId) -> tuple[Record | None, Record | None]:
+        """What stands of a page here, and its newest version."""
+        kinds = Kind.STANDING, Kind.DOCUMENT
+        standing, page = (self._store.find(kind, id, content=False) for kind in kinds)
+        return standing, page
+
+    async def _forget(self, standing: Record) -> None:
+        if self._store.find_version(Kind.STANDING, standing.id) == standing.version.short:
+            await self._store.forget([standing])
 
     def _is_outdated(self, standing: Record) -> bool:
         page = self._store.find(Kind.DOCUMENT, standing.id, content=False)
@@ -62,7 +90,7 @@ class PageVersions:
         if record.kind != Kind.DOCUMENT or ruling.grant is None:
             return None
         held, version = self._store.find_version(Kind.DOCUMENT, record.id), record.version.short
-        if held is None or held == version or (held > version) != self._right.is_strong(ruling.grant):
+        if held is None or held == version or (held > version) != self._right.is_strong(ruling.grant, record.key):
             return None
         if (page := self._store.find(Kind.DOCUMENT, record.id)) is None:
             return None
@@ -81,4 +109,4 @@ class PageVersions:
         is_newest = self._store.find_version(Kind.DOCUMENT, page.id) == page.version.short
         record = self._store.find(Kind.STANDING, page.id, content=False)
         if is_newest and record is not None:
-            await self._store.forget([record])
+            await self._forget(record)

@@ -17,6 +17,7 @@ from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
 from store.replication.admission import Admission
+from store.replication.endorsements import Endorsements
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import items_between
@@ -46,15 +47,17 @@ class ReplicaServer:
         refusals: RefusalCounts,
         right: WriteRight,
         pages: PageVersions,
+        endorsements: Endorsements,
     ) -> None:
         self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
-        self._pages = pages
+        self._pages, self._endorsements = pages, endorsements
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
         overlay.serve(messages.PutPackage, self.on_put)
         overlay.serve(messages.FetchRecords, self.on_fetch)
         overlay.serve(messages.AskVersions, self.on_versions)
+        overlay.serve(messages.AskGrants, self.on_grants)
         overlay.serve(messages.ReconcileStep, self.on_step)
         overlay.serve(messages.SlotReport, self.on_report)
 
@@ -142,6 +145,10 @@ class ReplicaServer:
         return messages.VersionsReply(
             tuple(messages.HeldVersion(*version, key) if version else None for version, key in places)
         )
+
+    async def on_grants(self, peer: NodeId, message: messages.AskGrants) -> messages.GrantsReply:
+        """Name the grants under which versions were written, and those that this node endorses."""
+        return self._endorsements.answer(message.writings)
 
     async def on_step(self, peer: NodeId, message: messages.ReconcileStep) -> messages.ReconcileReply:
         """Answer one message of a session; nothing is kept between them."""

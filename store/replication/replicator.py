@@ -19,6 +19,7 @@ from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
 from store.replication.admission import Admission
 from store.replication.draft_proofs import DraftProofs
+from store.replication.endorsements import Endorsements
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
 from store.replication.messages import SlotState
@@ -81,9 +82,10 @@ class Replicator:
         check, proofs = RecordCheck(rules or NoBodyRules(), places, store.denial), ProofThread()
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
-        self._right = right = WriteRight(overlay, store.grants, proofs, config, clock)
+        endorsements = Endorsements(overlay, store.grants, proofs, config)
+        self._right = right = WriteRight(overlay, store.grants, endorsements, config, clock)
         drafts = DraftProofs(overlay, right, signer, places)
-        self._pages = pages = PageVersions(overlay, store, right, signer)
+        self._pages = pages = PageVersions(overlay, store, right, signer, clock)
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
@@ -108,7 +110,19 @@ class Replicator:
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
         self._server = ReplicaServer(
-            store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals, right, pages
+            store,
+            overlay,
+            proofs,
+            repair,
+            handoff,
+            check,
+            admission,
+            clock,
+            places,
+            self.refusals,
+            right,
+            pages,
+            endorsements,
         )
         survey = PlaceSurvey(config, overlay, places)
         self._shard_mover = ShardMover(
@@ -171,8 +185,9 @@ class Replicator:
 
     def is_strong_holder(self, slot: Slot) -> bool:
         """Tell whether most owners of a slot have granted it to this node: what it writes there replaces anything."""
-        grants = self._overlay.view.grants(slot)
-        return bool(grants) and self._right.is_strong(grants[0])
+        now, epoch = self._clock().wall, self._overlay.view.leases().get(slot)
+        current = (g for g in self._overlay.view.grants(slot) if g.grant.epoch == epoch and now < g.grant.until_s)
+        return any(map(self._right.is_strong, current))
 
     def status(self) -> ReplicatorStatus:
         """Return the figures of this moment."""

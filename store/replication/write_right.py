@@ -13,8 +13,7 @@ higher one wins everywhere, as ever.
 
 import asyncio
 import logging
-from collections.abc import Container, Iterable, Sequence, Set
-from functools import partial
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 from dht import (
@@ -28,9 +27,7 @@ from dht import (
     RemoteError,
     SignedGrant,
     Slot,
-    grant_flaw,
     node_id_of,
-    owners_needed,
     signers_needed,
     slot_of,
 )
@@ -39,16 +36,16 @@ from store.disk.known_grants import KnownGrants
 from store.record.package import MAX_RECORDS
 from store.record.record import Draft, Kind, Record
 from store.record.standing_page import page_in
+from store.replication.endorsements import Endorsements, writing_of
 from store.replication.messages import AskVersions, HeldVersion, VersionsReply, Wanted
-from store.replication.proof_thread import ProofThread
 
 log = logging.getLogger(__name__)
 
 WITHOUT = "nothing proves that its author held the slot's lease"
 UNKNOWN = "its grant is signed by too few candidates of the slot, and nobody who is ready for it has the record"
+WEAK = "most owners of its slot do not endorse the grant of a version that is to stand"
 LATER = "too few candidates of the slot signed its grant, and others cannot be asked now; send it again later"
 ASKED_MOST = 3  # who is ready for a slot, about one record
-_SIGNATURE_BYTES = 8192  # checking one takes as long as proving so many bytes of records
 
 
 class Ruling(NamedTuple):
@@ -75,19 +72,14 @@ class WriteRight:
     """Judges records by their grants, on one node."""
 
     def __init__(
-        self, overlay: Overlay, known: KnownGrants, proofs: ProofThread, config: StoreConfig, clock: Clock
+        self, overlay: Overlay, known: KnownGrants, endorsements: Endorsements, config: StoreConfig, clock: Clock
     ) -> None:
-        self._overlay, self._known, self._proofs, self._config, self._clock = overlay, known, proofs, config, clock
+        self._overlay, self._known, self._config, self._clock = overlay, known, config, clock
+        self._endorsements = endorsements
         self._questions = RateLimiter(config.stranger_records_s, MAX_RECORDS)
 
-    async def judge(
-        self,
-        peer: NodeId,
-        records: Sequence[Record],
-        grants: Sequence[SignedGrant],
-        doubted: Container[DocumentId] = (),
-    ) -> list[Ruling]:
-        """Judge records that a peer brings together with these grants; of those `doubted`, others are asked anyway."""
+    async def judge(self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant]) -> list[Ruling]:
+        """Judge records that a peer brings together with these grants."""
         grants_from = self._overlay.view.strategy.grants_from
         needing = [n for n, r in enumerate(records) if needs_grant(r.kind, r.version.epoch, grants_from)]
         rulings = [Ruling()] * len(records)
@@ -97,20 +89,20 @@ class WriteRight:
         doubtful = list[int]()
         for n in needing:
             grant = self._named(_written(records[n]), sound)
-            rulings[n] = self.ruling(grant) if grant is not None else Ruling(WITHOUT)
-            if grant is not None and (records[n].id in doubted or not self._needs_no_word(records[n], grant)):
+            rulings[n] = self.ruling(grant, records[n].key) if grant is not None else Ruling(WITHOUT)
+            if grant is not None and not self._needs_no_word(records[n], grant):
                 doubtful.append(n)
         pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
-            rulings[n] = rulings[n]._replace(reason=reason, is_final=reason != LATER)
+            rulings[n] = rulings[n]._replace(reason=reason, is_final=reason not in (LATER, WEAK))
         return rulings
 
-    def ruling(self, grant: SignedGrant | None) -> Ruling:
-        """Return the ruling on what is taken by a grant, or without one."""
+    def ruling(self, grant: SignedGrant | None, key: bytes = b"") -> Ruling:
+        """Return the ruling on what is taken at a key by a grant, or without one."""
         if grant is None:
             return Ruling()
         in_time = self._clock().wall <= grant.grant.until_s + LATE_S + CLOCKS_S
-        return Ruling("", grant, is_weak=(in_time or self.is_known(grant)) and not self.is_strong(grant))
+        return Ruling("", grant, is_weak=(in_time or self.is_known(grant)) and not self.is_strong(grant, key))
 
     async def keep(self, rulings: Iterable[Ruling]) -> None:
         """Keep the grants of records that are taken; before these. Raises MachineRefuses or StoreCorrupt."""
@@ -122,41 +114,42 @@ class WriteRight:
         one that it got later: its voters are others by now."""
         found = dict[SignedGrant, None]()
         for record in map(_written, records):
-            grants = self._grants_of(record) if record.version.epoch else []
-            best = next(filter(self.is_strong, grants), None) or next(filter(self.is_known, grants), None)
+            grants = self._endorsements.grants_of(writing_of(record)) if record.version.epoch else []
+            best = self._best(grants, record.key)
             found |= dict.fromkeys([best] if best is not None else grants)
         return tuple(found)
 
-    def is_strong(self, signed: SignedGrant) -> bool:
-        """Tell whether most of a slot's owners have signed a grant, as this node sees them now, or saw them when it
-        came."""
-        view = self._overlay.view
-        owners = view.owners(signed.grant.first_slot(view.strategy.slot_bits))
-        is_now = len(signed.signers & set(owners)) >= owners_needed(len(owners))
-        return is_now or self._known.was_strong(signed)
+    def is_strong(self, signed: SignedGrant, key: bytes = b"") -> bool:
+        """Tell whether most owners endorse a grant (`Endorsements`)."""
+        return self._endorsements.is_strong(signed, key)
 
     def is_strongly_written(self, record: Record) -> bool:
-        """Tell whether a strong grant is known here under which a record was written."""
-        return any(map(self.is_strong, self._grants_of(record)))
+        """Tell whether a strong grant is known here under which a record was written, or the page that it holds."""
+        grants = self._endorsements.grants_of(writing_of(_written(record)))
+        return any(self.is_strong(grant, record.key) for grant in grants)
 
     def is_weakly_written(self, record: Record) -> bool:
         """Tell whether a record was written under a grant that was weak when it came, and is."""
-        grants = self._grants_of(record)
-        return bool(grants) and not any(map(self.is_strong, grants)) and all(map(self._known.is_weak, grants))
+        grants = self._endorsements.grants_of(writing_of(record))
+        is_strong = any(self.is_strong(grant, record.key) for grant in grants)
+        return bool(grants) and not is_strong and all(map(self._known.is_weak, grants))
 
-    def _grants_of(self, record: Record) -> list[SignedGrant]:
-        """The grants here under which a record may have been written."""
-        author, (epoch, at_ms, _) = node_id_of(record.proof.author), record.version
-        grants = self._known.covering(author, record.signed_key, epoch, at_ms)
-        if author == self._overlay.view.node_id:
-            grants += [g for g in self._own(record.signed_key) if g.grant.covers(record.signed_key, epoch, at_ms)]
-        return grants
+    async def ask_owners(self, records: Sequence[Record]) -> set[DocumentId]:
+        """Ask the live owners who endorses what records were written under, and the pages that they hold; return those
+        of which not all have said. Raises MachineRefuses or StoreCorrupt."""
+        return await self._endorsements.ask(map(_written, records))
 
     def written_under(self, draft: Draft) -> SignedGrant | None:
         """Return the grant of this node that a draft is written under, None where none covers its instant: one that is
-        known rather than not, of its own tenure or the newest, and of these the oldest, so that few are kept."""
+        known rather than not, of its own tenure or the newest, strong rather than not, and of these the oldest, so that
+        few are kept."""
         fit = [g for g in self._own(draft.key) if g.grant.covers(draft.key, g.grant.epoch, draft.at_ms)]
-        order = lambda g: (self.is_known(g), g.grant.epoch == draft.epoch, g.grant.epoch, -g.grant.until_s)  # noqa: E731
+
+        def order(signed: SignedGrant) -> tuple[bool, bool, int, bool, int]:
+            grant = signed.grant
+            is_own = grant.epoch == draft.epoch
+            return self.is_known(signed), is_own, grant.epoch, self.is_strong(signed, draft.key), -grant.until_s
+
         return max(fit, key=order, default=None)
 
     def _own(self, key: bytes) -> Sequence[SignedGrant]:
@@ -165,20 +158,20 @@ class WriteRight:
 
     async def _sound(self, grants: Sequence[SignedGrant]) -> dict[tuple[bytes, int], list[SignedGrant]]:
         """Those whose signatures verify, by holder and epoch."""
-        network = bytes.fromhex(self._overlay.view.strategy.network)
-        flaws = await self._proofs.run(partial(_flaws, grants, network), _SIGNATURE_BYTES * len(grants))
         found: dict[tuple[bytes, int], list[SignedGrant]] = {}
-        for grant, flaw in zip(grants, flaws, strict=True):
-            if not flaw:
-                found.setdefault((grant.grant.holder, grant.grant.epoch), []).append(grant)
+        for grant in await self._endorsements.sound(grants):
+            found.setdefault((grant.grant.holder, grant.grant.epoch), []).append(grant)
         return found
 
     def _named(self, record: Record, sound: dict[tuple[bytes, int], list[SignedGrant]]) -> SignedGrant | None:
         author, (epoch, at_ms, _) = node_id_of(record.proof.author), record.version
         brought = [g for g in sound.get((author, epoch), ()) if g.grant.covers(record.signed_key, epoch, at_ms)]
         grants = brought or self._known.covering(author, record.signed_key, epoch, at_ms)
-        best = next(filter(self.is_strong, grants), None) or next(filter(self.is_known, grants), None)
-        return best or next(iter(grants), None)
+        return self._best(grants, record.key) or next(iter(grants), None)
+
+    def _best(self, grants: Sequence[SignedGrant], key: bytes) -> SignedGrant | None:
+        strong = (grant for grant in grants if self.is_strong(grant, key))
+        return next(strong, None) or next(filter(self.is_known, grants), None)
 
     def is_known(self, signed: SignedGrant) -> bool:
         """Tell whether as many candidates of its slot have signed a grant as are needed."""
@@ -188,15 +181,24 @@ class WriteRight:
 
     def _needs_no_word(self, record: Record, grant: SignedGrant) -> bool:
         """Whether a grant alone says that a record may be kept. Two candidates make no version stand."""
-        return self.is_strong(grant) if record.kind == Kind.STANDING else self.is_known(grant)
+        return self.is_strong(grant, record.key) if record.kind == Kind.STANDING else self.is_known(grant)
 
     async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[str]:
-        """Why each of some records is not taken, as those say who are ready for its slot, or for the one in which it
-        was written; "" where it is: one of them has it, or of a version that stands most have."""
+        """Why each of some records is not taken, as others say; "" where it is."""
         if not pairs:
             return []
         if not self._questions.take(peer, self._clock().steady, len(pairs)):
             return [LATER] * len(pairs)
+        await self.ask_owners([record for record, _ in pairs if record.kind == Kind.STANDING])
+        said = iter(await self._ask_ready(peer, [pair for pair in pairs if pair[0].kind != Kind.STANDING]))
+        return [
+            next(said) if record.kind != Kind.STANDING else "" if self.is_strongly_written(record) else WEAK
+            for record, _ in pairs
+        ]
+
+    async def _ask_ready(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[str]:
+        """Why each of some records is not taken, as those say who are ready for its slot, or for the one in which it
+        was written; "" where it is: one of them has it."""
         me, ready = self._overlay.view.node_id, [self._ready(*pair) - {peer} for pair in pairs]
         words = [list[bool | None]() for _ in pairs]
         parts: dict[NodeId, list[int]] = {}
@@ -207,9 +209,7 @@ class WriteRight:
             for other, numbers in parts.items():
                 asked = [(pairs[n][0], words[n]) for n in numbers]
                 tasks.create_task(self._ask(other, asked), name="store-ask-versions")
-        return [
-            _verdict(r.kind, said) if peers else "" for (r, _), peers, said in zip(pairs, ready, words, strict=True)
-        ]
+        return [_verdict(said) if peers else "" for peers, said in zip(ready, words, strict=True)]
 
     async def _ask(self, other: NodeId, asked: Sequence[tuple[Record, list[bool | None]]]) -> None:
         """Add to the words on some records whether a peer has them; None where it does not say."""
@@ -237,13 +237,8 @@ def _written(record: Record) -> Record:
     return page_in(record) if record.kind == Kind.STANDING else record
 
 
-def _verdict(kind: Kind, words: Sequence[bool | None]) -> str:
+def _verdict(words: Sequence[bool | None]) -> str:
     """Why a record is not taken, by the words of those who were asked; "" where it is."""
-    needed = len(words) // 2 + 1 if kind == Kind.STANDING else 1
-    if words.count(True) >= needed:
+    if True in words:
         return ""
     return LATER if None in words else UNKNOWN
-
-
-def _flaws(grants: Sequence[SignedGrant], network: bytes) -> list[str]:
-    return [grant_flaw(grant, network) for grant in grants]

@@ -10,6 +10,7 @@ from store import MemoryDisk, RecordStore
 from store.record.package import pack
 from store.record.range_reconciliation import END, FORM, Range, RangeMode, item
 from store.record.record_check import RefusalCounts
+from store.replication.endorsements import Endorsements
 from store.replication.host_writers import HostWriters
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 from store.replication.page_versions import PageVersions
@@ -41,8 +42,10 @@ class Liar:
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
-    right = WriteRight(liar, store.grants, ProofThread(), CONFIG, StillClock())  # type: ignore[arg-type]
-    pages = PageVersions(liar, store, right, SIGNER)  # type: ignore[arg-type]
+    right = WriteRight(
+        liar, store.grants, Endorsements(liar, store.grants, ProofThread(), CONFIG), CONFIG, StillClock()
+    )  # type: ignore[arg-type]
+    pages = PageVersions(liar, store, right, SIGNER, StillClock())  # type: ignore[arg-type]
     sync = PeerSync(
         liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), HostWriters(liar, AnyPlaces()), right, pages
     )  # type: ignore[arg-type]
