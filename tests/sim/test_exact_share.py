@@ -86,4 +86,4 @@ def test_laptops_give_whole_answers_and_say_who_sleeps() -> None:
         for number in asleep:
             world.wake(laptops[number])
 
-    simulate(scenario, WorldPlan(seed=6, grants_from=0))
+    simulate(scenario, WorldPlan(seed=6))

@@ -99,7 +99,7 @@ async def scenario(seed: int, troubles: tuple[Trouble, ...], world: World) -> No
 def test_an_exact_answer_is_exact_whatever_happens(seed: int) -> None:
     rng = Random(f"troubles {seed}")
     troubles = tuple(rng.choice(TROUBLES) for _ in range(4))
-    simulate(lambda world: scenario(seed, troubles, world), WorldPlan(seed=seed, grants_from=0))
+    simulate(lambda world: scenario(seed, troubles, world), WorldPlan(seed=seed))
 
 
 def test_two_dead_and_a_newcomer_spoil_no_exact_answer() -> None:

@@ -57,8 +57,10 @@ from node.jobs.sitemap_listing import AskListed, ToldListed
 from store.record.range_reconciliation import FORM, Range, RangeMode
 from store.record.record import Kind
 from store.replication.messages import (
+    AskGrants,
     FetchRecords,
     FetchReply,
+    GrantsReply,
     PutPackage,
     PutReply,
     ReconcileReply,
@@ -68,6 +70,7 @@ from store.replication.messages import (
     SlotReportReply,
     SlotState,
     Wanted,
+    Writing,
 )
 
 ID, HASH = b"i" * 20, b"h" * 32
@@ -90,6 +93,8 @@ MESSAGES: list[Message] = [
     FetchReply(b"package", (1,), (2,)),
     ReconcileStep(20_000, (RANGE,), FORM),
     ReconcileReply((RANGE,), FORM),
+    AskGrants((Writing(ID, ID, 1, 2),)),
+    GrantsReply((), (1, 2)),
     SlotReport(8, (1, 2)),
     SlotReportReply((SlotState(1, 2, 3, HASH, True),)),
     AskStatistics(1, 8, (1, 2), "query ü", "en", "site", ("word",)),

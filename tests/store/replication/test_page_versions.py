@@ -292,6 +292,54 @@ def test_the_version_that_stands_outlives_a_restart_and_a_lost_index() -> None:
     network(6, story)
 
 
+def test_a_grant_that_its_author_alone_knows_counts_at_all_owners() -> None:
+    """Its team changed while it held the slot, so two grants cover what it wrote; the page came with the weak one."""
+
+    async def story(net: Net) -> None:
+        await started(net, 6)
+        first, second, third, *others = by_rank(net, S)
+        await write(net, S, first, third)
+        await all_show(net, S, "strong")
+        await write(net, W, second, others[0])
+        net.granted[second.id, slot_of(W.key, BITS)].append(grant(W, second.identity, first.identity))
+        await all_show(net, S, "weak")
+
+    network(6, story)
+
+
+def test_owners_of_whom_not_all_saw_a_grant_as_strong_show_the_same_with_or_without_the_third() -> None:
+    """One who signed left for good. His successor came too late to know; one who knows is away, and comes back."""
+
+    async def story(net: Net) -> None:
+        net.set_strategy(grants_from=1)
+        for node in net.list:
+            node.tell(frozenset())
+        ranked = net.list[0].overlay.candidates(slot_of(S.key, BITS))
+        signer, leaver, successor, witness, *liars = [net.nodes[id] for id in ranked]
+        net.strangers.add(successor.id)
+        for node in (signer, leaver, witness, *liars):
+            node.start()
+        await net.all_ready()
+        await write(net, S, signer, leaver)
+        await all_show(net, S, "strong")
+        net.strangers = {leaver.id}
+        leaver.kill()
+        successor.start()
+        await net.all_ready()
+        await net.until(lambda: shown(successor, S) == "strong")
+        witness.kill()
+        await asyncio.sleep(1.0)
+        for node in (signer, successor):
+            assert not (await push(net, W, liars, node)).refused
+        here = slot_of(S.key, BITS)
+        alike = lambda: signer.replicator.slot_states([here])[0] == successor.replicator.slot_states([here])[0]  # noqa: E731
+        await net.until(lambda: shown(signer, S) == "weak" == shown(successor, S) and alike())
+        witness.start()
+        await all_show(net, S, "strong")
+
+    network(6, story)
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_in_whatever_order_versions_come_all_owners_end_with_one_page(seed: int) -> None:
     """Strong and weak versions of some pages come to owners in any order, with deaths between: at rest all show the
