@@ -102,6 +102,7 @@ from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.grant import (
     CLOCKS_S,
     LATE_S,
+    Grant,
     SignedGrant,
     decode_grant,
     encode_grant,
@@ -148,6 +149,7 @@ __all__ = [
     "FailureDomains",
     "Family",
     "FaultSite",
+    "Grant",
     "HearTime",
     "Identity",
     "InputError",

@@ -11,13 +11,24 @@ import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence, Set
 from functools import partial
+from itertools import islice
 
-from dht import DocumentId, NodeId, Overlay, RemoteError, SignedGrant, grant_flaw, node_id_of, owners_needed, slot_of
+from dht import (
+    DocumentId,
+    Grant,
+    NodeId,
+    Overlay,
+    RemoteError,
+    SignedGrant,
+    grant_flaw,
+    node_id_of,
+    owners_needed,
+    slot_of,
+)
 from store.config import StoreConfig
 from store.disk.known_grants import KnownGrants
-from store.record.package import MAX_RECORDS
 from store.record.record import Record
-from store.replication.messages import MAX_WANTED, AskGrants, GrantsReply, Writing
+from store.replication.messages import MAX_ENDORSED, MAX_WRITINGS, AskGrants, GrantsReply, Writing
 from store.replication.proof_thread import ProofThread
 
 log = logging.getLogger(__name__)
@@ -31,7 +42,7 @@ class Endorsements:
 
     def __init__(self, overlay: Overlay, known: KnownGrants, proofs: ProofThread, config: StoreConfig) -> None:
         self._overlay, self._known, self._proofs, self._config = overlay, known, proofs, config
-        self._heard: OrderedDict[SignedGrant, set[NodeId]] = OrderedDict()
+        self._heard: OrderedDict[Grant, set[NodeId]] = OrderedDict()
 
     def is_strong(self, signed: SignedGrant, key: bytes = b"") -> bool:
         """Tell whether most owners of a grant's slot endorse it, as far as this node has heard. `key`: where something
@@ -48,11 +59,10 @@ class Endorsements:
         return list(dict.fromkeys(found))
 
     def answer(self, writings: Iterable[Writing]) -> GrantsReply:
-        """Say by which grants versions were written, and which of these this node endorses."""
+        """Name the grants under which versions were written that this node endorses."""
         found = {grant: writing.key for writing in writings for grant in self.grants_of(writing)}
-        grants = tuple(found)[:MAX_RECORDS]
-        endorsed = (n for n, g in enumerate(grants) if self._known.was_strong(g) or self.is_strong(g, found[g]))
-        return GrantsReply(grants, tuple(endorsed))
+        endorsed = (g for g, key in found.items() if self._known.was_strong(g) or self.is_strong(g, key))
+        return GrantsReply(tuple(islice(endorsed, MAX_ENDORSED)))
 
     async def ask(self, records: Iterable[Record]) -> set[DocumentId]:
         """Ask the live owners of records' slots by which grants they were written and who endorses these; return those
@@ -64,8 +74,8 @@ class Endorsements:
         unsaid = set[DocumentId]()
         async with asyncio.TaskGroup() as tasks:
             for owner, part in parts.items():
-                for n in range(0, len(part), MAX_WANTED):
-                    tasks.create_task(self._ask(owner, part[n : n + MAX_WANTED], unsaid), name="store-ask-grants")
+                for n in range(0, len(part), MAX_WRITINGS):
+                    tasks.create_task(self._ask(owner, part[n : n + MAX_WRITINGS], unsaid), name="store-ask-grants")
         return unsaid
 
     async def sound(self, grants: Sequence[SignedGrant]) -> list[SignedGrant]:
@@ -81,7 +91,7 @@ class Endorsements:
         return {view.owners(slot) for slot in slots}
 
     def _is_endorsed(self, signed: SignedGrant, owners: Sequence[NodeId]) -> bool:
-        needed, given = owners_needed(len(owners)), signed.signers | self._heard.get(signed, set())
+        needed, given = owners_needed(len(owners)), signed.signers | self._heard.get(signed.grant, set())
         count = len(given & {*owners})
         me = self._overlay.view.node_id
         if count == needed - 1 and me in owners and me not in given:
@@ -106,17 +116,16 @@ class Endorsements:
             log.debug("no word of grants peer=%s count=%d reason=%s", owner.hex(), len(records), error)
             unsaid.update(record.id for record in records)
             return
-        endorsed = {reply.grants[n] for n in reply.endorsed if n < len(reply.grants)}
-        fit = {grant for grant in reply.grants if any(_covers(grant, writing) for writing in writings)}
         held = {grant for writing in writings for grant in self.grants_of(writing)}
-        sound = await self.sound(sorted(fit - held, key=lambda grant: grant.grant.until_s))
-        for grant in endorsed & (held | set(sound)):
+        fit = [grant for grant in reply.grants if any(_covers(grant, writing) for writing in writings)]
+        news = await self.sound([grant for grant in fit if grant not in held])
+        for grant in {*news, *held.intersection(fit)}:
             self._hear(grant, owner)
-        await self._known.keep([g for g in sound if any(self.is_strong(g, r.key) for r in records)])
+        await self._known.keep([g for g in news if any(self.is_strong(g, record.key) for record in records)])
 
-    def _hear(self, grant: SignedGrant, owner: NodeId) -> None:
-        self._heard.setdefault(grant, set()).add(owner)
-        self._heard.move_to_end(grant)
+    def _hear(self, signed: SignedGrant, owner: NodeId) -> None:
+        self._heard.setdefault(signed.grant, set()).update({owner}, signed.signers)
+        self._heard.move_to_end(signed.grant)
         if len(self._heard) > _HEARD_OF:
             self._heard.popitem(last=False)
 

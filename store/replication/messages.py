@@ -15,6 +15,7 @@ from store.record.range_reconciliation import FORM, MAX_RANGES, Range
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
 
 MAX_WANTED = 256  # records asked for in one message
+MAX_WRITINGS, MAX_ENDORSED = 64, 256  # versions whose grants are asked for in one message; grants in an answer
 # An answer stops after so many bytes of records, some seconds of a slow line when compressed, but holds at least one.
 FETCH_BYTES = 1 << 20
 MAX_SLOTS = 65_536
@@ -124,17 +125,16 @@ class Writing(msgspec.Struct, frozen=True, array_like=True):
 
 
 class AskGrants(Message, frozen=True, array_like=True):
-    """Asks by which grants these versions were written, and which of those the peer endorses."""
+    """Asks by which grants these versions were written."""
 
-    writings: Annotated[tuple[Writing, ...], Meta(max_length=MAX_WANTED)]
+    writings: Annotated[tuple[Writing, ...], Meta(max_length=MAX_WRITINGS)]
 
 
 class GrantsReply(Message, frozen=True, array_like=True):
-    """Brings the grants that the peer knows of, each once. `endorsed`: indexes of those that most of the slot's owners
-    endorsed, as the peer saw it when they came or sees it now."""
+    """Brings those of the grants that the peer endorses, each once: it signed them, or they were strong when they
+    came."""
 
-    grants: _Grants
-    endorsed: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
+    grants: Annotated[tuple[SignedGrant, ...], Meta(max_length=MAX_ENDORSED)]
 
 
 class ReconcileStep(Message, frozen=True, array_like=True):

@@ -94,7 +94,7 @@ MESSAGES: list[Message] = [
     ReconcileStep(20_000, (RANGE,), FORM),
     ReconcileReply((RANGE,), FORM),
     AskGrants((Writing(ID, ID, 1, 2),)),
-    GrantsReply((), (1, 2)),
+    GrantsReply(()),
     SlotReport(8, (1, 2)),
     SlotReportReply((SlotState(1, 2, 3, HASH, True),)),
     AskStatistics(1, 8, (1, 2), "query ü", "en", "site", ("word",)),
