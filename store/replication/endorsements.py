@@ -61,7 +61,7 @@ class Endorsements:
     def answer(self, writings: Iterable[Writing]) -> GrantsReply:
         """Name the grants under which versions were written that this node endorses."""
         found = {grant: writing.key for writing in writings for grant in self.grants_of(writing)}
-        endorsed = (g for g, key in found.items() if self._known.was_strong(g) or self.is_strong(g, key))
+        endorsed = (grant for grant, key in found.items() if self._endorses(grant, key))
         return GrantsReply(tuple(islice(endorsed, MAX_ENDORSED)))
 
     async def ask(self, records: Iterable[Record]) -> set[DocumentId]:
@@ -97,6 +97,10 @@ class Endorsements:
         if count == needed - 1 and me in owners and me not in given:
             return self._known.was_strong(signed)
         return count >= needed
+
+    def _endorses(self, signed: SignedGrant, key: bytes) -> bool:
+        has_signed = self._overlay.view.node_id in signed.signers
+        return has_signed or self._known.was_strong(signed) or self.is_strong(signed, key)
 
     def _asked_about(self, record: Record) -> Set[NodeId]:
         view = self._overlay.view

@@ -63,7 +63,7 @@ class PageVersions:
         due = [record for pair in held if pair[0].id not in self._asked for record in pair]
         unsaid = await self._right.ask_owners(due)
         answered = {record.id for record in due} - unsaid
-        self._asked |= dict.fromkeys([record.id for record in due], now)
+        self._asked |= dict.fromkeys(answered, now)
         for standing, page in held:
             if self._right.is_strongly_written(page):
                 await self._replace(page)
