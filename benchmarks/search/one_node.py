@@ -13,6 +13,7 @@ from typing import Any
 from benchmarks.search.measures import DEPTH
 from crawl.content.similarity import signature
 from dht import DocumentId, Key, NodeId, Now, Slot, Strategy
+from dht.membership.late_peers import LatePeers
 from index import (
     NEWEST_RULES,
     Agreement,
@@ -49,6 +50,7 @@ class NetworkOfOne:
     handlers: dict = field(default_factory=dict)
     node_id: NodeId = ME
     strategy: Strategy = STRATEGY
+    late: LatePeers = field(default_factory=lambda: LatePeers(_clock))
 
     @property
     def view(self) -> "NetworkOfOne":
