@@ -25,13 +25,15 @@ class Image:
     """A copy of what a node keeps of its place in the network, made at some time."""
 
     def __init__(self, node: SimNode) -> None:
-        self.files = {path: path.read_bytes() for path in node.folder.rglob("*") if path.is_file()}
+        files = [path for path in node.folder.rglob("*") if path.is_file()]
+        self.files = {path: (path.stat().st_mode, path.read_bytes()) for path in files}
 
     def put_back(self, node: SimNode) -> None:
         for path in [path for path in node.folder.rglob("*") if path.is_file()]:
             path.unlink()
-        for path, content in self.files.items():
+        for path, (mode, content) in self.files.items():
             path.write_bytes(content)
+            path.chmod(mode)  # a secret that others may read is none
 
 
 class History:
