@@ -2,7 +2,8 @@
 
 Pure: `now` is steady time in seconds. A turn is borrowed from the queues like any (`site_queues.py`); whoever has it
 says on its return how long the site must rest, and it rests no less than after one of our own requests. One that is not
-returned ends by itself. Of a site's turns at most one in SPARED is lent, so whoever only asks slows nobody down much.
+returned ends by itself. Of a site's turns about one in SPARED is lent, but for a few at once, which one hearing of
+witnesses takes; so whoever only asks slows nobody down much.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,8 @@ from crawl.politeness.site_delays import SiteDelays
 from dht import Slot
 
 TURN_S = 90.0  # longer than any fetch
-SPARED = 4.0
+SPARED = 5.0  # a turn lent puts the next off by so many rests
+AT_ONCE = 6.0  # turns of one site lent without sparing it: a look and two more, each with its robots.txt
 MAX_LENT = 256  # turns out at once, and sites whose next one is waited for
 AGAIN_S = 60.0  # until a site that is down is asked for again
 
@@ -25,13 +27,21 @@ class _Loan:
     expires_at: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Spared:
+    """When a site's crawler has had its share again of all turns so far, and how long one lent turn puts that off."""
+
+    until: float
+    each_s: float
+
+
 class LentTurns:
     """The turns of sites that others have just now."""
 
     def __init__(self, queues: SiteQueues, delays: SiteDelays) -> None:
         self._queues, self._delays = queues, delays
         self._out: dict[str, _Loan] = {}
-        self._not_before: dict[str, float] = {}
+        self._spared: dict[str, _Spared] = {}
 
     def lend(self, site: str, slot: Slot, by: str, floor_s: float, now: float) -> float:
         """Lend a site's turn and return 0.0, or return the seconds after which to ask again. `slot`: in which the site
@@ -40,10 +50,10 @@ class LentTurns:
         loan = self._out.get(site)
         if loan is not None:
             return 0.0 if loan.by == by else BUSY_S  # its answer may have been lost
-        wait_s = self._not_before.get(site, 0.0) - now
-        if wait_s > 0:
+        spared = self._spared.get(site)
+        if spared is not None and (wait_s := spared.until - now - (AT_ONCE - 1) * spared.each_s) > 0:
             return wait_s
-        if len(self._out) + len(self._not_before) >= MAX_LENT or self._delays.breaker_reason(site):
+        if len(self._out) + len(self._spared) >= MAX_LENT or self._delays.breaker_reason(site):
             return AGAIN_S
         if wait_s := self._queues.borrow(site, by, now):
             return wait_s
@@ -58,13 +68,14 @@ class LentTurns:
             return False
         del self._out[site]
         rest_s = max(rest_s, loan.rest_s)
-        self._not_before[site] = now + SPARED * rest_s
+        before, each_s = self._spared.get(site), SPARED * rest_s
+        self._spared[site] = _Spared(max(now, before.until if before else now) + each_s, each_s)
         self._queues.give_back(site, now, rest_s)
         return True
 
     def expire(self, now: float) -> None:
         """End the turns that were not returned in time."""
-        self._not_before = {site: at for site, at in self._not_before.items() if at > now}
+        self._spared = {site: spared for site, spared in self._spared.items() if spared.until > now}
         for site, loan in [(site, loan) for site, loan in self._out.items() if loan.expires_at <= now]:
             self.take_back(site, loan.by, loan.rest_s, now)
 

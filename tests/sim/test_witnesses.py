@@ -138,7 +138,7 @@ def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetch
         forged = sum(visit.node == liar.name and not visit.url.endswith("/robots.txt") for visit in world.log)
         witnessed = sum(visit.as_witness for visit in world.log)
         print(f"forged {forged} fetches {len(world.log)} as witness {witnessed} at {world.loop.time():.0f} s")
-        assert forged <= 1200
+        assert forged <= 1000
         assert witnessed <= 0.03 * len(world.log)
 
     simulate(scenario, LARGE)

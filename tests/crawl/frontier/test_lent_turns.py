@@ -3,7 +3,7 @@
 from random import Random
 
 from crawl import CrawlConfig, Visit
-from crawl.frontier.lent_turns import SPARED, TURN_S, LentTurns
+from crawl.frontier.lent_turns import AT_ONCE, SPARED, TURN_S, LentTurns
 from crawl.politeness.site_delays import SiteDelays
 from dht import Now, Slot
 from tests.crawl.world import new_frontier
@@ -64,7 +64,7 @@ def test_a_turn_that_is_not_returned_ends_by_itself() -> None:
     assert not turns.has(SLOT) and frontier.pop(at(TURN_S + 1.1)) is not None
 
 
-def test_who_only_asks_for_turns_takes_a_fifth_of_them() -> None:
+def test_who_only_asks_for_turns_takes_no_more_than_a_quarter_of_them() -> None:
     frontier, sites, turns = made(200)
     now, own, lent = 0.0, 0, 0
     while own + lent < 200:
@@ -76,4 +76,25 @@ def test_who_only_asks_for_turns_takes_a_fifth_of_them() -> None:
             sites.end_request(task, now, 1.0)
             frontier.settle(task, None, at(now))
         now += 0.1
-    assert lent <= 200 / SPARED
+    assert lent <= 200 / 4
+
+
+def asked_for(turns: LentTurns, sites, frontier, until: float) -> list[float]:
+    """When somebody gets a site's turns, who asks for one every second and keeps none for long."""
+    lent, now = [], 0.0
+    while now < until:
+        if turns.lend(SITE, SLOT, f"turn {now}", 5.0, now) == 0.0:
+            lent.append(now)
+            turns.take_back(SITE, f"turn {now}", 5.0, now)
+        elif (task := frontier.pop(at(now))) is not None:
+            sites.end_request(task, now, 5.0)
+            frontier.settle(task, None, at(now))
+        now += 1.0
+    return lent
+
+
+def test_the_turns_of_one_hearing_follow_each_other_and_later_ones_are_far_between() -> None:
+    frontier, sites, turns = made(400)
+    lent = asked_for(turns, sites, frontier, 1000.0)
+    assert lent[5] <= 2 * 5 * 5.0, "each second turn, or faster"
+    assert len(lent) <= AT_ONCE + 1000 / (SPARED * 5.0)
