@@ -13,7 +13,7 @@ RATE = 0.02  # of an author's pages
 FIRST = 200  # pages of an author that this node sees: all of them, as far as the budget goes
 MAX_AUTHORS = 4096  # whose pages are counted; one that is forgotten begins anew
 COST = 2.0  # fetches that a look may take: robots.txt, and the page
-RESERVE = 4.0  # fetches kept for others' questions
+RESERVE = 2.0  # fetches kept for others' questions
 BURST = 8.0  # fetches saved up at most
 
 

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 STEP_S = 5.0
 READ_EVERY_S = 1800.0  # of each author who shares a slot with this node
-NEWS_S = 20.0  # after news of an author: the statements of others are published meanwhile
+NEWS_S = 10.0  # after news of an author: the statements of others are published meanwhile
 LIFE_S = 44 * 3600.0
 AGAIN_S = 12 * 3600.0  # own statements are written again
 MAX_AUTHORS = 4096

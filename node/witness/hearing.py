@@ -63,11 +63,13 @@ class HeardPage(Message, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A version to look at for others. `answer` is told where the page is unlike."""
+    """A version to look at for others. `answer` is told where the page is unlike; nobody waits after `until`
+    (steady)."""
 
     record: Record
     caller: NodeId
     answer: Tell
+    until: float
 
 
 @dataclass(slots=True)
@@ -101,8 +103,15 @@ class Hearing:
         overlay.serve(HeardPage, self._take_heard)
 
     def next_call(self) -> Call | None:
-        """Return what another witness wants looked at, None where nobody wants anything."""
-        return self._calls.popleft() if self._calls else None
+        """Return what another witness wants looked at next, and has not long given up; None where nobody wants
+        anything. `take_up` must follow, or it is returned again."""
+        while self._calls and self._clock().steady > self._calls[0].until:
+            self._calls.popleft()
+        return self._calls[0] if self._calls else None
+
+    def take_up(self, call: Call) -> None:
+        """Note that a call is answered now."""
+        self._calls.remove(call)
 
     def is_heard(self, author: NodeId, url: str) -> bool:
         """Tell whether a page of an author's at a URL's site was heard about, and denied, lately."""
@@ -173,7 +182,8 @@ class Hearing:
             raise BadMessage(peer.hex(), "calls a witness where the strategy wants none")
         of_peer = sum(each.caller == peer for each in self._calls)
         if len(self._calls) < MAX_CALLS and of_peer < MAX_CALLS_EACH:
-            self._calls.append(Call(record, peer, lambda r, mine: self.testify(r, mine, peer)))
+            until = self._clock().steady + HEARING_S
+            self._calls.append(Call(record, peer, lambda r, mine: self.testify(r, mine, peer), until))
         return Done()
 
     async def _take_statement(self, peer: NodeId, said: PageDenied) -> Done:

@@ -113,9 +113,11 @@ class Witness:
         """Look at what was drawn, as far as the budget goes; whom others call for comes first."""
         while self._open < MAX_OPEN:
             if (called := self._hearing.next_call()) is not None:
-                if self._budget.take(asked=True):
-                    self._open += 1
-                    tasks.create_task(self._answer(called.record, called.answer), name="witness-called")
+                if not self._budget.take(asked=True):
+                    return  # it waits until there is so much
+                self._hearing.take_up(called)
+                self._open += 1
+                tasks.create_task(self._answer(called.record, called.answer), name="witness-called")
                 continue
             page = self._next_due()
             if page is None or not self._budget.take(asked=False):

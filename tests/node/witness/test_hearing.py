@@ -7,6 +7,7 @@ from crawl import signature
 from dht import BadMessage, Done, Identity, RemoteError, placement_key, site_of, slot_of
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
+from node.witness.draw import WitnessBudget
 from node.witness.hearing import CallWitness, HeardPage, PageDenied
 from node.witness.site_turns import AskTurn, Turn, TurnDone
 from node.witness.statement import Statement, sign_statement
@@ -82,6 +83,39 @@ def test_calls_and_hearings_that_nobody_may_bring_are_refused_and_accuse_nobody(
         await world.pass_time(120.0)
         boards = [node.node_core.witnessing.board for node in nodes]
         assert not any(board.statements or board.convicts() for board in boards)
+
+    simulate(scenario, PLAN)
+
+
+def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
+    async def scenario(world: World) -> None:
+        nodes = await world.add(6)
+        await world.pass_time(10.0)
+        await world.crawl()
+        await world.pass_time(1000.0)  # nobody looks at these pages by itself any more
+        record, author = a_page(nodes)
+        caller, peer = [node for node in nodes if node is not author][:2]
+        fetched, witness = [0], peer.node_core.witnessing.witness
+        witness._budget, witness._fetched = WitnessBudget(), lambda: fetched[0]
+        url = decode_document(record.body).url
+
+        def looks() -> list[str]:
+            return [visit.url for visit in world.log if visit.as_witness and visit.node == peer.name]
+
+        call = CallWitness(pack([record.without_content()]))
+        await caller.overlay.ask(peer.overlay.node_id, call, Done, timeout_s=5.0)
+        await world.pass_time(60.0)
+        assert url not in looks()
+        fetched[0] = 1000
+        await world.until(lambda: url in looks(), 60.0)
+        before = len(looks())
+        witness._budget = WitnessBudget()
+        witness._budget.earn(fetched[0], 0.0)
+        await caller.overlay.ask(peer.overlay.node_id, call, Done, timeout_s=5.0)
+        await world.pass_time(700.0)
+        fetched[0] = 2000
+        await world.pass_time(60.0)
+        assert len(looks()) == before, "nobody waits for it any more"
 
     simulate(scenario, PLAN)
 
