@@ -49,8 +49,8 @@ class WitnessBudget:
         self._fetched = fetched
 
     def take(self, *, asked: bool) -> bool:
-        """Spend what one look may cost, where there is so much. Where no other witness asks, something is left for
-        those who will."""
+        """Spend what one look may cost, where there is so much. Where nothing speaks against the page's author
+        (`asked`), something is left for looks that others will ask for."""
         if self._credit < COST + (0.0 if asked else RESERVE):
             return False
         self._credit -= COST

@@ -119,8 +119,8 @@ class Witness:
                 self._open += 1
                 tasks.create_task(self._answer(called.record, called.answer), name="witness-called")
                 continue
-            page = self._next_due()
-            if page is None or not self._budget.take(asked=False):
+            page, is_suspect = self._next_due()
+            if page is None or not self._budget.take(asked=is_suspect):
                 return
             del self._due[page.id]
             record = self._store.find(Kind.DOCUMENT, page.id, content=False)
@@ -130,12 +130,14 @@ class Witness:
             self._open += 1
             tasks.create_task(self._answer(record, self._hearing.call), name="witness-look")
 
-    def _next_due(self) -> DrawnPage | None:
-        """Return the page to look at next: one of whoever wrote an unlike page lately, at another site, before all
-        others; the newest, which had the least time to change."""
-        suspects, newest_first = {author for author, _ in self._suspects}, list(reversed(self._due.values()))
-        news = (p for p in newest_first if p.author in suspects and (p.author, p.site) not in self._suspects)
-        return next(news, None) or next(iter(newest_first), None)
+    def _next_due(self) -> tuple[DrawnPage | None, bool]:
+        """Return the page to look at next, and whether it is a suspect's: of whoever wrote an unlike page lately, as
+        this node or another saw it, at another site. These come before all others, and of both the newest, which had
+        the least time to change."""
+        known = {*self._suspects, *self._hearing.called_about()}
+        authors, newest_first = {author for author, _ in known}, list(reversed(self._due.values()))
+        news = next((p for p in newest_first if p.author in authors and (p.author, p.site) not in known), None)
+        return news or next(iter(newest_first), None), news is not None
 
     def _suspect(self, author: NodeId, site: str) -> None:
         self._suspects[author, site] = None
