@@ -1,12 +1,15 @@
 """Answers about the best documents are asked twice, after the user has theirs: of whoever is new here, and of everybody
 now and then.
 
-Where two say unlike things, the signed documents are read and a third is asked (`hit_disputes.py`).
+Where two say unlike things, the signed documents are read and a third is asked (`hit_disputes.py`). Who says that it
+may have left out what another names, is asked for that slot alone, as deep as any node looks, and so are others.
 """
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from dht import AuditLine, DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic
 from index.query.parser import Query
@@ -17,6 +20,7 @@ from index.search.hit_disputes import (
     Testimony,
     best_rows,
     find_disputes,
+    find_excuse,
     says_level,
     slot_of_row,
     who_denies,
@@ -49,9 +53,10 @@ class _Given:
 class HitAudit:
     """Asks others for what peers answered, and refutes who stands alone."""
 
-    def __init__(self, audit: PeerAudit, overlay: Overlay, gather: ScatterGather, read: Read) -> None:
-        """`read` gives documents whose signatures were verified."""
+    def __init__(self, audit: PeerAudit, overlay: Overlay, gather: ScatterGather, read: Read, max_depth: int) -> None:
+        """`read` gives documents whose signatures were verified; `max_depth`: candidates that a peer looks at."""
         self._audit, self._overlay, self._gather, self._read = audit, overlay, gather, read
+        self._max_depth = max_depth
         self.line: AuditLine[_Given] = AuditLine(self._confirm)  # whoever runs this node runs it, too
 
     def offer(self, covered: Gathered[BestAnswer], query: Query, ask: AskOf) -> None:
@@ -67,10 +72,22 @@ class HitAudit:
             return
         second = await self._ask(given, first.slots, {first.peer})
         disputes = find_disputes(first, second, given.asked)
-        if second and not disputes:
-            self._audit.agreed(first.peer, Topic.HITS)
+        if not disputes and (excuse := find_excuse([first, *second], given.asked)):
+            await self._ask_deeper(given, *excuse)
         elif disputes:
             await self._settle(given, [first, *second], disputes)
+        elif second:
+            self._audit.agreed(first.peer, Topic.HITS)
+
+    async def _ask_deeper(self, given: _Given, claim: Testimony, slot: Slot) -> None:
+        """Ask a peer that may have left out something for one slot alone, and others the same."""
+        peer, alone = claim.peer, frozenset([slot])
+        ask: AskOf = lambda slots: replace(given.ask(slots), depth=self._max_depth)  # noqa: E731
+        deeper = _Given(claim._replace(slots=alone), given.query, ask)
+        first = await self._ask_of(deeper, {slot: [peer]})
+        second = await self._ask(deeper, alone, {peer}) if first else []
+        if second and (disputes := find_disputes(first[0], second, deeper.asked)):
+            await self._settle(deeper, [*first, *second], disputes)
 
     async def _settle(self, given: _Given, claims: list[Testimony], disputes: Disputes) -> None:
         true = await self._true_rows(given, claims, best_rows(disputes))
@@ -108,23 +125,26 @@ class HitAudit:
             return
         (alone,), witnesses = denying, [claim.peer for claim in naming]
         slot = slot_of_row(row, ask.slot_bits)
-        is_lie = says_level(alone, slot, self._overlay.view.owners(slot), witnesses)
-        self._audit.refute(
-            alone.peer, Topic.HITS, f"that it does not have document {row.id.hex()}", witnesses, is_behind=not is_lie
-        )
+        is_lie = says_level(alone, slot, self._overlay.view.owners(slot), witnesses) and row.score > alone.answer.bound
+        what = f"that it does not have document {row.id.hex()}"
+        if row.score <= alone.answer.bound:
+            what = f"that it may have left out documents as {row.id.hex()}, though others had to leave out none"
+        self._audit.refute(alone.peer, Topic.HITS, what, witnesses, is_behind=not is_lie)
 
     async def _ask(self, given: _Given, slots: Collection[Slot], without: Iterable[NodeId]) -> list[Testimony]:
         """Ask others the same of these slots; of each slot one answers."""
         view, others = self._overlay.view, frozenset(without) | self._audit.refuted()
         if view.strategy.slot_bits != given.asked.slot_bits:
             return []
-        ready: Ready = {slot: [peer for peer in view.ready(slot) if peer not in others] for slot in sorted(slots)}
-        some = {slot: peers for slot, peers in ready.items() if peers}
-        if not some:
+        ready = {slot: [peer for peer in view.ready(slot) if peer not in others] for slot in sorted(slots)}
+        return await self._ask_of(given, {slot: peers for slot, peers in ready.items() if peers})
+
+    async def _ask_of(self, given: _Given, ready: Ready) -> list[Testimony]:
+        if not ready:
             return []
 
         def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
             return wrong_best(answer, given.ask(slots), given.query)
 
-        covered = await self._gather.cover(some, given.ask, BestAnswer, wrong, self._audit.now + PATIENCE_S)
+        covered = await self._gather.cover(ready, given.ask, BestAnswer, wrong, self._audit.now + PATIENCE_S)
         return [Testimony(*each) for each in covered.answers]

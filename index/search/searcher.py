@@ -120,7 +120,7 @@ class Searcher:
         self._local, self._suggester = local, Suggester()
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
         self.audit = audit or PeerAudit(clock, rng.random)
-        self.hit_audit = HitAudit(self.audit, overlay, gather, read)
+        self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 

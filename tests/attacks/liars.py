@@ -39,7 +39,6 @@ class Lie(NamedTuple):
 
     tell: Tell = _honest
     later: Later | None = None  # once all is crawled
-    is_found_out: bool = True  # otherwise it changes no answer, and goes on
 
 
 def overridden(message: type[Message], alter: Callable[[Message, Message], Message]) -> Lie:
@@ -165,9 +164,7 @@ LIES: dict[str, Lie] = {
     "statistics: documents without end": overridden(AskStatistics, _endless),
     "hits: the best are left out": overridden(AskBest, _halved),
     "hits: there is nothing": overridden(AskBest, _nothing),
-    "hits: the best are left out, and others may follow": overridden(AskBest, _endless_bound)._replace(
-        is_found_out=False
-    ),
+    "hits: the best are left out, and others may follow": overridden(AskBest, _endless_bound),
     "hits: made up": overridden(AskBest, _invented),
     "records: there are none": overridden(FetchRecords, lambda asked, answer: FetchReply(pack([]))),
     "reconciliation: all is level": overridden(

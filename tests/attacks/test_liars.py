@@ -14,7 +14,7 @@ OLD_S = 60.0  # what was written later may be on its way, and accuses nobody
 RIGHT = 0.99
 TOUCHED = 100  # queries of an asker that reach the liar, until it is avoided
 RECORDS = 50
-SHORT = ("hits: the best are left out", "records: there are none")
+SHORT = ("hits: the best are left out", "hits: the best are left out, and others may follow", "records: there are none")
 
 
 def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
@@ -31,7 +31,7 @@ def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
         print(judged, f"{judged.share_right:.2%} right")
         assert judged.share_right >= RIGHT, judged
         assert judge.accused() <= {liar.overlay.view.node_id}, "nobody else"
-        if lie.is_found_out and any(judged.touched.values()):
+        if any(judged.touched.values()):
             assert all(touched <= TOUCHED for touched in judged.touched.values()), judged
             assert judge.accused(), "who asked it found it out"
         assert not judged.doubly_held and not judge.thin() and not judge.unseen()

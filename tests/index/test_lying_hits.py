@@ -21,6 +21,7 @@ from index.shard.messages import BestAnswer
 
 QUERY = "run OR the OR walk"
 FOUND_WITHIN = 4  # queries of one asker
+CONFIG = IndexConfig(engine="memory", commit_s=0.0)
 
 
 def best_left_out(answer: Message) -> Message:
@@ -58,8 +59,8 @@ def others_may_follow(answer: Message) -> Message:
     return answer
 
 
-async def made(replicas: int = 3) -> World:
-    world = World(random.Random(31), 5, replicas, IndexConfig(engine="memory", commit_s=0.0))
+async def made(replicas: int = 3, config: IndexConfig = CONFIG) -> World:
+    world = World(random.Random(31), 5, replicas, config)
     await world.put(corpus.web(random.Random(32), 80))
     return world
 
@@ -78,7 +79,13 @@ def refuted(node: QueryNode) -> frozenset[NodeId]:
 
 @pytest.mark.parametrize(
     ("lie", "within"),
-    [(best_left_out, FOUND_WITHIN), (nothing_there, FOUND_WITHIN), (copies_of_one, FOUND_WITHIN), (miscounted, 20)],
+    [
+        (best_left_out, FOUND_WITHIN),
+        (others_may_follow, FOUND_WITHIN),
+        (nothing_there, FOUND_WITHIN),
+        (copies_of_one, FOUND_WITHIN),
+        (miscounted, 20),
+    ],
 )
 async def test_who_stands_alone_against_two_others_is_asked_no_more(
     lie: Callable[[Message], Message], within: int, monkeypatch: pytest.MonkeyPatch
@@ -120,6 +127,17 @@ async def test_what_a_peer_may_have_left_out_is_asked_of_another() -> None:
                 answer = await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
                 assert [each["url"] for each in answer["results"]] == [hit.text.url for hit in wanted.hits[:10]]
                 assert answer["exact"], answer["why"]
+    finally:
+        await world.close()
+
+
+async def test_who_honestly_looks_at_few_candidates_is_left_in_peace() -> None:
+    world = await made(config=replace(CONFIG, first_depth=1, max_depth=2))
+    try:
+        for node in world.nodes:
+            for _ in range(3 * FOUND_WITHIN):
+                await ask(node)
+            assert refuted(node) == set()
     finally:
         await world.close()
 
