@@ -2,7 +2,7 @@
 now and then.
 
 Where two say unlike things, the signed documents are read and a third is asked (`hit_disputes.py`). Who says that it
-may have left out what another names, is asked for that slot alone, as deep as any node looks, and so are others.
+may have left out something, is asked for one slot alone, as deep as any node looks, and so are others.
 """
 
 import asyncio
@@ -20,7 +20,8 @@ from index.search.hit_disputes import (
     Testimony,
     best_rows,
     find_disputes,
-    find_excuse,
+    find_lacking,
+    may_lack,
     says_level,
     slot_of_row,
     who_denies,
@@ -72,22 +73,26 @@ class HitAudit:
             return
         second = await self._ask(given, first.slots, {first.peer})
         disputes = find_disputes(first, second, given.asked)
-        if not disputes and (excuse := find_excuse([first, *second], given.asked)):
-            await self._ask_deeper(given, *excuse)
-        elif disputes:
+        if disputes:
             await self._settle(given, [first, *second], disputes)
+        elif lacking := find_lacking([first, *second], given.asked):
+            await self._ask_deeper(given, *lacking)
         elif second:
             self._audit.agreed(first.peer, Topic.HITS)
 
-    async def _ask_deeper(self, given: _Given, claim: Testimony, slot: Slot) -> None:
-        """Ask a peer that may have left out something for one slot alone, and others the same."""
-        peer, alone = claim.peer, frozenset([slot])
-        ask: AskOf = lambda slots: replace(given.ask(slots), depth=self._max_depth)  # noqa: E731
-        deeper = _Given(claim._replace(slots=alone), given.query, ask)
-        first = await self._ask_of(deeper, {slot: [peer]})
-        second = await self._ask(deeper, alone, {peer}) if first else []
-        if second and (disputes := find_disputes(first[0], second, deeper.asked)):
-            await self._settle(deeper, [*first, *second], disputes)
+    async def _ask_deeper(self, given: _Given, peer: NodeId, slot: Slot) -> None:
+        """Ask a peer that may have left out something for one slot alone, and two others the same."""
+        deeper = _Given(given.claim, given.query, lambda slots: replace(given.ask(slots), depth=self._max_depth))
+        claims, before = await self._ask_of(deeper, {slot: [peer]}), {peer}
+        if not claims or not may_lack(claims[0].answer, deeper.ask([slot])):
+            return
+        for _ in range(2):
+            claims += await self._ask(deeper, [slot], before)
+            before = {claim.peer for claim in claims}
+        witnesses = [claim.peer for claim in claims[1:] if claim.answer.complete]
+        if len(witnesses) > 1:
+            what = f"that it may have left out matches in slot {slot}, of which others left out none"
+            self._audit.refute(peer, Topic.HITS, what, witnesses, is_behind=True)
 
     async def _settle(self, given: _Given, claims: list[Testimony], disputes: Disputes) -> None:
         true = await self._true_rows(given, claims, best_rows(disputes))
@@ -125,11 +130,10 @@ class HitAudit:
             return
         (alone,), witnesses = denying, [claim.peer for claim in naming]
         slot = slot_of_row(row, ask.slot_bits)
-        is_lie = says_level(alone, slot, self._overlay.view.owners(slot), witnesses) and row.score > alone.answer.bound
-        what = f"that it does not have document {row.id.hex()}"
-        if row.score <= alone.answer.bound:
-            what = f"that it may have left out documents as {row.id.hex()}, though others had to leave out none"
-        self._audit.refute(alone.peer, Topic.HITS, what, witnesses, is_behind=not is_lie)
+        is_lie = says_level(alone, slot, self._overlay.view.owners(slot), witnesses)
+        self._audit.refute(
+            alone.peer, Topic.HITS, f"that it does not have document {row.id.hex()}", witnesses, is_behind=not is_lie
+        )
 
     async def _ask(self, given: _Given, slots: Collection[Slot], without: Iterable[NodeId]) -> list[Testimony]:
         """Ask others the same of these slots; of each slot one answers."""

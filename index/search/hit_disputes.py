@@ -1,10 +1,10 @@
 """What answers to one question for the best documents say against each other.
 
 Pure: answers in, disputes out. An answer says which documents are the best of its slots, and that nothing else scores
-above its bound: so it denies every document that it should have named and did not. A bound excuses nobody of whose
-slots, just these, another scored every match for the same question. Copies of a slot may honestly differ
+above its bound: so it denies every document that it should have named and did not. Copies of a slot may honestly differ
 in what was written lately, and an answerer may say that its copy is behind; who says that it is level with others and
-denies what they have had for long does not tell the truth.
+denies what they have had for long does not tell the truth. Nor does who may have left out documents of a slot of which
+others, asked just the same, scored every match.
 """
 
 from collections import Counter
@@ -54,14 +54,13 @@ def slot_of_row(row: HitRow, slot_bits: int) -> Slot:
     return slot_of(row.key, slot_bits)
 
 
-def denied(answer: BestAnswer, rows: Iterable[HitRow], ask: AskBest, *, is_excused: bool = True) -> list[HitRow]:
-    """Return those rows, best first, that whoever answered so should have named just like this, and did not.
-    `is_excused`: whether its bound counts."""
+def denied(answer: BestAnswer, rows: Iterable[HitRow], ask: AskBest) -> list[HitRow]:
+    """Return those rows, best first, that whoever answered so should have named just like this, and did not."""
     named = {hit.id: hit for hit in answer.hits}
     last = answer.hits[-1].place if len(answer.hits) >= ask.k else None
     found = []
     for row in rows:
-        if named.get(row.id) == row or (is_excused and row.score <= answer.bound) or row.score <= ask.floor:
+        if named.get(row.id) == row or row.score <= answer.bound or row.score <= ask.floor:
             continue
         if last is not None and row.place > last:
             continue
@@ -78,25 +77,29 @@ def find_disputes(one: Testimony, others: Sequence[Testimony], ask: AskBest) -> 
         shared = one.slots & other.slots
         for accuser, accused in ((other, one), (one, other)):
             rows = [hit for hit in accuser.answer.hits if slot_of_row(hit, ask.slot_bits) in shared]
-            for row in denied(accused.answer, rows, ask, is_excused=not scored_all(accuser, accused)):
+            for row in denied(accused.answer, rows, ask):
                 disputes.rows.setdefault(slot_of_row(row, ask.slot_bits), []).append(row)
         disputes.counts |= {slot for slot in shared if count_of(one.answer, slot) != count_of(other.answer, slot)}
     return disputes
 
 
-def scored_all(one: Testimony, other: Testimony) -> bool:
-    """Tell whether one scored every match of just those slots for which the other answered."""
-    return one.answer.complete and one.answer.slots == other.answer.slots
+def may_lack(answer: BestAnswer, ask: AskBest) -> bool:
+    """Tell whether whoever answered so says that documents better than its last ones may be left out."""
+    least = answer.hits[-1].score if len(answer.hits) >= ask.k else ask.floor
+    return not answer.complete and answer.bound > least
 
 
-def find_excuse(claims: Sequence[Testimony], ask: AskBest) -> tuple[Testimony, Slot] | None:
-    """Return who leaves out a document of a slot that another names, where nothing but its bound excuses it."""
+def find_lacking(claims: Sequence[Testimony], ask: AskBest) -> tuple[NodeId, Slot] | None:
+    """Return who says that it may have left out documents, and a slot of which another scored every match; of those
+    slots one where it leaves out what the other names, if there is any."""
+    if ask.by_date:
+        return None  # of the newest any bound may be too much
     for claim in claims:
-        slots = {slot for other in claims if other is not claim for slot in other.slots & claim.slots}
-        rows = [hit for other in claims for hit in other.answer.hits if slot_of_row(hit, ask.slot_bits) in slots]
-        for row in denied(claim.answer, rows, ask, is_excused=False):
-            if row.score <= claim.answer.bound:
-                return claim, slot_of_row(row, ask.slot_bits)
+        others = [each for each in claims if each.answer.complete and each.slots & claim.slots]
+        if others and may_lack(claim.answer, ask):
+            rows = {slot_of_row(hit, ask.slot_bits) for each in others for hit in each.answer.hits}
+            shared = {slot for each in others for slot in each.slots & claim.slots}
+            return claim.peer, min(rows & shared or shared)
     return None
 
 
@@ -111,12 +114,7 @@ def who_denies(row: HitRow, claims: Iterable[Testimony], ask: AskBest) -> tuple[
     slot = slot_of_row(row, ask.slot_bits)
     heard = [claim for claim in claims if slot in claim.slots]
     naming = [claim for claim in heard if row in claim.answer.hits]
-
-    def denies(claim: Testimony) -> bool:
-        is_excused = not naming or not all(scored_all(each, claim) for each in naming)
-        return bool(denied(claim.answer, [row], ask, is_excused=is_excused))
-
-    return naming, [claim for claim in heard if denies(claim)]
+    return naming, [claim for claim in heard if denied(claim.answer, [row], ask)]
 
 
 def who_miscounts(slot: Slot, claims: Iterable[Testimony]) -> Testimony | None:

@@ -6,7 +6,7 @@ page may have changed by itself. So is one that changes too often, by what is kn
 
 import asyncio
 import logging
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from node.witness.panel import AGREEING
 from node.witness.panel_view import PanelView
 from node.witness.second_look import Look, SecondLook
 from node.witness.statement import Statement
+from node.witness.verdict import SITES_NEEDED
 from store import Document, Kind, Record, RecordStore, Version, decode_document, url_of
 
 log = logging.getLogger(__name__)
@@ -27,6 +28,7 @@ BATCH = 256
 MAX_DUE = 64  # pages drawn and not yet looked at; the oldest are let go
 MAX_SUSPECTS = 64  # unlike pages remembered
 MAX_OPEN = 4  # looked at at once
+ENOUGH = SITES_NEEDED + 1  # sites where anybody has seen an author's pages to be unlike, or is to look
 WITHIN_S = 900.0  # from a page's fetch until a second one says something
 USUAL_S = 86_400.0  # between two visits of a page of which nothing is known
 MOST_CHANCE = 0.05  # that the page changed by itself in between
@@ -133,11 +135,12 @@ class Witness:
     def _next_due(self) -> tuple[DrawnPage | None, bool]:
         """Return the page to look at next, and whether it is a suspect's: of whoever wrote an unlike page lately, as
         this node or another saw it, at another site. These come before all others, and of both the newest, which had
-        the least time to change."""
+        the least time to change. At ENOUGH sites they come no more, since those looks are wanted for the hearings."""
         known = {*self._suspects, *self._hearing.called_about()}
-        authors, newest_first = {author for author, _ in known}, list(reversed(self._due.values()))
-        news = next((p for p in newest_first if p.author in authors and (p.author, p.site) not in known), None)
-        return news or next(iter(newest_first), None), news is not None
+        sites, newest_first = Counter(author for author, _ in known), list(reversed(self._due.values()))
+        news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in known)
+        suspect = next(news, None)
+        return suspect or next(iter(newest_first), None), suspect is not None
 
     def _suspect(self, author: NodeId, site: str) -> None:
         self._suspects[author, site] = None
