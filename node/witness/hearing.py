@@ -28,6 +28,8 @@ log = logging.getLogger(__name__)
 MAX_CALL_BYTES = 1 << 20  # of a version without its content; longer ones are not heard about
 MAX_CALLS = 24  # waiting to be answered
 MAX_CALLS_EACH = 8  # of one peer
+MAX_IDLE_CALLS = 2  # of one peer, about pages that say what their authors say: then it calls in vain
+IDLE_S = 3600.0  # for so long since the last of them
 MAX_HEARINGS = 64
 FEWEST = 2  # called first; the others where these do not agree
 SECOND_S = 150.0
@@ -100,6 +102,7 @@ class Hearing:
         self._overlay, self._identity, self._panels, self._board, self._clock = overlay, identity, panels, board, clock
         self._calls = deque[Call]()
         self._cases: dict[tuple[bytes, bytes, int], _Case] = {}
+        self._idle: dict[NodeId, tuple[int, float]] = {}  # calls of members that came to nothing, and when the last
         self.agreed = 0  # hearings in which three agreed against an author
         overlay.serve(CallWitness, self._take_call)
         overlay.serve(PageDenied, self._take_statement)
@@ -109,7 +112,7 @@ class Hearing:
         """Return what another witness wants looked at now, and has not given up; None where there is nothing.
         `take_up` must follow, or it is returned again."""
         now = self._clock().steady
-        self._calls = deque(call for call in self._calls if now <= call.until)
+        self._calls = deque(call for call in self._calls if now <= call.until and not self._is_idle(call.caller))
         return next((call for call in self._calls if call.since <= now), None)
 
     def called_about(self) -> set[tuple[NodeId, str]]:
@@ -119,6 +122,17 @@ class Hearing:
     def take_up(self, call: Call) -> None:
         """Note that a call is answered now."""
         self._calls.remove(call)
+
+    def note_idle(self, call: Call) -> None:
+        """Note that the page of a call says what its author says: so others could have us spend all that we may."""
+        count, _ = self._idle.get(call.caller, (0, 0.0))
+        self._idle[call.caller] = count + 1, self._clock().steady
+
+    def _is_idle(self, caller: NodeId) -> bool:
+        count, last_at = self._idle.get(caller, (0, 0.0))
+        if count and self._clock().steady > last_at + IDLE_S:
+            del self._idle[caller]
+        return count >= MAX_IDLE_CALLS
 
     def is_heard(self, author: NodeId, url: str) -> bool:
         """Tell whether a page of an author's at a URL's site was heard about, and denied, lately."""
@@ -191,7 +205,7 @@ class Hearing:
         if not self._overlay.view.strategy.witness_permille:
             raise BadMessage(peer.hex(), "calls a witness where the strategy wants none")
         of_peer = sum(each.caller == peer for each in self._calls)
-        if len(self._calls) < MAX_CALLS and of_peer < MAX_CALLS_EACH:
+        if len(self._calls) < MAX_CALLS and of_peer < MAX_CALLS_EACH and not self._is_idle(peer):
             since = self._clock().steady + call.wait_s
             tell = lambda r, mine: self.testify(r, mine, peer)  # noqa: E731
             self._calls.append(Call(record, peer, tell, since, since + HEARING_S))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crawl import change_rate, decode_visit, public_suffixes, signature
 from dht import Clock, DocumentId, Identity, NodeId, Overlay, node_id_of, site_of, slot_of
 from node.witness.draw import Draw, WitnessBudget
-from node.witness.hearing import Hearing, Tell
+from node.witness.hearing import Call, Hearing, Tell
 from node.witness.panel import AGREEING
 from node.witness.panel_view import PanelView
 from node.witness.second_look import Look, SecondLook
@@ -119,7 +119,7 @@ class Witness:
                     return  # it waits until there is so much
                 self._hearing.take_up(called)
                 self._open += 1
-                tasks.create_task(self._answer(called.record, called.answer), name="witness-called")
+                tasks.create_task(self._answer_call(called), name="witness-called")
                 continue
             page, is_suspect = self._next_due()
             if page is None or not self._budget.take(asked=is_suspect):
@@ -130,17 +130,18 @@ class Witness:
                 self._budget.settle(0)
                 continue
             self._open += 1
-            tasks.create_task(self._answer(record, self._hearing.call), name="witness-look")
+            tasks.create_task(self._look_at(record, self._hearing.call), name="witness-look")
 
     def _next_due(self) -> tuple[DrawnPage | None, bool]:
-        """Return the page to look at next, and whether it is a suspect's: of whoever wrote an unlike page lately, as
-        this node or another saw it, at another site. These come before all others, and of both the newest, which had
-        the least time to change. At ENOUGH sites they come no more, since those looks are wanted for the hearings."""
+        """Return the page to look at next, and whether this node saw another of its author's to be unlike. Pages of
+        whoever wrote one lately, as this node or another says, at another site, come before all others, and of both the
+        newest, which had the least time to change. At ENOUGH sites they come no more: the hearings want those looks."""
         known = {*self._suspects, *self._hearing.called_about()}
         sites, newest_first = Counter(author for author, _ in known), list(reversed(self._due.values()))
         news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in known)
         suspect = next(news, None)
-        return suspect or next(iter(newest_first), None), suspect is not None
+        seen = {author for author, _ in self._suspects}
+        return suspect or next(iter(newest_first), None), suspect is not None and suspect.author in seen
 
     def _suspect(self, author: NodeId, site: str) -> None:
         self._suspects[author, site] = None
@@ -157,18 +158,22 @@ class Witness:
         elapsed_s = self._clock().wall - decode_document(record.body).fetched_at
         return change_rate(decode_visit(visited.body).history, USUAL_S) * elapsed_s <= MOST_CHANCE
 
-    async def _answer(self, record: Record, tell: Tell) -> None:
-        """Look at a page, and tell where it is unlike."""
+    async def _answer_call(self, call: Call) -> None:
+        if await self._look_at(call.record, call.answer) is False:
+            self._hearing.note_idle(call)
+
+    async def _look_at(self, record: Record, tell: Tell) -> bool | None:
+        """Look at a page, and tell where it is unlike; return whether it is, None where that cannot be said."""
         try:
             document = decode_document(record.body)
             if document.gone or document.status != 200:
                 self._budget.settle(0)
-                return
+                return None
             look = await self._look.observe(document.url)
         finally:
             self._open -= 1
         if look is None:
-            return
+            return None
         self.compared += 1
         statement = statement_of(record, document, look)
         if statement.is_unlike:
@@ -176,6 +181,7 @@ class Witness:
             self._suspect(node_id_of(record.proof.author), statement.site)
             log.info("page says something else url=%s author=%s", document.url, node_id_of(record.proof.author).hex())
             await tell(record, statement)
+        return statement.is_unlike
 
 
 def statement_of(record: Record, document: Document, look: Look) -> Statement:

@@ -1,5 +1,7 @@
 """What a member with bad intent tells witnesses: asked over a whole simulated network, refused, and without effect."""
 
+from itertools import count
+
 import pytest
 from msgspec.structs import replace
 
@@ -120,6 +122,30 @@ def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
     simulate(scenario, PLAN)
 
 
+def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_a_while():
+    async def scenario(world: World) -> None:
+        nodes = await world.add(6)
+        await world.pass_time(10.0)
+        await world.crawl()
+        await world.pass_time(1000.0)  # nobody looks at these pages by itself any more
+        record, author = a_page(nodes)
+        caller, peer = [node for node in nodes if node is not author][:2]
+        peer.node_core.witnessing.witness._fetched = count(0, 1000).__next__
+
+        async def looks_after_a_call() -> int:
+            before = len(world.log)
+            call = CallWitness(pack([record.without_content()]))
+            await caller.overlay.ask(peer.overlay.node_id, call, Done, timeout_s=5.0)
+            await world.pass_time(60.0)
+            return sum(visit.as_witness and visit.node == peer.name for visit in world.log[before:])
+
+        assert [await looks_after_a_call() > 0 for _ in range(5)] == [True, True, False, False, False]
+        await world.pass_time(3600.0)
+        assert await looks_after_a_call() > 0
+
+    simulate(scenario, PLAN)
+
+
 def test_a_turn_is_lent_by_who_crawls_the_site_and_to_one_at_a_time():
     async def scenario(world: World) -> None:
         nodes = await world.add(5)
@@ -141,8 +167,9 @@ def test_a_turn_is_lent_by_who_crawls_the_site_and_to_one_at_a_time():
         assert holder.node_core.crawl.crawler.is_busy(home), "the lease does not move while a request may be open"
         await two.overlay.ask(holder.overlay.node_id, TurnDone(site, 1, 0.0), Turn, timeout_s=5.0)
         assert await ask(two, 1) > 0, "it had no turn to give back"
+        returned_at = world.loop.time()
         await one.overlay.ask(holder.overlay.node_id, TurnDone(site, 1, 0.0), Turn, timeout_s=5.0)
-        assert await ask(two, 1) >= 1.0, "the site rests"
+        assert world.loop.time() + await ask(two, 1) >= returned_at + 1.0, "the site rests"
         await world.pass_time(10.0)
         assert await ask(two, 1) == 0.0
 
