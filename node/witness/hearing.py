@@ -130,8 +130,9 @@ class Hearing:
 
     def _is_idle(self, caller: NodeId) -> bool:
         count, last_at = self._idle.get(caller, (0, 0.0))
-        if count and self._clock().steady > last_at + IDLE_S:
-            del self._idle[caller]
+        if self._clock().steady > last_at + IDLE_S:
+            self._idle.pop(caller, None)
+            return False
         return count >= MAX_IDLE_CALLS
 
     def is_heard(self, author: NodeId, url: str) -> bool:

@@ -62,6 +62,7 @@ class Witness:
         self._hearing, self._budget, self._fetched, self._clock = hearing, budget, fetched, clock
         self._draw, self._due = Draw(identity), OrderedDict[DocumentId, DrawnPage]()
         self._suspects: OrderedDict[tuple[NodeId, str], None] = OrderedDict()  # authors of unlike pages, at which sites
+        self._looks = Counter[NodeId]()  # of this node's own choice, by author
         self._open, self._sequence = 0, store.log.sequence
         self.compared = self.unlike = 0
 
@@ -130,18 +131,20 @@ class Witness:
                 self._budget.settle(0)
                 continue
             self._open += 1
+            self._looks[page.author] += 1
             tasks.create_task(self._look_at(record, self._hearing.call), name="witness-look")
 
     def _next_due(self) -> tuple[DrawnPage | None, bool]:
         """Return the page to look at next, and whether this node saw another of its author's to be unlike. Pages of
-        whoever wrote one lately, as this node or another says, at another site, come before all others, and of both the
-        newest, which had the least time to change. At ENOUGH sites they come no more: the hearings want those looks."""
+        whoever wrote one lately, as this node or another says, at another site, come before all others, but at ENOUGH
+        sites: the hearings want those looks. Then whose pages were looked at least; the newest, which had the least
+        time to change."""
         known = {*self._suspects, *self._hearing.called_about()}
         sites, newest_first = Counter(author for author, _ in known), list(reversed(self._due.values()))
         news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in known)
-        suspect = next(news, None)
-        seen = {author for author, _ in self._suspects}
-        return suspect or next(iter(newest_first), None), suspect is not None and suspect.author in seen
+        if suspect := next(news, None):
+            return suspect, any(suspect.author == author for author, _ in self._suspects)
+        return min(newest_first, key=lambda page: self._looks[page.author], default=None), False
 
     def _suspect(self, author: NodeId, site: str) -> None:
         self._suspects[author, site] = None

@@ -89,13 +89,21 @@ def test_calls_and_hearings_that_nobody_may_bring_are_refused_and_accuse_nobody(
     simulate(scenario, PLAN)
 
 
+async def looked_at_by_nobody(world: World, nodes: list[SimNode]) -> tuple[Record, SimNode]:
+    """A page that no witness will look at by itself any more, and its author."""
+    await world.until(lambda: len(world.log) > 40, 300.0)
+    await world.pass_time(90.0)
+    for node in nodes:
+        node.node_core.witnessing.witness._due.clear()
+    return a_page(nodes)
+
+
 def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
     async def scenario(world: World) -> None:
         nodes = await world.add(6)
         await world.pass_time(10.0)
         await world.crawl()
-        await world.pass_time(1000.0)  # nobody looks at these pages by itself any more
-        record, author = a_page(nodes)
+        record, author = await looked_at_by_nobody(world, nodes)
         caller, peer = [node for node in nodes if node is not author][:2]
         fetched, witness = [0], peer.node_core.witnessing.witness
         witness._budget, witness._fetched = WitnessBudget(), lambda: fetched[0]
@@ -122,13 +130,16 @@ def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
     simulate(scenario, PLAN)
 
 
-def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_a_while():
+def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr("node.witness.hearing.IDLE_S", 300.0)
+
     async def scenario(world: World) -> None:
         nodes = await world.add(6)
         await world.pass_time(10.0)
         await world.crawl()
-        await world.pass_time(1000.0)  # nobody looks at these pages by itself any more
-        record, author = a_page(nodes)
+        record, author = await looked_at_by_nobody(world, nodes)
         caller, peer = [node for node in nodes if node is not author][:2]
         peer.node_core.witnessing.witness._fetched = count(0, 1000).__next__
 
@@ -140,7 +151,7 @@ def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_
             return sum(visit.as_witness and visit.node == peer.name for visit in world.log[before:])
 
         assert [await looks_after_a_call() > 0 for _ in range(5)] == [True, True, False, False, False]
-        await world.pass_time(3600.0)
+        await world.pass_time(120.0)
         assert await looks_after_a_call() > 0
 
     simulate(scenario, PLAN)
