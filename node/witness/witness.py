@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crawl import change_rate, decode_visit, public_suffixes, signature
 from dht import Clock, DocumentId, Identity, NodeId, Overlay, node_id_of, site_of, slot_of
-from node.witness.draw import Draw, WitnessBudget
+from node.witness.draw import MAX_AUTHORS, Draw, WitnessBudget
 from node.witness.hearing import Call, Hearing, Tell
 from node.witness.panel import AGREEING
 from node.witness.panel_view import PanelView
@@ -131,7 +131,7 @@ class Witness:
                 self._budget.settle(0)
                 continue
             self._open += 1
-            self._looks[page.author] += 1
+            self._note_look(page.author)
             tasks.create_task(self._look_at(record, self._hearing.call), name="witness-look")
 
     def _next_due(self) -> tuple[DrawnPage | None, bool]:
@@ -145,6 +145,11 @@ class Witness:
         if suspect := next(news, None):
             return suspect, any(suspect.author == author for author, _ in self._suspects)
         return min(newest_first, key=lambda page: self._looks[page.author], default=None), False
+
+    def _note_look(self, author: NodeId) -> None:
+        if len(self._looks) >= MAX_AUTHORS and author not in self._looks:
+            self._looks.clear()
+        self._looks[author] += 1
 
     def _suspect(self, author: NodeId, site: str) -> None:
         self._suspects[author, site] = None
