@@ -26,8 +26,8 @@ from store import BadReplica, Kind, Record, RecordCheck, open_package, pack, url
 log = logging.getLogger(__name__)
 
 MAX_CALL_BYTES = 1 << 20  # of a version without its content; longer ones are not heard about
-MAX_CALLS = 24  # waiting to be answered
-MAX_CALLS_EACH = 8  # of one peer
+MAX_CALLS = 16  # waiting to be answered
+MAX_CALLS_EACH = 4  # of one peer
 MAX_IDLE_CALLS = 2  # of one peer, about pages that say what their authors say: then it calls in vain
 IDLE_S = 3600.0  # for so long since the last of them
 MAX_HEARINGS = 64
@@ -43,11 +43,9 @@ Tell = Callable[[Record, Statement], Awaitable[None]]
 
 
 class CallWitness(Message, frozen=True, array_like=True):
-    """Asks one of a panel to look at the page that this version (a package of one, without content) is of, after so
-    many seconds."""
+    """Asks one of a panel to look at the page that this version (a package of one, without content) is of."""
 
     package: Annotated[bytes, Meta(max_length=MAX_CALL_BYTES)]
-    wait_s: Annotated[float, Meta(ge=0.0, le=MOST_WAIT_S)] = 0.0
 
 
 class PageDenied(Message, frozen=True, array_like=True):
@@ -67,13 +65,12 @@ class HeardPage(Message, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A version to look at for others, not before `since` and not after `until` (steady). `answer` is told where the
-    page is unlike."""
+    """A version to look at for others. `answer` is told where the page is unlike; nobody waits after `until`
+    (steady)."""
 
     record: Record
     caller: NodeId
     answer: Tell
-    since: float
     until: float
 
 
@@ -113,11 +110,7 @@ class Hearing:
         `take_up` must follow, or it is returned again."""
         now = self._clock().steady
         self._calls = deque(call for call in self._calls if now <= call.until and not self._is_idle(call.caller))
-        return next((call for call in self._calls if call.since <= now), None)
-
-    def called_about(self) -> set[tuple[NodeId, str]]:
-        """Return whose pages others want looked at, and at which sites."""
-        return {(node_id_of(call.record.proof.author), site_of(url_of(call.record))) for call in self._calls}
+        return self._calls[0] if self._calls else None
 
     def take_up(self, call: Call) -> None:
         """Note that a call is answered now."""
@@ -144,19 +137,16 @@ class Hearing:
         author = node_id_of(record.proof.author)
         name = (author, mine.digest, mine.at_ms)
         if len(self._cases) >= MAX_HEARINGS or name in self._cases:
-            return
+            return None
         case = self._cases[name] = _Case({self._overlay.view.node_id: self._sign(mine, author)})
         try:
-            age_s, package = mine.at - mine.at_ms / 1000, pack([record.without_content()])
-            wait_s = min(max(2 * age_s, LEAST_WAIT_S), MOST_WAIT_S)
+            await asyncio.sleep(min(max(2 * (mine.at - mine.at_ms / 1000), LEAST_WAIT_S), MOST_WAIT_S))
+            package = pack([record.without_content()])
             others = [peer for peer in self._panels.of(author, mine.key) if peer != self._overlay.view.node_id]
-            await self._send(others[:FEWEST], CallWitness(package, wait_s))
-            three = await self._wait(case, wait_s + SECOND_S)
-            if not three:
-                await self._send(others[FEWEST:], CallWitness(package))
-                three = await self._wait(case, HEARING_S - SECOND_S)
-            if three:
-                await self._conclude(author, three, url_of(record))
+            for part, within_s in ((others[:FEWEST], SECOND_S), (others[FEWEST:], HEARING_S - SECOND_S)):
+                await self._send(part, CallWitness(package))
+                if three := await self._wait(case, within_s):
+                    return await self._conclude(author, three, url_of(record))
         finally:
             del self._cases[name]
 
@@ -207,9 +197,8 @@ class Hearing:
             raise BadMessage(peer.hex(), "calls a witness where the strategy wants none")
         of_peer = sum(each.caller == peer for each in self._calls)
         if len(self._calls) < MAX_CALLS and of_peer < MAX_CALLS_EACH and not self._is_idle(peer):
-            since = self._clock().steady + call.wait_s
-            tell = lambda r, mine: self.testify(r, mine, peer)  # noqa: E731
-            self._calls.append(Call(record, peer, tell, since, since + HEARING_S))
+            until = self._clock().steady + HEARING_S
+            self._calls.append(Call(record, peer, lambda r, mine: self.testify(r, mine, peer), until))
         return Done()
 
     async def _take_statement(self, peer: NodeId, said: PageDenied) -> Done:

@@ -28,7 +28,7 @@ BATCH = 256
 MAX_DUE = 64  # pages drawn and not yet looked at; the oldest are let go
 MAX_SUSPECTS = 64  # unlike pages remembered
 MAX_OPEN = 4  # looked at at once
-ENOUGH = SITES_NEEDED + 1  # sites where anybody has seen an author's pages to be unlike, or is to look
+ENOUGH = SITES_NEEDED + 1  # sites where this node saw an author's pages to be unlike
 WITHIN_S = 900.0  # from a page's fetch until a second one says something
 USUAL_S = 86_400.0  # between two visits of a page of which nothing is known
 MOST_CHANCE = 0.05  # that the page changed by itself in between
@@ -136,14 +136,12 @@ class Witness:
 
     def _next_due(self) -> tuple[DrawnPage | None, bool]:
         """Return the page to look at next, and whether this node saw another of its author's to be unlike. Pages of
-        whoever wrote one lately, as this node or another says, at another site, come before all others, but at ENOUGH
-        sites: the hearings want those looks. Then whose pages were looked at least; the newest, which had the least
-        time to change."""
-        known = {*self._suspects, *self._hearing.called_about()}
-        sites, newest_first = Counter(author for author, _ in known), list(reversed(self._due.values()))
-        news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in known)
+        whoever wrote one lately, at another site, come before all others, but at ENOUGH sites: the hearings want those
+        looks. Then whose pages were looked at least; the newest, which had the least time to change."""
+        sites, newest_first = Counter(author for author, _ in self._suspects), list(reversed(self._due.values()))
+        news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in self._suspects)
         if suspect := next(news, None):
-            return suspect, any(suspect.author == author for author, _ in self._suspects)
+            return suspect, True
         return min(newest_first, key=lambda page: self._looks[page.author], default=None), False
 
     def _note_look(self, author: NodeId) -> None:
