@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from node.views.balance import balance_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import day, plain
+from node.views.witness import found_line, looks_line
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
@@ -56,6 +57,8 @@ class StatusView:
     reachable: str = ""  # "IPv4: reachable; IPv6: behind a firewall, 3 peers tried"
     has_faults: bool = False  # of its machine; the warnings name them
     rules: str = ""  # of search, in one line
+    witness: str = ""  # how much it looked at again, in one line
+    found_out: str = ""  # whom witnesses speak against
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -123,6 +126,8 @@ def view_of(status: Json) -> StatusView:
         is_client=is_client,
         reachable=_reachable(table(status, "reachable")),
         rules=_rules(table(status, "search")),
+        witness=looks_line(status),
+        found_out=found_line(status),
         carried=count(clients, "carried") + count(clients, "carried_here"),
         **counts,
     )
