@@ -51,9 +51,13 @@ class KnownGrants:
             self._recent.popitem(last=False)
         return found
 
+    def has(self, grant: SignedGrant) -> bool:
+        """Tell whether a grant is here."""
+        return grant in self._in_span(_tenure(grant), grant.grant.not_before_s // _SPAN_S)
+
     def was_strong(self, grant: SignedGrant) -> bool:
         """Tell whether a grant is here, and was not weak when it came."""
-        return self._has(grant) and not self.is_weak(grant)
+        return self.has(grant) and not self.is_weak(grant)
 
     def is_weak(self, grant: SignedGrant) -> bool:
         """Tell whether a grant was weak when it came."""
@@ -62,7 +66,7 @@ class KnownGrants:
     async def keep(self, grants: Iterable[SignedGrant], weak: Container[SignedGrant] = ()) -> None:
         """Keep those that are not here, durably when this returns, and note which of these are `weak`. Raises
         MachineRefuses or StoreCorrupt."""
-        news = [grant for grant in dict.fromkeys(grants) if not self._has(grant)]
+        news = [grant for grant in dict.fromkeys(grants) if not self.has(grant)]
         if not news:
             return
         await self._queue.run(lambda: self._ledger.keep_grants(news, weak))
@@ -81,9 +85,6 @@ class KnownGrants:
         if grants:
             await self._queue.run(lambda: self._ledger.drop_grants(grants))
             self._recent.clear()
-
-    def _has(self, grant: SignedGrant) -> bool:
-        return grant in self._in_span(_tenure(grant), grant.grant.not_before_s // _SPAN_S)
 
     def _forget(self, grant: SignedGrant) -> None:
         first, last = grant.grant.not_before_s - CLOCKS_S, grant.grant.until_s + LATE_S

@@ -31,9 +31,11 @@ class PageVersions:
         self._after = 0  # where `settle` goes on
         self._asked: dict[DocumentId, float] = {}  # when the owners of each page were asked last, steady
 
-    async def judge(self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant]) -> list[Ruling]:
-        """Judge records that a peer brings together with these grants."""
-        rulings = await self._right.judge(peer, records, grants)
+    async def judge(
+        self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant], *, asks: bool = False
+    ) -> list[Ruling]:
+        """Judge records that a peer brings together with these grants, as `WriteRight.judge` does."""
+        rulings = await self._right.judge(peer, records, grants, asks=asks)
         for n, record in enumerate(records):
             if record.kind == Kind.STANDING and not rulings[n].reason and self._is_outdated(record):
                 rulings[n] = Ruling(NEWER, is_final=False)

@@ -131,7 +131,7 @@ class PeerSync:
                 raise BadReplica(f"answer of {peer.hex()}", "postpones everything")
             proved = await self.prove(peer, reply, part, content=True)
             proved = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
-            rulings = await self._pages.judge(peer, proved, reply.grants)
+            rulings = await self._pages.judge(peer, proved, reply.grants, asks=True)
             records = [r for r, ruling in zip(proved, rulings, strict=True) if not ruling.reason]
             await self._pages.put(records, [ruling for ruling in rulings if not ruling.reason])
             short |= self._unproved(peer, proved, rulings, slot_bits)

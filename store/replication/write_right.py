@@ -78,17 +78,22 @@ class WriteRight:
         self._endorsements = endorsements
         self._questions = RateLimiter(config.stranger_records_s, MAX_RECORDS)
 
-    async def judge(self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant]) -> list[Ruling]:
-        """Judge records that a peer brings together with these grants."""
+    async def judge(
+        self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant], *, asks: bool = False
+    ) -> list[Ruling]:
+        """Judge records that a peer brings together with these grants; with `asks` owners say which of those that are
+        new here and seem weak they endorse."""
         grants_from = self._overlay.view.strategy.grants_from
         needing = [n for n, r in enumerate(records) if needs_grant(r.kind, r.version.epoch, grants_from)]
         rulings = [Ruling()] * len(records)
         if not needing:
             return rulings
         sound = await self._sound(grants)
+        named = {n: self._named(_written(records[n]), sound) for n in needing}
+        if asks:
+            await self._ask_about_news([(records[n], grant) for n, grant in named.items() if grant is not None])
         doubtful = list[int]()
-        for n in needing:
-            grant = self._named(_written(records[n]), sound)
+        for n, grant in named.items():
             rulings[n] = self.ruling(grant, records[n].key) if grant is not None else Ruling(WITHOUT)
             if grant is not None and not self._needs_no_word(records[n], grant):
                 doubtful.append(n)
@@ -96,6 +101,10 @@ class WriteRight:
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
             rulings[n] = rulings[n]._replace(reason=reason, is_final=reason not in (LATER, WEAK))
         return rulings
+
+    async def _ask_about_news(self, pairs: Sequence[tuple[Record, SignedGrant]]) -> None:
+        news = {g: r for r, g in pairs if not (self.is_strong(g, r.key) or self._known.has(g))}
+        await self.ask_owners(list(news.values()))
 
     def ruling(self, grant: SignedGrant | None, key: bytes = b"") -> Ruling:
         """Return the ruling on what is taken at a key by a grant, or without one."""

@@ -307,37 +307,67 @@ def test_a_grant_that_its_author_alone_knows_counts_at_all_owners() -> None:
     network(6, story)
 
 
+async def replace_owner(net: Net, leaver: Node, successor: Node) -> None:
+    """Have an owner leave for good, and another one take its place."""
+    net.strangers = (net.strangers | {leaver.id}) - {successor.id}
+    leaver.kill()
+    successor.start()
+    await net.all_ready()
+    await net.until(lambda: shown(successor, S) == "strong")
+
+
+def without(net: Net, *later: int) -> list[Node]:
+    """Make all nodes known but for some, by their weight in the page's slot; return all by weight."""
+    for node in net.list:
+        node.tell(frozenset())
+    ranked = [net.nodes[id] for id in net.list[0].overlay.candidates(slot_of(S.key, BITS))]
+    net.strangers |= {ranked[n].id for n in later}
+    return ranked
+
+
 def test_owners_of_whom_not_all_saw_a_grant_as_strong_show_the_same_with_or_without_the_third() -> None:
-    """One who signed left for good. His successor came too late to know; one who knows is away, and comes back."""
+    """One who signed left for good, and his successor finds nobody else who saw that; one who did comes back later."""
 
     async def story(net: Net) -> None:
         net.set_strategy(grants_from=1)
-        for node in net.list:
-            node.tell(frozenset())
-        ranked = net.list[0].overlay.candidates(slot_of(S.key, BITS))
-        signer, leaver, successor, witness, *liars = [net.nodes[id] for id in ranked]
-        net.strangers.add(successor.id)
+        signer, leaver, successor, witness, *liars = without(net, 2)
         for node in (signer, leaver, witness, *liars):
             node.start()
         await net.all_ready()
         await write(net, S, signer, leaver)
         await all_show(net, S, "strong")
-        net.strangers = {leaver.id}
-        leaver.kill()
-        successor.start()
-        await net.all_ready()
-        await net.until(lambda: shown(successor, S) == "strong")
         witness.kill()
         await asyncio.sleep(1.0)
+        await replace_owner(net, leaver, successor)
         for node in (signer, successor):
             assert not (await push(net, W, liars, node)).refused
         here = slot_of(S.key, BITS)
-        alike = lambda: signer.replicator.slot_states([here])[0] == successor.replicator.slot_states([here])[0]  # noqa: E731
-        await net.until(lambda: shown(signer, S) == "weak" == shown(successor, S) and alike())
+        states = lambda: {node.replicator.slot_states([here])[0].fingerprint for node in (signer, successor)}  # noqa: E731
+        await net.until(lambda: shown(signer, S) == "weak" == shown(successor, S) and len(states()) == 1)
         witness.start()
         await all_show(net, S, "strong")
 
     network(6, story)
+
+
+def test_what_owners_granted_stands_after_each_of_them_was_replaced() -> None:
+    """Each newcomer learns from those who are there which grants they endorse."""
+
+    async def story(net: Net) -> None:
+        net.set_strategy(grants_from=1)
+        third, second, first, *owners = without(net, 0, 1, 2)
+        for node in owners:
+            node.start()
+        await net.all_ready()
+        await write(net, S, *owners[:2])
+        await all_show(net, S, "strong")
+        for leaver, successor in zip(owners, (first, second, third), strict=False):
+            await replace_owner(net, leaver, successor)
+        for node in (first, second):
+            await push(net, W, owners[3:], node)
+        await all_show(net, S, "strong")
+
+    network(8, story)
 
 
 @pytest.mark.parametrize("seed", range(6))
