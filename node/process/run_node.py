@@ -41,7 +41,7 @@ from node.errors import ConfigError
 from node.joining.mdns import MdnsDiscovery, on_lan
 from node.joining.rejoin import Rejoiner
 from node.joining.upnp import UpnpMapping, listens_everywhere
-from node.process.memory_upkeep import keep_memory_small, spare_collector
+from node.process.memory_upkeep import keep_memory_small, map_large_buffers, spare_collector
 from node.process.reopening import reopening
 from node.version import VERSION
 from node.web import CrawlerIdentity, WebServer
@@ -101,6 +101,7 @@ async def _serve(config: Config, data: DataDir, network: Network, faults: LocalF
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url)
         web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
         spare_collector()
+        map_large_buffers()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(overlay.run(core.crawl.crawler), name="overlay")

@@ -32,7 +32,32 @@ print(full - before, freed - before, resident_bytes() - before)
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library gives memory back by itself")
+LARGE_AND_UNUSED = """
+from pathlib import Path
+from node.process.memory_upkeep import map_large_buffers
+
+def resident_bytes():
+    lines = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+    return int(lines["RssAnon"].split()[0]) * 1024
+
+map_large_buffers()
+before = resident_bytes()
+for _ in range(3):
+    bytes(8_000_000)
+unused = bytes(8_000_000)
+print(resident_bytes() - before)
+"""
+
+glibc_alone = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library has other habits")
+
+
+@glibc_alone
+def test_what_is_not_used_of_a_large_buffer_takes_no_memory_though_others_were_freed_before() -> None:
+    told = subprocess.run([sys.executable, "-c", LARGE_AND_UNUSED], capture_output=True, check=True, text=True).stdout
+    assert int(told) < 1_000_000
+
+
+@glibc_alone
 def test_pages_that_hold_nothing_go_back_though_others_between_them_are_in_use() -> None:
     told = subprocess.run([sys.executable, "-c", FREED_BETWEEN_KEPT], capture_output=True, check=True, text=True).stdout
     full, freed, given_back = map(int, told.split())
