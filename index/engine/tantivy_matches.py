@@ -64,11 +64,12 @@ class Matches:
                 plan for each in node.children if (plan := self._plan(each, stem_class, is_rough)) != _IMPOSSIBLE
             )
             return (node.minimum, plans) if len(plans) >= node.minimum else _IMPOSSIBLE
-        if isinstance(node, Term | Phrase):
-            in_text = self._asked.of(node, "text")
-            every = map(self._asked.rarest, in_text) if is_rough else (*in_text, *self._asked.of(node, "boilerplate"))
-            return 1, tuple(asked for asked in every if asked.classes >> stem_class & 1)
-        return node
+        if not isinstance(node, Term | Phrase):
+            return node
+        if not is_rough:
+            return 1, self._asked.by_class(node).get(stem_class, ())
+        every = map(self._asked.rarest, self._asked.of(node, "text"))
+        return 1, tuple(asked for asked in every if asked.classes >> stem_class & 1)
 
     def _planned(self, plan: _Plan) -> tantivy.Query:
         if isinstance(plan, Asked):

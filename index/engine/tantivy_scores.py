@@ -18,8 +18,8 @@ from index.engine.protocol import Scale
 from index.engine.tantivy_documents import EVERY
 from index.engine.tantivy_matches import Matches
 from index.engine.tantivy_queries import silent
-from index.engine.tantivy_terms import Asked, AskedTerms
-from index.query.leaf import Leaf
+from index.engine.tantivy_terms import REMEMBERED, Asked, AskedTerms
+from index.query.leaf import Leaf, Term
 from index.query.parser import Query, QueryGroup
 from index.query.query_tree import demanded, is_any_of
 from index.query.ranking_rules import FRONT_FIELD
@@ -27,6 +27,7 @@ from index.query.rewards import shares, words_in
 from index.query.scoring import K1, B
 
 _Rewards = Sequence[tuple[str, float]]
+_Weighed = tuple[tantivy.Query, float]  # and what makes its score 1 at most; 0.0 where it is to score a constant
 Counted = Callable[[Leaf], int | None]  # how many documents hold a leaf, where that is known
 OFTEN = 4  # times as many documents as hold a phrase may hold its rarest word, that it is asked for instead
 
@@ -37,6 +38,7 @@ class ScoredQueries:
     def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, asked: AskedTerms, matches: Matches) -> None:
         self._searcher, self._schema, self._asked, self._matches = searcher, schema, asked, matches
         self._documents = searcher.doc_freq("every", EVERY)  # those deleted lately too, as tantivy counts them
+        self._known: dict[Leaf, dict[tuple[str, bool], Sequence[_Weighed]]] = {}
         self._lengths: dict[str, tuple[float, float]] = {}  # of a field: of one document with the last term, and mean
 
     def of(self, query: Query, scale: Scale, counted: Counted) -> tuple[tantivy.Query, bool]:
@@ -68,29 +70,45 @@ class ScoredQueries:
     def _leaf(self, leaf: Leaf, weight: float, rewards: _Rewards, loosely: Counted | None) -> Iterator[tantivy.Query]:
         """A leaf in the text, with our weight in place of tantivy's idf, and what it earns in titles and addresses; in
         front pages the most."""
-        for asked in self._in_text(leaf, loosely) if loosely else self._asked.of(leaf, "text"):
-            yield tantivy.Query.boost_query(asked.query(self._schema), weight / self._idf(asked) / (K1 + 1))
+        is_rough = loosely is not None
+        for query, boost in self._weighed(leaf, "text", loosely is not None and self._may_be_rough(leaf, loosely)):
+            yield tantivy.Query.boost_query(query, weight * boost)
         for field, share in rewards:
-            for asked in self._asked.of(leaf, field):
-                yield self._constant(self._asked.rarest(asked) if loosely else asked, weight * share)
+            for query, boost in self._weighed(leaf, field, is_rough):
+                worth = weight * share
+                scored = tantivy.Query.boost_query if boost else tantivy.Query.const_score_query
+                yield scored(query, worth * boost or worth)
 
-    def _in_text(self, leaf: Leaf, counted: Counted) -> Sequence[Asked]:
-        """What is asked of the text; for a phrase its rarest words, where enough of what holds them holds it."""
-        exact = self._asked.of(leaf, "text")
-        rarest = list(map(self._asked.rarest, exact))
-        if rarest == exact or (found := counted(leaf)) is None:
-            return exact
-        many = sum(self._asked.df(each.field, *each.terms) for each in rarest)
-        return rarest if found * OFTEN >= many else exact
+    def _may_be_rough(self, leaf: Leaf, counted: Counted) -> bool:
+        """Whether the text may be asked for a phrase's rarest words: where enough of what holds them holds it."""
+        if isinstance(leaf, Term) or (found := counted(leaf)) is None:
+            return False
+        many = sum(self._asked.df(each.field, *self._asked.rarest(each).terms) for each in self._asked.of(leaf, "text"))
+        return found * OFTEN >= many
 
-    def _constant(self, asked: Asked, worth: float) -> tantivy.Query:
-        """What adds `worth` for each document that holds a term, or a little more where it stands there twice."""
+    def _weighed(self, leaf: Leaf, field: str, is_rough: bool) -> Sequence[_Weighed]:
+        """What asks for a leaf in a field, or for the rarest of its words there."""
+        known = self._known
+        if (of_leaf := known.get(leaf)) is None:
+            if len(known) >= REMEMBERED:
+                known.clear()
+            of_leaf = known[leaf] = {}
+        if (found := of_leaf.get((field, is_rough))) is None:
+            every = self._asked.of(leaf, field)
+            found = [self._weigh(self._asked.rarest(asked) if is_rough else asked, field) for asked in every]
+            of_leaf[field, is_rough] = found
+        return found
+
+    def _weigh(self, asked: Asked, field: str) -> _Weighed:
+        """In the text the boost takes out tantivy's idf. Elsewhere it makes a constant of what tantivy scores, or a
+        little more where a term stands there twice."""
         query = asked.query(self._schema)
+        if field == "text":
+            return query, 1 / self._idf(asked) / (K1 + 1)
         length, mean = self._length(asked) if len(asked.terms) == 1 else (0.0, 0.0)
         if not mean:  # a phrase, or those that hold it are deleted
-            return tantivy.Query.const_score_query(query, worth)
-        norm = K1 * (1 - B + B * length / mean)
-        return tantivy.Query.boost_query(query, worth * (1 + norm) / self._idf(asked) / (K1 + 1))
+            return query, 0.0
+        return query, (1 + K1 * (1 - B + B * length / mean)) / self._idf(asked) / (K1 + 1)
 
     def _idf(self, asked: Asked) -> float:
         """The idf by which tantivy weighs this."""

@@ -4,7 +4,7 @@ Numbers that follow each other ("3.11") are asked for by pairs, each one term of
 stand nearly everywhere, so that to look for them as a phrase would take longer than all else in a query.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from index.query.leaf import Form, Leaf, forms_of
 from index.query.ranking_rules import FRONT_FIELD, INDEXED_CLASSES
 from index.text.stem_classes import CLASSES
 
-REMEMBERED, COUNTED = 4096, 16_384  # leaves and fields; terms
+REMEMBERED, COUNTED = 2048, 16_384  # leaves; terms
 _PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
 
 
@@ -33,16 +33,24 @@ class Asked(NamedTuple):
         return tantivy.Query.phrase_query(schema, self.field, list(self.terms))
 
 
+class _OfLeaf:
+    """What is asked for one leaf, as far as it was needed."""
+
+    __slots__ = ("by_class", "by_field")
+
+    def __init__(self) -> None:
+        self.by_field: dict[str, Sequence[Asked]] = {}
+        self.by_class: Mapping[int, tuple[Asked, ...]] | None = None
+
+
 class AskedTerms:
     """Knows what the documents of one commit are asked for; what none of them holds is left out."""
 
     def __init__(self, searcher: tantivy.Searcher) -> None:
         self._searcher = searcher
-        self._known: dict[tuple[Leaf, str], list[Asked]] = {}
+        self._known: dict[Leaf, _OfLeaf] = {}
         self._dfs: dict[tuple[str, str], int] = {}
-        self._classes: list[
-            int
-        ] = []  # stem classes of which there are documents; there is one where a leaf is looked for
+        self._classes: list[int] = []  # stem classes of which there are documents: of one where a leaf is looked for
 
     @property
     def classes(self) -> Sequence[int]:
@@ -55,16 +63,33 @@ class AskedTerms:
     def of(self, leaf: Leaf, field: str) -> Sequence[Asked]:
         """Return what is asked for a leaf in a field: of what is in this list, each document holds one at most, or two
         where it holds a phrase apart and joined."""
-        known, key = self._known, (leaf, field)
-        if key not in known:
+        by_field = self._of_leaf(leaf).by_field
+        if (found := by_field.get(field)) is None:
+            found = by_field[field] = [asked for asked in self._all_of(leaf, field) if self._is_there(asked)]
+        return found
+
+    def by_class(self, leaf: Leaf) -> Mapping[int, tuple[Asked, ...]]:
+        """Return what is asked for a leaf in the text and the boilerplate of documents of each stem class, for those
+        classes that may hold it."""
+        known = self._of_leaf(leaf)
+        if known.by_class is None:
+            every = (*self.of(leaf, "text"), *self.of(leaf, "boilerplate"))
+            by_class = {number: tuple(each for each in every if each.classes >> number & 1) for number in self.classes}
+            known.by_class = {number: found for number, found in by_class.items() if found}
+        return known.by_class
+
+    def _of_leaf(self, leaf: Leaf) -> _OfLeaf:
+        known = self._known
+        if (found := known.get(leaf)) is None:
             if len(known) >= REMEMBERED:
                 known.clear()
-            known[key] = [asked for asked in self._all_of(leaf, field) if self._is_there(asked)]
-        return known[key]
+            found = known[leaf] = _OfLeaf()
+        return found
 
     def _all_of(self, leaf: Leaf, field: str) -> Iterator[Asked]:
         if field in _PARTS_OF_TEXT and all(asked.field == "text" for asked in self.of(leaf, "text")):
-            yield from (asked._replace(field=field) for asked in self.of(leaf, "text"))
+            for _, terms, classes in self.of(leaf, "text"):
+                yield Asked(field, terms, classes)
             return
         for form in forms_of(leaf):
             if field in PAIRS_OF and _are_numbers(form):
