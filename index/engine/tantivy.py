@@ -40,7 +40,7 @@ from index.query.leaf import Leaf
 from index.query.parser import Query, QueryGroup, QueryNode
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
-COUNTED = 512  # counts remembered between two commits, and
+COUNTED = 1 << 16  # numbers of slots remembered between two commits: those of 4,096 words where slots are 16
 FACETED = 64  # counts by name
 
 
@@ -141,10 +141,13 @@ class TantivyEngine:
     def _count(self, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
         searcher, known = self._searcher, self._counted
         if (asked, slot_bits) not in known:
-            if len(known) >= COUNTED:
-                known.clear()
             with self._failures:
-                known[asked, slot_bits] = self._counted_anew(searcher, asked, slot_bits)
+                found = self._counted_anew(searcher, asked, slot_bits)
+            self._counted_size += 1 + len(found)
+            if self._counted_size > COUNTED:
+                known.clear()
+                self._counted_size = 1 + len(found)
+            known[asked, slot_bits] = found
         return known[asked, slot_bits]
 
     def _counted_anew(self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
@@ -224,6 +227,7 @@ class TantivyEngine:
         self._index.reload()
         self._searcher = self._index.searcher()
         self._counted: dict[tuple[QueryNode | str, int], Mapping[int, int]] = {}  # a word by itself: as written
+        self._counted_size = 0
         self._sited: dict[tuple[QueryNode, frozenset[int], int], Mapping[str, int]] = {}
         self._asked = AskedTerms(self._searcher)
         self._matches = Matches(self._schema, self._asked)

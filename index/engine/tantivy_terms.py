@@ -15,7 +15,7 @@ from index.query.leaf import Form, Leaf, forms_of
 from index.query.ranking_rules import FRONT_FIELD, INDEXED_CLASSES
 from index.text.stem_classes import CLASSES
 
-REMEMBERED, COUNTED = 2048, 16_384  # leaves; terms
+REMEMBERED, COUNTED = 1024, 16_384  # leaves; terms
 _PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
 
 

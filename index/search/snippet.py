@@ -53,7 +53,8 @@ class Snippet:
     start: int = 0
 
 
-def terms_of(leaves: Iterable[Leaf], stem_class: int = ENGLISH) -> frozenset[str]:
+@lru_cache(1 << 6)  # the results of a query are mostly of one class
+def terms_of(leaves: tuple[Leaf, ...], stem_class: int = ENGLISH) -> frozenset[str]:
     """Return all terms that deserve a highlight in documents of a stem class."""
     forms = (form for leaf in leaves for form in forms_of(leaf) if form.classes >> stem_class & 1)
     return frozenset(term for form in forms for term in form.terms)

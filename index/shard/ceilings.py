@@ -73,8 +73,8 @@ class Ceilings:
         count = len(has)
         if count >= MANY:
             return 1.0
-        codes: list[int] = ((1 << np.arange(count)) @ has).tolist()
-        return np.array([self._covered(code) for code in codes])
+        codes, places = np.unique((1 << np.arange(count)) @ has, return_inverse=True)
+        return np.array([self._covered(code) for code in codes.tolist()])[places]
 
     def _covered(self, code: int) -> float:
         """The coverage of a document that has the leaves whose bits are set."""

@@ -198,7 +198,8 @@ def _read(files: IndexFiles, top: TopHits, ceilings: Ceilings, found: Candidates
         order = sorted(range(len(numbers)), key=most.__getitem__, reverse=True)
         for begin in range(0, len(order), ROWS):
             few = order[begin : begin + ROWS]
-            wanted = {numbers[at]: bounds[read + at] for at in few if top.takes(most[at], hosts[at] if hosts else None)}
+            useful = [at for at in few if top.takes(most[at], hosts[at] if hosts else None)]
+            wanted = {numbers[at]: (most[at], bounds[read + at]) for at in useful}
             top.score(files.table.rows(top.unseen(wanted)), wanted)
             if most[few[-1]] < top.least:
                 break

@@ -43,10 +43,11 @@ class TopHits:
         self._seen.update(new)
         return new
 
-    def score(self, rows: Iterable[ForwardRow], bounds: Mapping[int, float]) -> None:
-        """Score documents, and keep the best. `bounds`: what the relevance of each is at most."""
-        for row in rows:
-            hit = self._score(row, bounds[row.number])
+    def score(self, rows: Iterable[ForwardRow], bounds: Mapping[int, tuple[float, float]]) -> None:
+        """Score documents, the most promising first, and keep the best. `bounds`: what the score of each is at most,
+        and its relevance."""
+        for row in sorted(rows, key=lambda row: bounds[row.number], reverse=True):
+            hit = self._score(row, *bounds[row.number])
             if hit is not None:
                 self._keep((hit.score, -int.from_bytes(hit.id, "big"), row.number, hit))
 
@@ -102,10 +103,10 @@ class TopHits:
         else:
             heapq.heappushpop(self._heap, entry)
 
-    def _score(self, row: ForwardRow, bound: float) -> HitRow | None:
+    def _score(self, row: ForwardRow, most: float, bound: float) -> HitRow | None:
         mine = self._of.get(host_in(row.record), [])
         least = max(self.least, mine[0][0] if len(mine) >= self._per_host else -1.0)
-        if bound * self._most < least:
+        if most < least:
             return None
         forward = decode_forward(row.record)
         found = self._finder.find(forward)
