@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from itertools import chain
 
-from index.query.leaf import Leaf, Phrase, Term, terms_in
-from index.query.scoring import occurrences
+from index.query.leaf import Leaf, Phrase, terms_in
+from index.query.scoring import follow_each_other
 from index.text.forward_index import ForwardRecord, needle_of
 
 _Needles = tuple[tuple[bytes, ...], ...]  # any of these is enough; all terms of one are needed
@@ -35,8 +36,8 @@ class LeafFinder:
     def positions(self, forward: ForwardRecord, found: Sequence[int]) -> list[array[int]]:
         """Return the positions at which each leaf begins, ascending; `found` is what `find` returned."""
         return [
-            forward.positions_at(place) if isinstance(leaf, Term) or place < 0 else occurrences(forward, leaf)
-            for leaf, place in zip(self._leaves, found, strict=True)
+            forward.positions_at(place) if place < 0 or isinstance(needle, bytes) else _where(forward, needle)
+            for needle, place in zip(self._known[forward.stem_class], found, strict=True)
         ]
 
 
@@ -49,6 +50,12 @@ def _find_any(forward: ForwardRecord, either: _Needles) -> int:
         else:
             return 0
     return -1
+
+
+def _where(forward: ForwardRecord, either: _Needles) -> array[int]:
+    """Where any of the ways to write a phrase begins."""
+    ways = [follow_each_other([forward.positions_at(forward.find(needle)) for needle in every]) for every in either]
+    return ways[0] if len(ways) == 1 else array("H", sorted(chain.from_iterable(ways)))
 
 
 def _needle(leaf: Leaf, stem_class: int) -> _Needle:

@@ -48,6 +48,7 @@ CLOSE_REACH = 16  # positions; farther apart is not close
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
 IDF_STEPS = 1 << 20
 MAX_FACTORS = 1 << 8  # remembered: documents that have the same of the words have the same
+_NOWHERE = array("H")
 ROUNDED_UP = 1 + 1e-9  # sums in another order differ in their last digits
 
 
@@ -229,15 +230,20 @@ def max_proximity(query: Query) -> float:
 def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
     """Return the positions at which a leaf begins, ascending: a phrase begins where its terms follow each other. A
     joined form counts beside its parts."""
-    first, *rest = map(forward.positions, terms_in(leaf, forward.stem_class))
-    if not rest:
-        return first
-    if isinstance(leaf, Phrase) and leaf.joined:
-        apart, joined = occurrences(forward, Phrase(leaf.words)), occurrences(forward, leaf.joined)
-        return array("H", sorted((*apart, *joined)))
-    begins = set(first)
-    for offset, positions in enumerate(rest, 1):
-        begins &= {position - offset for position in positions}
+    apart = follow_each_other(list(map(forward.positions, terms_in(leaf, forward.stem_class))))
+    joined = leaf.joined if isinstance(leaf, Phrase) else None
+    return array("H", sorted((*apart, *occurrences(forward, joined)))) if joined else apart
+
+
+def follow_each_other(places: Sequence[array[int]]) -> array[int]:
+    """Return where the first of some terms stands with the others after it, given the positions of each."""
+    if len(places) == 1:
+        return places[0]
+    if not all(places):
+        return _NOWHERE
+    begins = set(places[0])
+    for offset, positions in enumerate(places[1:], 1):
+        begins.intersection_update([position - offset for position in positions])
     return array("H", sorted(begins))
 
 
@@ -250,7 +256,12 @@ def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:
     near = 0
     for number, (here, there) in enumerate(pairwise(places)):
         if here and there:
-            gap = _gap(here, _span(leaves[number]), there, _span(leaves[number + 1]))
+            one, other = leaves[number], leaves[number + 1]
+            spans = (
+                len(one.words) if isinstance(one, Phrase) else 1,
+                len(other.words) if isinstance(other, Phrase) else 1,
+            )
+            gap = _gap(here, spans[0], there, spans[1])
             near += CLOSE_ONE // gap if gap <= CLOSE_REACH else 0
     return near // (len(leaves) - 1)
 
@@ -295,21 +306,20 @@ def name_of(leaf: Leaf) -> str:
     return leaf.surface if isinstance(leaf, Term) else f'"{" ".join(word.surface for word in leaf.words)}"'
 
 
-def _span(leaf: Leaf) -> int:
-    return len(leaf.words) if isinstance(leaf, Phrase) else 1
-
-
 def _gap(a: array[int], a_span: int, b: array[int], b_span: int) -> int:
     """The least distance between an end of one and the begin of the other, at least 1; large where none is near."""
-    best, i, j = 1 << 16, 0, 0
-    a_end, b_end = min(len(a), CLOSE_POSITIONS), min(len(b), CLOSE_POSITIONS)
-    while i < a_end and j < b_end:
-        if a[i] <= b[j]:
-            gap = b[j] - a[i] - a_span + 1
-            i += 1
+    best = 1 << 16
+    all_a, all_b = iter(a[:CLOSE_POSITIONS]), iter(b[:CLOSE_POSITIONS])
+    here, there = next(all_a, None), next(all_b, None)
+    while here is not None and there is not None:
+        if here <= there:
+            gap = there - here - a_span + 1
+            here = next(all_a, None)
         else:
-            gap = a[i] - b[j] - b_span + 1
-            j += 1
+            gap = here - there - b_span + 1
+            there = next(all_b, None)
         if gap < best:
-            best = max(gap, 1)
+            if gap <= 1:
+                return 1
+            best = gap
     return best

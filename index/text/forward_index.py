@@ -51,6 +51,7 @@ _HEAD = struct.Struct("=16s8s16sB?BH4HHHI")
 _PAIR = struct.Struct("<HH")
 _HOST = slice(16, 24)
 _LENGTHS = slice(7, 11)
+_OF_POSITIONS = slice(8, 12)  # of a `ForwardRecord`'s values: many, table, low, rest
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _NOTHING = array("H")
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
@@ -96,7 +97,7 @@ class ForwardRecord(NamedTuple):
         """Return where the term stands that `find` found there."""
         if found < 0:
             return _NOTHING
-        *_, many, table, low, rest = self
+        many, table, low, rest = self[_OF_POSITIONS]
         number, high = rest.count(b"\0", 0, found), table + 2 * many + 2
         if number >= many:
             place = rest[high - 2] + (rest[high - 1] << 8) + number - many
@@ -202,7 +203,9 @@ def by_field(positions: array[int]) -> Counts:
     total = len(positions)
     if not total or positions[0] >= BASES[BODY]:
         return 0, 0, 0, total
-    a, b, c = (bisect_left(positions, base) for base in BASES[1:])
+    a = bisect_left(positions, BASES[HEADINGS])
+    b = bisect_left(positions, BASES[URL], a)
+    c = bisect_left(positions, BASES[BODY], b)
     return a, b - a, c - b, total - c
 
 
