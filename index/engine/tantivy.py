@@ -51,6 +51,7 @@ class TantivyEngine:
         self._path, self._failures = path, _Failures(path)
         self._schema = schema_of_documents()
         self._average = 0.0  # tantivy's mean length of the last commit, once somebody needed it
+        self._counted_size = 0  # of `_counted`: its entries, and their numbers of slots
         self._heap_bytes = heap_bytes
         with self._failures:
             if path is not None:

@@ -51,7 +51,6 @@ _HEAD = struct.Struct("=16s8s16sB?BH4HHHI")
 _PAIR = struct.Struct("<HH")
 _HOST = slice(16, 24)
 _LENGTHS = slice(7, 11)
-_OF_POSITIONS = slice(8, 12)  # of a `ForwardRecord`'s values: many, table, low, rest
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _NOTHING = array("H")
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
@@ -97,7 +96,7 @@ class ForwardRecord(NamedTuple):
         """Return where the term stands that `find` found there."""
         if found < 0:
             return _NOTHING
-        many, table, low, rest = self[_OF_POSITIONS]
+        many, table, low, rest = self.many, self.table, self.low, self.rest
         number, high = rest.count(b"\0", 0, found), table + 2 * many + 2
         if number >= many:
             place = rest[high - 2] + (rest[high - 1] << 8) + number - many
