@@ -23,6 +23,7 @@ from benchmarks.search.web_pages import WebPage, read_web
 from dht import document_id, placement_key
 from index import Text
 from index.text.stop_words import is_stop_word
+from node.process.memory_upkeep import spare_collector
 
 QUERIES = 300
 WARM_UP = 20  # queries that are not timed
@@ -46,6 +47,7 @@ def rows(extent: Extent) -> list[Row]:
 
     async def measured(folder: Path) -> list[Row]:
         async with one_node(texts, extent.engine, folder) as node:
+            spare_collector()  # as a node does
             await timed(node, titles(pages, random.Random(2))[:WARM_UP])
             found = await timed(node, typed[:most])
             out = time_rows("typed query", found, limits[0])

@@ -1,9 +1,10 @@
 """What tantivy is asked to score: every leaf in the text, and what it earns beside.
 
-Where any leaf is enough the query is flat and all of it are terms: only so does tantivy pass over whatever cannot come
-among the best. So a reward, which is a constant, is asked for as a term, too: in a field in which all documents have as
-many terms, one occurrence scores the same everywhere, and more score more. And a phrase is asked for by its rarest
-word, where most documents with that word hold the phrase: it stands there as often as the phrase at least.
+Where any leaf is enough the query is flat and all of it are terms: tantivy adds these up fastest, and could pass over
+whatever cannot come among the best, if its binding for Python let it. So a reward, which is a constant, is asked for as
+a term, too: in a field in which all documents have as many terms, one occurrence scores the same everywhere, and more
+score more. And a phrase is asked for by its rarest word, where most documents with that word hold the phrase: it stands
+there as often as the phrase at least.
 """
 
 import json
