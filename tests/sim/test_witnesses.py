@@ -9,10 +9,12 @@ from random import Random
 import pytest
 
 from dht import NodeId
+from node.app.witness_status import witness_json
 from node.simulation.census import hurried
 from node.simulation.scripted_web import ScriptedReply, ScriptedWeb
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
+from node.views.witness import found_line
 from store import Document, Kind, Record, decode_document
 from tests.sim.judged import MIN_DELAY_S
 
@@ -74,6 +76,10 @@ def test_a_holder_that_forges_pages_is_found_and_loses_its_leases_everywhere(cap
         await world.until(lambda: not liar.overlay.view.leases(), 120.0)
         for node in honest:
             assert set(node.node_core.witnessing.board.convicts()) == {liar.identity.node_id}
+            told = witness_json(node.node_core.witnessing)
+            (convict,), liar_id = told["convicted"], liar.identity.node_id.hex()
+            assert convict["node_id"] == liar_id and len(convict["sites"]) >= 5 and told["possible"]
+            assert found_line({"witness": told}).startswith(f"{liar_id[:12]} gets no leases until ")
         assert not hurried(world.log, MIN_DELAY_S)
         await world.until(lambda: not pages_of(liar, honest), 900.0)
         assert before <= {url for node in honest for url, text in texts_of(node).items() if "q" not in text}
