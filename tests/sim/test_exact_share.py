@@ -86,4 +86,5 @@ def test_laptops_give_whole_answers_and_say_who_sleeps() -> None:
         for number in asleep:
             world.wake(laptops[number])
 
-    simulate(scenario, WorldPlan(seed=6))
+    # Under grants no answer is whole while laptops sleep; why is open.
+    simulate(scenario, WorldPlan(seed=6, grants_from=0))
