@@ -2,7 +2,8 @@
 
 Every second it takes the live owners from the view, asks for votes, of those left out too where they are missed, and
 releases what is no longer this node's. Where the file `votes.json` lies, this node ran before: from when it first sees
-others it abstains for VOTE_S, as long as votes of an earlier run may bind.
+others it abstains for VOTE_S, as long as votes of an earlier run may bind. So it does from when its clock was wrong
+last: by a wrong clock it does not see who votes, and votes that it never heard of may bind.
 
 Leases go by the steady clock, which no step of the wall clock touches. A steady clock that stood still, with a machine
 that was suspended, is recognised by a wall clock that went on: no lease is shown then until it has been renewed.
@@ -195,12 +196,15 @@ class LeaseService:
 
     def _listens_anew(self) -> bool:
         """Whether this node is apart from the others, or may be by its clock: then it claims nothing before it has
-        heard them. After a wrong clock that takes longer than after a start: they have to hear it first."""
+        heard them. After a wrong clock that takes longer than after a start: they have to hear it first. As a voter
+        it abstains for longer still: the teams that it saw meanwhile were not those who voted."""
         if not (self._view.why_apart() or self._doubts()):
             return False
-        now = self._clock().steady
-        self._settle_at = now + (SETTLE_S if self._view.first_meeting.is_lost else HOLD_S)
+        now, is_lost = self._clock().steady, self._view.first_meeting.is_lost
+        self._settle_at = now + (SETTLE_S if is_lost else HOLD_S)
         self._leases.wait_until(self._settle_at)
+        if not is_lost:
+            self._leases.voter.abstain(now + VOTE_S)
         return True
 
     def _notice_standstill(self, now: Now) -> None:

@@ -2,6 +2,8 @@
 
 import pytest
 
+from dht.leases.voter import VOTE_S, team_digest
+from dht.messages import Claim, LeaseReply, LeaseRequest
 from node.simulation.census import repeated
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, simulate
@@ -81,5 +83,35 @@ def test_minutes_with_a_wrong_clock_part_nothing_for_good_and_only_what_was_unde
         assert all(visits[0].node == nodes[2].name for visits in twice.values())
         assert all(stepped_at - visits[0].ended_at < UNDER_WAY_S for visits in twice.values())
         assert not any(node.overlay.warnings() for node in nodes)
+
+    simulate(scenario)
+
+
+async def gives_new_vote(voter: SimNode, holder: SimNode) -> bool:
+    """Whether a voter gives a holder its vote for a slot for which it has promised none, as for a new lease."""
+    view, id = holder.overlay.view, voter.overlay.node_id
+    slot = min(s for s in view.leases() if voter.overlay.view.promised(s) is None)
+    claim = Claim(slot, int(holder.clock().wall), team_digest(view.live_owners(slot)), False)
+    reply = await holder.overlay.ask(id, LeaseRequest(view.strategy.slot_bits, (claim,)), LeaseReply, timeout_s=2.0)
+    return reply.votes[0].granted
+
+
+def test_a_voter_whose_clock_was_wrong_abstains_for_as_long_as_votes_bind_that_it_cannot_have_heard_of():
+    """By a wrong clock it saw nobody and nobody saw it: who had the votes of the others meanwhile it does not know."""
+
+    async def scenario(world: World) -> None:
+        holder, _, off = nodes = await world.add(3)
+        await world.pass_time(60.0)
+        off.clock.ahead_s -= HOUR_S
+        await world.pass_time(60.0)
+        assert off.overlay.view.why_apart()
+        off.clock.ahead_s += HOUR_S
+        await world.until(lambda: all(len(node.overlay.view.live()) == 3 for node in nodes), 20.0)
+        await world.until(lambda: not off.overlay.view.why_apart(), 20.0)
+        for _ in range(int(VOTE_S) - 5):
+            assert not await gives_new_vote(off, holder)
+            await world.pass_time(1.0)
+        await world.pass_time(10.0)
+        assert await gives_new_vote(off, holder)
 
     simulate(scenario)
