@@ -17,6 +17,7 @@ from index.search.scatter_gather import Gathered
 from index.shard.messages import StatisticsAnswer
 
 FACTOR, BESIDE = 2, 64  # by which copies that are behind each other may differ
+CHANGED, LONG = 4, 4096  # documents that may have changed besides, and terms in a field of one
 
 
 class SlotStatistics(NamedTuple):
@@ -37,7 +38,7 @@ def of_slot(answer: StatisticsAnswer, slot: Slot) -> SlotStatistics:
 
 def can_both_be_true(one: SlotStatistics, other: SlotStatistics) -> bool:
     """Tell whether two peers may hold copies of one slot of which they say this."""
-    return not is_impossible(one, other) and _are_near(_lengths(one), _lengths(other))
+    return not is_impossible(one, other) and (_are_near(_means(one), _means(other)) or _is_explained(one, other))
 
 
 def is_impossible(one: SlotStatistics, other: SlotStatistics) -> bool:
@@ -55,7 +56,15 @@ def _are_near(some: Sequence[int], others: Sequence[int]) -> bool:
     return all(max(a, b) <= FACTOR * min(a, b) + BESIDE for a, b in zip(some, others, strict=True))
 
 
-def _lengths(said: SlotStatistics) -> Sequence[int]:
+def _is_explained(one: SlotStatistics, other: SlotStatistics) -> bool:
+    """Whether the documents that one copy has more, and a few that changed, may be all that differs in lengths: in a
+    slot of few documents the mean says little, in an empty one nothing."""
+    documents = min(abs(one.sums.documents - other.sums.documents), BESIDE) + CHANGED
+    pairs = zip(one.sums.lengths, other.sums.lengths, strict=True)
+    return all(max(pair) <= FACTOR * min(pair) + LONG * documents for pair in pairs)
+
+
+def _means(said: SlotStatistics) -> Sequence[int]:
     """How long a document is in each field."""
     return tuple(length // max(said.sums.documents, 1) for length in said.sums.lengths)
 

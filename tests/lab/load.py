@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ class Answer:
     is_exact: bool
     is_partial: bool
     coverage: float
+    why: tuple[str, ...] = ()  # it is not exact
 
 
 async def answers(hosts: Sequence[Host], queries: Sequence[str]) -> list[Answer]:
@@ -50,7 +52,8 @@ async def answer(host: Host, query: str, deadline_ms: int = 5000) -> Answer:
         return Answer(query, host.name, -1, (), False, True, 0.0)
     coverage, urls = body["coverage"], tuple(result["url"] for result in body["results"])
     share = coverage["answered"] / coverage["slots"] if coverage["slots"] else 0.0
-    return Answer(query, host.name, body["total"], urls, body["exact"], body["partial"], share)
+    why = tuple(each["reason"] for each in body["why"])
+    return Answer(query, host.name, body["total"], urls, body["exact"], body["partial"], share, why)
 
 
 @dataclass(frozen=True)
@@ -99,9 +102,10 @@ class Load:
         found = [asked.answer for asked in self.asked]
         took = sorted(asked.took_s for asked in self.asked) or [0.0]
         least = min((a.coverage for a in found), default=1)
+        why = Counter(reason for answer in found for reason in answer.why)
         return (
             f"{len(found)} queries, {len(self.errors)} errors, {sum(a.is_partial for a in found)} partial, "
-            f"{sum(a.is_exact for a in found)} exact, least coverage {least:.2f}, "
+            f"{sum(a.is_exact for a in found)} exact (others: {dict(why)}), least coverage {least:.2f}, "
             f"p50 {took[len(took) // 2]:.2f} s, p99 {took[len(took) * 99 // 100]:.2f} s"
         )
 
