@@ -2,6 +2,10 @@
 
 A: at rest, two exact answers are equal, byte for byte. B: an exact answer holds every match that was acknowledged a
 minute earlier on its side of any cut, or a newer version of it. C: across a cut at most one side gives exact answers.
+
+Under grants a version is newer that is strong, and the other not; else by epoch and instant. What was strong when its
+writer was acknowledged stays due; what is shown instead may have become strong since, as far as the signatures say that
+came to its writer until the answer.
 """
 
 import asyncio
@@ -17,6 +21,7 @@ from index import SearchRequest
 from node.simulation.sim_node import SimNode
 from node.simulation.world import DAY_S, World
 from store import Document, Draft, Kind, encode_document
+from tests.sim.grant_log import GrantLog, Version
 
 KNOWN_AFTER_S = 60.0  # B: a write that was acknowledged so long ago is in every exact answer
 CUT_KNOWN_AFTER_S = 60.0  # C: comparisons count for 30 s, and who is silent is taken for dead after 30 s
@@ -70,7 +75,8 @@ class History:
     held_by_nobody: int = 0
     _groups: dict[str, int] = field(default_factory=dict)
     _newest: dict[str, int] = field(default_factory=dict)
-    _ranks: dict[str, dict[int, Rank]] = field(default_factory=dict)  # of all versions that were begun, by URL
+    _begun: dict[str, dict[int, Version]] = field(default_factory=dict)  # all versions, by URL
+    _grants: GrantLog = field(default_factory=GrantLog)
     _open: set[str] = field(default_factory=set)
 
     def now(self) -> float:
@@ -111,6 +117,7 @@ class History:
             {result["url"]: round(result["fetched_at"]) for result in answer["results"]}, _body(answer),
         )  # fmt: skip
         self.reads.append(found)
+        self._note_grants()
         return found
 
     async def _write(self) -> None:
@@ -134,9 +141,10 @@ class History:
         node, core = holder, holder.node_core
         word, number, began, now = url.split("/")[3], self._newest.get(url, 0) + 1, self.now(), node.clock()
         epoch, at_ms = node.overlay.view.leases()[slot], int(now.wall * 1000)
-        rank = core.store.replicator.is_strong_holder(slot), epoch, at_ms
         self._newest[url] = number
-        self._ranks.setdefault(url, {})[number] = rank
+        self._begun.setdefault(url, {})[number] = Version(node.overlay.view.node_id, key, epoch, at_ms)
+        self._note_grants()
+        rank = self._rank(url, number, began)
         self._open.add(url)
         text = f"{word} {url} version {number} " + " ".join(f"w{self.rng.randrange(50)}" for _ in range(20))
         document = Document(url, float(number), 404 if gone else 200, text="" if gone else text, gone=gone)
@@ -164,6 +172,18 @@ class History:
     def _group(self, node: SimNode) -> int:
         return self._groups.get(node.name, 0)
 
+    def _note_grants(self) -> None:
+        """Take note of the grants that all writers have got by now."""
+        for view in (node.overlay.view for node in self.world.running()):
+            for slot in map(Slot, range(1 << view.strategy.slot_bits)):
+                for signed in view.grants(slot):
+                    self._grants.note(signed, view.owners(slot), self.now())
+
+    def _rank(self, url: str, number: int, by: float) -> Rank:
+        """The rank of a version by the grants that its writer had by an instant."""
+        version = self._begun[url][number]
+        return self._grants.strong_since(version) <= by, version.epoch, version.at_ms
+
     # What must hold.
 
     def lacking(self) -> Iterator[str]:
@@ -184,12 +204,13 @@ class History:
         return at
 
     def _flaw(self, write: Write, read: Read) -> str:
-        newer = [w for w in self.writes if w.url == write.url and w.rank > write.rank]
-        ranks = self._ranks[write.url]
-        began_newer = max(ranks.values()) > write.rank and (not newer or min(w.began for w in newer) <= read.at)
+        ranks = {number: self._rank(write.url, number, read.at) for number in self._begun[write.url]}
+        higher = {number for number, rank in ranks.items() if rank > write.rank and number != write.number}
+        newer = [w for w in self.writes if w.url == write.url and w.number in higher]
+        began_newer = bool(higher) and (not newer or min(w.began for w in newer) <= read.at)
         got = read.versions.get(write.url)
         if write.gone:
-            return "" if got is None or ranks[got] > write.rank else f"{write.url} is gone, and shown"
+            return "" if got is None or got in higher else f"{write.url} is gone, and shown"
         if got is None:
             return "" if began_newer else f"{write.url} version {write.number} is missing"
         is_new = ranks[got] >= write.rank
