@@ -14,6 +14,7 @@ from functools import partial
 from itertools import islice
 
 from dht import (
+    BadMessage,
     DocumentId,
     Grant,
     NodeId,
@@ -118,7 +119,8 @@ class Endorsements:
             )
         except RemoteError as error:
             log.debug("no word of grants peer=%s count=%d reason=%s", owner.hex(), len(records), error)
-            unsaid.update(record.id for record in records)
+            if not isinstance(error, BadMessage):  # who refuses endorses nothing: an older program does not know this
+                unsaid.update(record.id for record in records)
             return
         held = {grant for writing in writings for grant in self.grants_of(writing)}
         fit = [grant for grant in reply.grants if any(_covers(grant, writing) for writing in writings)]

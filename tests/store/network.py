@@ -165,7 +165,8 @@ class FakeOverlay:
             await asyncio.sleep(timeout_s)
             raise PeerTimeout(peer.hex(), timeout_s)
         received = msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=type(message))
-        handler = other.handlers[type(message)]
+        if (handler := other.handlers.get(type(message))) is None:
+            raise BadMessage(peer.hex(), f"this node answers no {type(message).__name__}")
         try:
             reply = await handler(self.node_id, received)
         except (RemoteError, InputError) as error:

@@ -10,7 +10,7 @@ from dht import Identity, slot_of
 from store import Draft, Kind, Record
 from store.record.package import pack, sign_package
 from store.record.standing_page import page_in, standing_draft
-from store.replication.messages import PutPackage, PutReply
+from store.replication.messages import AskGrants, PutPackage, PutReply
 from tests.store.network import Net, Node, network
 from tests.store.support import WALL, draft, grant
 
@@ -346,6 +346,29 @@ def test_owners_of_whom_not_all_saw_a_grant_as_strong_show_the_same_with_or_with
         await net.until(lambda: shown(signer, S) == "weak" == shown(successor, S) and len(states()) == 1)
         witness.start()
         await all_show(net, S, "strong")
+
+    network(6, story)
+
+
+def test_an_owner_whose_program_knows_no_such_question_endorses_nothing() -> None:
+    """Of those who granted what stands one is left, and neither of the others saw them: so it goes, as it does where
+    these can say so."""
+
+    async def story(net: Net) -> None:
+        net.set_strategy(grants_from=1)
+        signer, leaver, successor, older, *liars = without(net, 2)
+        for node in (signer, leaver, *liars):
+            node.start()
+        await net.all_ready()
+        await write(net, S, signer, leaver)
+        await replace_owner(net, leaver, successor)
+        older.start()
+        del older.overlay.handlers[AskGrants]
+        await net.all_ready()
+        for node in (signer, successor):
+            assert not (await push(net, W, liars, node)).refused
+        assert shown(signer, S) == "strong", "nobody was asked yet"
+        await all_show(net, S, "weak")
 
     network(6, story)
 
