@@ -12,15 +12,8 @@ from random import Random
 
 from dht.admission.attested_peers import AttestedPeers
 from dht.admission.block_crowd import crowding_blocks, is_crowded
-from dht.admission.member_admission import (
-    BLOCK_ATTESTERS,
-    BLOCK_NAMES,
-    MemberAdmission,
-    MembershipClaim,
-    days_in,
-    mark_of,
-    marks_in,
-)
+from dht.admission.member_admission import BLOCK_ATTESTERS, BLOCK_NAMES, MemberAdmission
+from dht.admission.membership_claim import MembershipClaim, days_in, mark_of, marks_in
 from dht.keys import NodeId
 from dht.ownership.failure_domains import FailureDomains
 from dht.reachability.attester import ALL_BURST, ALL_S, ASKED, BLOCK_ASKED, NEAREST

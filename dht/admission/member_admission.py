@@ -9,78 +9,28 @@ of all that come from there. With a name goes the day since which its giver know
 
 The roots need nobody: the founder for itself, and whom a node has other reasons to trust (its peer cache, the first
 contacts of its network file). A newcomer hears of a whole network at once, and three names cannot be had from one root:
-while it joins, one name is enough, and when it has joined it drops who has fewer than the others. An open network
-admits whoever says that it is a member.
+while it joins, one name is enough, and when it has joined it drops who has fewer than the others, unless only one that
+is silent could give the last of them. An open network admits whoever says that it is a member.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from hashlib import blake2b
-from types import MappingProxyType
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable
 
 from dht.admission.attester_order import AttesterOrder
 from dht.admission.guest_lists import GuestLists
 from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.admission.membership_claim import MembershipClaim, mark_of
 from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.keys import NodeId
-from dht.wire.address_policy import AddressPolicy
-from dht.wire.contact import Endpoint, Family
-from dht.wire.heartbeat import DAY_BYTES, MARK_BYTES, VerifiedHeartbeat
+from dht.wire.contact import Family
 
 ATTESTERS = 3  # names that a peer needs where so many members can reach it
 NEAR_ATTESTERS = 16  # where more can, only the names of so many count, the nearest to the peer's point,
 NEAR_NAMES = 5  # and it needs so many: of 10,000 identities less than one, where two members of a hundred lie
 BLOCK_ATTESTERS = 5  # in a large network, the members nearest to the point of a peer's /24 or /48,
 BLOCK_NAMES = 2  # and it needs so many of theirs, too: they name few of one block (block_crowd.py)
-NO_DAYS: Mapping[bytes, int] = MappingProxyType({})
 ROUNDS = 16  # in which a newcomer drops whom too few name: who goes may have named others
 ROOT_LIMIT = 8192  # twice what the peer cache holds
-
-
-class MembershipClaim(NamedTuple):
-    """What a node says of itself that admission goes by. `names`: marks of those whom it has reached; `days`: since
-    when it names each (days since 1970), where it says so. `block`: its /24, else its /48, b"" where it has none.
-    `invited_by`: as in its heartbeats."""
-
-    member: bool
-    families: frozenset[Family]
-    names: frozenset[bytes] = frozenset()
-    days: Mapping[bytes, int] = NO_DAYS
-    block: bytes = b""
-    invited_by: bytes = b""
-
-
-def claim_of(opened: VerifiedHeartbeat, policy: AddressPolicy) -> MembershipClaim:
-    """Read the claim of a heartbeat's author."""
-    beat, endpoints = opened.heartbeat, opened.contact.endpoints
-    names, days = marks_in(beat.attests), days_in(beat.attests, beat.attested_days)
-    return MembershipClaim(beat.member, opened.families, names, days, block_of(endpoints, policy), beat.invited_by)
-
-
-def block_of(endpoints: Sequence[Endpoint], policy: AddressPolicy) -> bytes:
-    """Return the /24 of a node's first endpoint, or its /48; b"" where it has none."""
-    return policy.subnet(endpoints[0].host) or b"" if endpoints else b""
-
-
-def mark_of(peer: bytes, invited_by: bytes = b"") -> bytes:
-    """Return by what attesters name a peer: the beginning of its id, or a hash of that and of the invitation by which
-    it is here, so that a name is worth nothing to who then says another."""
-    if not invited_by:
-        return peer[:MARK_BYTES]
-    return blake2b(peer + invited_by, digest_size=MARK_BYTES, person=b"dse-node invited").digest()
-
-
-def marks_in(attests: bytes) -> frozenset[bytes]:
-    """Return the marks in a heartbeat's field."""
-    return frozenset(attests[start : start + MARK_BYTES] for start in range(0, len(attests), MARK_BYTES))
-
-
-def days_in(attests: bytes, days: bytes) -> Mapping[bytes, int]:
-    """Return the day that goes with each mark in a heartbeat's fields; none where its author gives none."""
-    marks = (attests[start : start + MARK_BYTES] for start in range(0, len(attests), MARK_BYTES))
-    starts = range(0, len(days), DAY_BYTES)
-    return {mark: int.from_bytes(days[n : n + DAY_BYTES], "big") for mark, n in zip(marks, starts, strict=False)}
 
 
 class MemberAdmission:
@@ -275,16 +225,30 @@ class MemberAdmission:
         return self._settle([self._own])
 
     def end_join(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
-        """Ask of live members from now on what others ask; who is silent cannot be reached by more."""
+        """Ask of live members from now on what others ask; who is silent cannot be reached by more, and nobody by who
+        is silent."""
         self.is_joining = False
         changed: dict[NodeId, None] = {}
         for _ in range(ROUNDS):
             weak = sorted(peer for peer in self.vouched if self._is_weak(peer) and is_live(peer))
+            weak = [peer for peer in weak if not self._has_all_there_are(peer, is_live)]
             if not weak:
                 break
             touched = [each for peer in weak for each in self._expel(peer)]
             changed |= dict.fromkeys([*weak, *self._settle(touched)])
         return list(changed)
+
+    def _has_all_there_are(self, peer: NodeId, is_live: Callable[[NodeId], bool]) -> bool:
+        """Tell whether a peer lacks one name that only a silent member could give: two at least name it, and all live
+        members that share a family with it, this node too if it does. A node that is no member itself cannot tell:
+        those who are may let nobody in now."""
+        claim = self._claims[peer]
+        if not self.is_member(self._own) or self._lacks_near(peer, claim) > 1:
+            return False
+        named_by = self._naming(peer, claim.invited_by)
+        able = [each for each in self.nearest_members(peer, claim.families) if is_live(each)]
+        staying = (each for each in able if not self._is_weak(each, 1))  # the others go with this round
+        return len(named_by) >= 2 and all(each in named_by for each in staying)
 
     def sweep(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
         """Drop, in a large network, the live members that had hardly any names left at this sweep and the one before:

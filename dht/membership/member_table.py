@@ -8,7 +8,8 @@ it changes, liveness.py who lives, admission.py who is vouched for: of nobody el
 from collections.abc import Iterable, Iterator
 
 from dht.admission.inviters import NO_INVITERS, Inviters
-from dht.admission.member_admission import MemberAdmission, MembershipClaim, claim_of
+from dht.admission.member_admission import MemberAdmission
+from dht.admission.membership_claim import MembershipClaim, claim_of
 from dht.admission.neighbourhood import IdRange
 from dht.admission.seniority import JOIN_S, Seniority
 from dht.clock import Now

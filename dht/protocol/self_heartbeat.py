@@ -8,7 +8,7 @@ few saw. A quiet node, which takes no part (node_role.py), signs nothing.
 import ipaddress
 from typing import NamedTuple
 
-from dht.admission.member_admission import MembershipClaim, block_of, days_in, marks_in
+from dht.admission.membership_claim import MembershipClaim, block_of, days_in, marks_in
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity

@@ -13,16 +13,8 @@ from msgspec import Meta
 from dht.admission.attested_peers import AttestedPeers
 from dht.admission.attester_order import nearest_attesters
 from dht.admission.block_crowd import crowding_blocks, is_crowded
-from dht.admission.member_admission import (
-    ATTESTERS,
-    BLOCK_ATTESTERS,
-    BLOCK_NAMES,
-    MembershipClaim,
-    claim_of,
-    days_in,
-    mark_of,
-    marks_in,
-)
+from dht.admission.member_admission import ATTESTERS, BLOCK_ATTESTERS, BLOCK_NAMES
+from dht.admission.membership_claim import MembershipClaim, claim_of, days_in, mark_of, marks_in
 from dht.clock import Clock, day_of
 from dht.errors import BadMessage
 from dht.keys import NodeId

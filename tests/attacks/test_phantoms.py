@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 
-from dht.admission.member_admission import mark_of
+from dht.admission.membership_claim import mark_of
 from dht.membership.waiting_peers import WAIT_S, WAITING_LIMIT
 from dht.wire.heartbeat import MOST_ATTESTED
 from index import SearchRequest

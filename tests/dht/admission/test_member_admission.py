@@ -4,13 +4,8 @@ from random import Random
 
 from dht.admission.attester_order import nearest_attesters
 from dht.admission.inviters import Inviters
-from dht.admission.member_admission import (
-    NEAR_ATTESTERS,
-    MemberAdmission,
-    MembershipClaim,
-    days_in,
-    mark_of,
-)
+from dht.admission.member_admission import NEAR_ATTESTERS, MemberAdmission
+from dht.admission.membership_claim import MembershipClaim, days_in, mark_of
 from dht.keys import NodeId
 from dht.wire.contact import Family
 
@@ -115,6 +110,45 @@ def test_a_newcomer_takes_one_name_while_it_joins_and_then_asks_for_as_many_as_o
     gone = admission.end_join(lambda peer: peer != F)
     assert gone == [E] and admission.is_member(D)
     assert admission.is_member(F), "who sleeps could not ask more members than there were"
+
+
+def joined(*, own: MembershipClaim | None, **names: tuple[NodeId, ...]) -> MemberAdmission:
+    """A newcomer with three roots that joins: C is silent, and what the others name follows."""
+    admission = attested(A, B, C)
+    admission.is_joining = True
+    if own is not None:
+        for root in (A, B, C):
+            admission.hear(root, claim(OWN))
+        admission.hear(OWN, own)
+    for peer in (D, E, F):
+        admission.hear(peer, claim(families=V6))
+    for root, letter in ((A, "a"), (B, "b")):
+        admission.hear(root, claim(OWN, *names.get(letter, ())))
+    assert admission.is_member(OWN) is (own is not None)
+    admission.end_join(lambda peer: peer != C)
+    return admission
+
+
+def test_a_newcomer_keeps_a_live_member_whose_last_name_only_a_silent_one_could_give() -> None:
+    of_v4, of_both = claim(families=V4), claim()
+    both_name_it: dict[str, tuple[NodeId, ...]] = {"a": (D, E), "b": (D,)}
+    assert joined(own=of_v4, **both_name_it).is_member(D), "A and B are all that live and share a family with it"
+    assert not joined(own=of_v4, **both_name_it).is_member(E), "one of them names it alone, and may lie"
+    assert not joined(own=of_both, **both_name_it).is_member(D), "this node could have reached it and has not"
+    assert not joined(own=None, **both_name_it).is_member(D), "who waits itself goes by what members do"
+
+
+def test_silence_of_members_keeps_no_phantom_that_one_liar_names() -> None:
+    admission = attested(A, B, C)
+    admission.is_joining = True
+    for root in (A, B, C):
+        admission.hear(root, claim(OWN))
+    admission.hear(OWN, claim(families=V4))
+    for phantom in (D, E):
+        admission.hear(phantom, claim(families=V6))
+    admission.hear(A, claim(OWN, D, E))
+    assert {D, E} <= admission.vouched
+    assert set(admission.end_join(lambda peer: peer in (OWN, A, D, E))) == {D, E}
 
 
 def test_the_last_one_of_its_network_stays() -> None:

@@ -5,7 +5,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht.admission.member_admission import mark_of
+from dht.admission.membership_claim import mark_of
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, distance

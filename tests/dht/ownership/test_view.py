@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from dht.admission.attester_order import nearest_attesters
-from dht.admission.member_admission import mark_of
+from dht.admission.membership_claim import mark_of
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
