@@ -67,12 +67,15 @@ class ReplicaReader:
         """Return those of many records that exist, and the names of those whose existence nobody ready told."""
         found: dict[Name, Record] = {}
         open_: dict[Name, _Sought] = {}
+        sources: dict[Key, list[NodeId]] = {}  # all versions of a page are asked of the same
         for kind, id, key in wanted:
             record = self._store.find(kind, id, content=content)
             if record is not None and self._is_ready(key):
                 found[kind, id] = record
             elif not self._is_ready(key):
-                open_[kind, id] = _Sought(Wanted(kind, id, key), self._sources(key))
+                if key not in sources:
+                    sources[key] = self._sources(key)
+                open_[kind, id] = _Sought(Wanted(kind, id, key), [*sources[key]])
                 if record is not None:
                     found[kind, id] = record  # better than nothing should nobody answer
         if open_:
@@ -138,7 +141,7 @@ class ReplicaReader:
                 pending = set(reply.later) | set(reply.unsure)
                 for want in (want for n, want in enumerate(wants) if n not in pending and want not in given):
                     given[want] = None
-                    self._lacks(peer, want, open_)
+                    self._lacks(peer, want, open_, has_page=given.get(_page_of(want)) is not None)
                 later = [wants[n] for n in sorted(set(reply.later)) if 0 <= n < len(wants)]
                 wants = later if len(later) < len(wants) else []
         except RemoteError as error:
@@ -146,12 +149,13 @@ class ReplicaReader:
         if given and self._audit.is_due(peer, Topic.RECORDS):
             self.record_audit.offer(peer, given)
 
-    def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought]) -> None:
-        """Note that a peer does not have a record, which is not there where enough say so."""
+    def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought], *, has_page: bool) -> None:
+        """Note that a peer does not have a record, which is not there where enough say so. Whoever gives a page knows
+        whether another version stands beside it (`has_page`)."""
         name = want.kind, DocumentId(want.id)
         if sought := open_.get(name):
             sought.lacking.append(peer)
-            if self._is_told(sought):
+            if self._is_told(sought) or (has_page and want.kind == Kind.STANDING):
                 del open_[name]
 
     def _is_told(self, sought: _Sought) -> bool:
@@ -166,6 +170,11 @@ class ReplicaReader:
         ready = [p for p in view.ready(slot) if p != view.node_id]
         self._rng.shuffle(ready)
         return ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
+
+
+def _page_of(want: Wanted) -> Wanted:
+    """The newest version of the page of which another version may be wanted."""
+    return Wanted(Kind.DOCUMENT, want.id, want.key)
 
 
 async def _settled(asking: Collection[asyncio.Task[None]], open_: Collection[Name], most_s: float = inf) -> None:

@@ -129,7 +129,7 @@ class ReplicaServer:
                 continue
             record = self._store.find(want.kind, DocumentId(want.id), content=message.content)
             if record is None:
-                if (is_vanishing and want.kind not in NO_PAGES) or not self._repair.is_ready(want.key):
+                if not self._repair.is_ready(want.key) or (is_vanishing and self._may_have_vanished(want)):
                     unsure.append(n)
             elif records and size + size_of(record) > messages.FETCH_BYTES:
                 later.append(n)
@@ -138,6 +138,12 @@ class ReplicaServer:
                 size += size_of(record)
         grants = self._right.named_by(records) if message.content else ()
         return messages.FetchReply(pack(records), tuple(later), tuple(unsure), grants)
+
+    def _may_have_vanished(self, want: messages.Wanted) -> bool:
+        """Whether a page may have been here; where its newest version is, no other one stood beside it."""
+        if want.kind == Kind.STANDING:
+            return self._store.find_version(Kind.DOCUMENT, DocumentId(want.id)) is None
+        return want.kind not in NO_PAGES
 
     async def on_versions(self, peer: NodeId, message: messages.AskVersions) -> messages.VersionsReply:
         """Name the versions that lie here, and where."""

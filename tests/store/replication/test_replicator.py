@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from dht import BadMessage, NodeId, Slot, slot_of
+from dht import BadMessage, NodeId, Rule, Slot, slot_of
 from store import Draft, Kind, Record, TooFewCopies
 from store.disk.file_system import FolderDisk
 from store.errors import BadDraft
@@ -538,6 +538,39 @@ def test_what_is_not_there_is_told_in_time_though_all_but_one_replica_are_silent
             took_s.append(loop.time() - began)
         assert took_s[0] < (len(replicas) - 1) * CONFIG.hedge_after_s + 0.2
         assert took_s[1] < 0.2, "who is late is not waited for again"
+
+    network(5, story)
+
+
+def test_who_gives_a_page_tells_that_no_other_version_stands_though_pages_may_have_been_taken_back() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 5)
+        page = draft(1)
+        ready = net.list[0].overlay.ready(slot_of(page.key, net.strategy.slot_bits))
+        replicas = [node for node in net.list if node.id in ready]
+        asker = next(node for node in net.list if node not in replicas)
+        await asker.replicator.write([page])
+        await net.until(lambda: all(node.store.find_version(page.kind, page.id) for node in replicas))
+        loop = asyncio.get_running_loop()
+        for node in net.list:
+            rules = (Rule(host="elsewhere.example", action="deny"),)
+            node.store.denial.follow(replace(net.strategy, rules=rules), loop.time())
+
+        async def hang(peer: NodeId, message: FetchRecords) -> FetchReply:
+            await asyncio.sleep(1000)
+            raise AssertionError
+
+        for node in replicas[1:]:
+            node.overlay.serve(FetchRecords, hang)
+        wanted = [(kind, page.id, page.key) for kind in (Kind.DOCUMENT, Kind.STANDING)]
+        took_s = list[float]()
+        for _ in range(3):
+            began = loop.time()
+            found, unsaid = await asker.replicator.read_sure(wanted)
+            assert set(found) == {(Kind.DOCUMENT, page.id)} and not unsaid
+            took_s.append(loop.time() - began)
+        assert took_s[0] < (len(replicas) - 1) * CONFIG.hedge_after_s + 0.2
+        assert took_s[2] < 0.2, "who is late is not waited for again"
 
     network(5, story)
 
