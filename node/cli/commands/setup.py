@@ -90,12 +90,14 @@ def chosen_settings(profile: str, pairs: Sequence[str]) -> dict[str, Any]:
     """Return the profile's settings and over them the pairs KEY=VALUE; raises ConfigError as for such a config.toml."""
     known = set(keys_of(Config))
     settings = {key: value for key, value in PROFILES[profile].items() if key in known}
+    lines = dict[str, str]()  # what `--set` says of each key, as config.toml would
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not equals:
             raise ConfigError(f"--set {pair}", "has no value", "write KEY=VALUE, such as node.web_port=8190")
         settings[key.strip()] = value = _value(text.strip())
-        parse_config(f"{key} = {toml_value(value)}\n", f"--set {pair}", Config)
+        lines[key.strip()] = f"{key} = {toml_value(value)}\n"
+    parse_config("".join(lines.values()), f"--set {' --set '.join(pairs)}", Config)  # some fit each other alone
     return settings
 
 

@@ -334,7 +334,8 @@ def test_init_takes_settings_and_refuses_bad_ones(tmp_path: Path, capsys: pytest
         error = capsys.readouterr().err
         assert f"--set {pair}: " in error and words in error
     assert not (tmp_path / "home").exists()
-    assert main([*place, "--set", "node.families=[4]", "--set", "crawl.hosts_file=/etc/hosts"]) == 0
+    often = ("--set", "crawl.revisit_s=900", "--set", "crawl.min_revisit_s=120")  # neither fits the other's default
+    assert main([*place, "--set", "node.families=[4]", "--set", "crawl.hosts_file=/etc/hosts", *often]) == 0
     config = load_config(tmp_path / "home" / "config.toml")
     assert (config.node.families, config.crawl.hosts_file) == ((4,), "/etc/hosts")
 
