@@ -516,27 +516,43 @@ def test_a_silent_replica_is_hedged() -> None:
     network(5, story)
 
 
+def asker_and_replicas(net: Net, key: bytes) -> tuple[Node, list[Node]]:
+    """One who has no part in a key, and who is ready for it."""
+    ready = net.list[0].overlay.ready(slot_of(key, net.strategy.slot_bits))
+    replicas = [node for node in net.list if node.id in ready]
+    return next(node for node in net.list if node not in replicas), replicas
+
+
+def hang(nodes: list[Node]) -> None:
+    """Have nodes answer no reads from now on."""
+
+    async def silence(peer: NodeId, message: FetchRecords) -> FetchReply:
+        await asyncio.sleep(1000)
+        raise AssertionError
+
+    for node in nodes:
+        node.overlay.serve(FetchRecords, silence)
+
+
+async def read_thrice(asker: Node, kinds: list[Kind], of: Draft) -> tuple[set[Kind], list[float]]:
+    """Read records of one id; return of which kinds there were some, and how long each time took, in seconds."""
+    loop, took_s = asyncio.get_running_loop(), list[float]()
+    for _ in range(3):
+        began = loop.time()
+        found, unsaid = await asker.replicator.read_sure([(kind, of.id, of.key) for kind in kinds])
+        assert not unsaid
+        took_s.append(loop.time() - began)
+    return {kind for kind, _ in found}, took_s
+
+
 def test_what_is_not_there_is_told_in_time_though_all_but_one_replica_are_silent() -> None:
     async def story(net: Net) -> None:
         await started(net, 5)
         absent = draft(1)
-        ready = net.list[0].overlay.ready(slot_of(absent.key, net.strategy.slot_bits))
-        replicas = [node for node in net.list if node.id in ready]
-        asker = next(node for node in net.list if node not in replicas)
-
-        async def hang(peer: NodeId, message: FetchRecords) -> FetchReply:
-            await asyncio.sleep(1000)
-            raise AssertionError
-
-        for node in replicas[1:]:
-            node.overlay.serve(FetchRecords, hang)
-        wanted = [(absent.kind, absent.id, absent.key)]
-        loop, took_s = asyncio.get_running_loop(), list[float]()
-        for _ in range(2):
-            began = loop.time()
-            assert await asker.replicator.read_sure(wanted) == ({}, frozenset())
-            took_s.append(loop.time() - began)
-        assert took_s[0] < (len(replicas) - 1) * CONFIG.hedge_after_s + 0.2
+        asker, replicas = asker_and_replicas(net, absent.key)
+        hang(replicas[1:])
+        found, took_s = await read_thrice(asker, [absent.kind], absent)
+        assert not found and took_s[0] < len(replicas[1:]) * CONFIG.hedge_after_s + 0.2
         assert took_s[1] < 0.2, "who is late is not waited for again"
 
     network(5, story)
@@ -546,30 +562,15 @@ def test_who_gives_a_page_tells_that_no_other_version_stands_though_pages_may_ha
     async def story(net: Net) -> None:
         await started(net, 5)
         page = draft(1)
-        ready = net.list[0].overlay.ready(slot_of(page.key, net.strategy.slot_bits))
-        replicas = [node for node in net.list if node.id in ready]
-        asker = next(node for node in net.list if node not in replicas)
+        asker, replicas = asker_and_replicas(net, page.key)
         await asker.replicator.write([page])
         await net.until(lambda: all(node.store.find_version(page.kind, page.id) for node in replicas))
-        loop = asyncio.get_running_loop()
+        rules = (Rule(host="elsewhere.example", action="deny"),)
         for node in net.list:
-            rules = (Rule(host="elsewhere.example", action="deny"),)
-            node.store.denial.follow(replace(net.strategy, rules=rules), loop.time())
-
-        async def hang(peer: NodeId, message: FetchRecords) -> FetchReply:
-            await asyncio.sleep(1000)
-            raise AssertionError
-
-        for node in replicas[1:]:
-            node.overlay.serve(FetchRecords, hang)
-        wanted = [(kind, page.id, page.key) for kind in (Kind.DOCUMENT, Kind.STANDING)]
-        took_s = list[float]()
-        for _ in range(3):
-            began = loop.time()
-            found, unsaid = await asker.replicator.read_sure(wanted)
-            assert set(found) == {(Kind.DOCUMENT, page.id)} and not unsaid
-            took_s.append(loop.time() - began)
-        assert took_s[0] < (len(replicas) - 1) * CONFIG.hedge_after_s + 0.2
+            node.store.denial.follow(replace(net.strategy, rules=rules), asyncio.get_running_loop().time())
+        hang(replicas[1:])
+        found, took_s = await read_thrice(asker, [Kind.DOCUMENT, Kind.STANDING], page)
+        assert found == {Kind.DOCUMENT} and took_s[0] < len(replicas[1:]) * CONFIG.hedge_after_s + 0.2
         assert took_s[2] < 0.2, "who is late is not waited for again"
 
     network(5, story)
