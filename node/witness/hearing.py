@@ -118,15 +118,14 @@ class Hearing:
 
     def note_idle(self, call: Call) -> None:
         """Note that the page of a call says what its author says: so others could have us spend all that we may."""
+        now = self._clock().steady
+        self._idle = {caller: known for caller, known in self._idle.items() if now <= known[1] + IDLE_S}
         count, _ = self._idle.get(call.caller, (0, 0.0))
-        self._idle[call.caller] = count + 1, self._clock().steady
+        self._idle[call.caller] = count + 1, now
 
     def _is_idle(self, caller: NodeId) -> bool:
         count, last_at = self._idle.get(caller, (0, 0.0))
-        if self._clock().steady > last_at + IDLE_S:
-            self._idle.pop(caller, None)
-            return False
-        return count >= MAX_IDLE_CALLS
+        return count >= MAX_IDLE_CALLS and self._clock().steady <= last_at + IDLE_S
 
     def is_heard(self, author: NodeId, url: str) -> bool:
         """Tell whether a page of an author's at a URL's site was heard about, and denied, lately."""

@@ -89,22 +89,23 @@ def test_calls_and_hearings_that_nobody_may_bring_are_refused_and_accuse_nobody(
     simulate(scenario, PLAN)
 
 
-async def looked_at_by_nobody(world: World, nodes: list[SimNode]) -> tuple[Record, SimNode]:
-    """A page that no witness will look at by itself any more, and its author."""
+async def looked_at_by_nobody(world: World) -> tuple[Record, SimNode, SimNode]:
+    """A page that no witness will look at by itself any more, and two nodes that did not write it."""
+    nodes = await world.add(6)
+    await world.pass_time(10.0)
+    await world.crawl()
     await world.until(lambda: len(world.log) > 40, 300.0)
     await world.pass_time(90.0)
     for node in nodes:
         node.node_core.witnessing.witness._due.clear()
-    return a_page(nodes)
+    record, author = a_page(nodes)
+    caller, peer = [node for node in nodes if node is not author][:2]
+    return record, caller, peer
 
 
 def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
     async def scenario(world: World) -> None:
-        nodes = await world.add(6)
-        await world.pass_time(10.0)
-        await world.crawl()
-        record, author = await looked_at_by_nobody(world, nodes)
-        caller, peer = [node for node in nodes if node is not author][:2]
+        record, caller, peer = await looked_at_by_nobody(world)
         fetched, witness = [0], peer.node_core.witnessing.witness
         witness._budget, witness._fetched = WitnessBudget(), lambda: fetched[0]
         url = decode_document(record.body).url
@@ -136,11 +137,7 @@ def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_
     monkeypatch.setattr("node.witness.hearing.IDLE_S", 300.0)
 
     async def scenario(world: World) -> None:
-        nodes = await world.add(6)
-        await world.pass_time(10.0)
-        await world.crawl()
-        record, author = await looked_at_by_nobody(world, nodes)
-        caller, peer = [node for node in nodes if node is not author][:2]
+        record, caller, peer = await looked_at_by_nobody(world)
         peer.node_core.witnessing.witness._fetched = count(0, 1000).__next__
 
         async def looks_after_a_call() -> int:
