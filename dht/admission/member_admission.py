@@ -2,10 +2,12 @@
 
 Pure: what peers claim in their signed heartbeats in, who is vouched for out. An attester names in its own heartbeat the
 peers that it has reached. A peer is admitted once three admitted members name it, or as many as share a family with it
-where those are fewer; from then on it stays while one of them does. In networks of more than 16 members five must, and
-only the 16 count whose ids are nearest to a point that follows from the peer's id: a few members that lie cannot admit
-whom they please. In networks of more than 80 so must two of the five nearest to the point of its /24 or /48, who hear
-of all that come from there. With a name goes the day since which its giver knows the peer: everybody agrees on its age.
+where those are fewer; from then on it stays while one of them does. The last name may be missing where a silent member
+alone could give it: three friends of whom one is away can let in a fourth. In networks of more than 16 members five
+must, and only the 16 count whose ids are nearest to a point that follows from the peer's id: a few members that lie
+cannot admit whom they please. In networks of more than 80 so must two of the five nearest to the point of its /24 or
+/48, who hear of all that come from there. With a name goes the day since which its giver knows the peer: everybody
+agrees on its age.
 
 The roots need nobody: the founder for itself, and whom a node has other reasons to trust (its peer cache, the first
 contacts of its network file). A newcomer hears of a whole network at once, and three names cannot be had from one root:
@@ -238,17 +240,31 @@ class MemberAdmission:
             changed |= dict.fromkeys([*weak, *self._settle(touched)])
         return list(changed)
 
+    def admit_despite_silence(self, waiting: Iterable[NodeId], is_live: Callable[[NodeId], bool]) -> list[NodeId]:
+        """Admit those of the waiting peers, and this node, who lack one name that only a silent member could give."""
+        if not self.is_attested:
+            return []
+        changed: dict[NodeId, None] = {}
+        for peer in waiting if self.is_blocked else (self._own, *waiting):
+            claim = self._claims.get(peer)
+            if claim is None or peer in self.vouched or not claim.member or self._is_revoked(claim):
+                continue
+            if self._has_all_there_are(peer, is_live) and self._lacks_of_block(peer, claim) <= 0:
+                changed |= dict.fromkeys([peer, *self._settle(self._admit(peer))])
+        return list(changed)
+
     def _has_all_there_are(self, peer: NodeId, is_live: Callable[[NodeId], bool]) -> bool:
-        """Tell whether a peer lacks one name that only a silent member could give: two at least name it, and all live
-        members that share a family with it, this node too if it does. A node that is no member itself cannot tell:
-        those who are may let nobody in now."""
-        claim = self._claims[peer]
-        if not self.is_member(self._own) or self._lacks_near(peer, claim) > 1:
+        """Tell whether a peer lacks one name that only a silent member could give: all live members that share a family
+        with it name it, two at least where there are three members. Of others a node that is no member itself cannot
+        tell: those who are may let nobody in now."""
+        claim, is_own = self._claims[peer], peer == self._own
+        if not (is_own or self.is_member(self._own)) or self._lacks_near(peer, claim) > 1:
             return False
         named_by = self._naming(peer, claim.invited_by)
         able = [each for each in self.nearest_members(peer, claim.families) if is_live(each)]
         staying = (each for each in able if not self._is_weak(each, 1))  # the others go with this round
-        return len(named_by) >= 2 and all(each in named_by for each in staying)
+        least = 1 if self._members.total() <= 2 else 2
+        return len(named_by) >= least and all(each in named_by for each in staying)
 
     def sweep(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
         """Drop, in a large network, the live members that had hardly any names left at this sweep and the one before:

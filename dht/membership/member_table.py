@@ -28,6 +28,7 @@ from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
 FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
 SWEEP_S = 600.0
+ADMIT_S = 2.0  # between two looks at who waits for a silent member
 ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
 
 
@@ -51,7 +52,7 @@ class MemberTable:
         self._next_expiry = float("inf")
         self._now = Now(float("-inf"), float("-inf"))  # the last time that we were told
         self._join_ends = float("inf")
-        self._sweep_at = float("-inf")
+        self._sweep_at = self._admit_at = float("-inf")
         self.liveness = Liveness()
         self._graces = GRACES
         self._awake_at: float | None = None  # None: nobody said so yet
@@ -297,6 +298,10 @@ class MemberTable:
             self._stand(self.admission.sweep(lambda peer: self.is_live(peer, now)))
         for peer in self.waiting.overdue(now.steady):
             self._forget_waiting(peer)
+        if now.steady >= self._admit_at:
+            self._admit_at = now.steady + ADMIT_S
+            waiting = [peer for peer, _ in self.waiting.items()]
+            self._stand(self.admission.admit_despite_silence(waiting, lambda peer: self.is_live(peer, now)))
         if now.steady < self._next_expiry:
             return
         for peer, known in [(p, known) for p, known in self.known() if now.steady > self._grace_end(known)]:

@@ -11,9 +11,9 @@ from tests.sim.judged import assert_complete, crawled
 FORMED_S = 10.0
 
 
-def have_one_view(nodes: list[SimNode]) -> bool:
+def have_one_view(nodes: list[SimNode], seen_by: list[SimNode] | None = None) -> bool:
     everybody = tuple(sorted(node.identity.node_id for node in nodes))
-    return all(node.overlay.view.members() == everybody for node in nodes)
+    return all(node.overlay.view.members() == everybody for node in seen_by or nodes)
 
 
 def attesters(node: SimNode) -> int:
@@ -60,6 +60,23 @@ def test_who_starts_again_while_all_others_sleep_stays_a_member() -> None:
         await world.until(lambda: have_one_view(nodes), 60.0)
         await world.pass_time(120.0)
         assert have_one_view(nodes)
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_a_small_network_lets_in_a_newcomer_while_one_of_it_is_away(count: int) -> None:
+    async def scenario(world: World) -> None:
+        nodes = [await world.add_with((4,)) for _ in range(count)]
+        await world.pass_time(120.0)
+        world.sleep(nodes[0])
+        await world.pass_time(60.0)
+        everybody = [*nodes, await world.add_with((4,))]
+        await world.until(lambda: have_one_view(everybody, seen_by=everybody[1:]), 60.0)
+        world.wake(nodes[0])
+        await world.until(lambda: have_one_view(everybody), 60.0)
+        await world.pass_time(120.0)
+        assert have_one_view(everybody) and not any(node.overlay.warnings() for node in everybody)
 
     simulate(scenario)
 

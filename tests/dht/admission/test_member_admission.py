@@ -138,6 +138,57 @@ def test_a_newcomer_keeps_a_live_member_whose_last_name_only_a_silent_one_could_
     assert not joined(own=None, **both_name_it).is_member(D), "who waits itself goes by what members do"
 
 
+def waits_for_one_of_three(*named_by: NodeId, own: frozenset[Family] = V4) -> MemberAdmission:
+    """Builds a network of this node, A and B, some of whom name C, which waits."""
+    admission = attested(A, B)
+    for root in (A, B):
+        admission.hear(root, claim(OWN, *([C] if root in named_by else []), families=V4))
+    admission.hear(OWN, claim(*([C] if OWN in named_by else []), families=own))
+    admission.hear(C, claim(families=V4))
+    assert admission.is_member(OWN) and not admission.is_member(C)
+    return admission
+
+
+def test_who_is_away_keeps_nobody_waiting_whom_all_others_name() -> None:
+    admission = waits_for_one_of_three(OWN, A)
+    assert admission.admit_despite_silence([C], lambda peer: True) == [], "B is there and has not reached it"
+    assert admission.admit_despite_silence([C], lambda peer: peer != B) == [C] and admission.is_member(C)
+    assert not admission.hear(B, claim(OWN, families=V4)), "it stays when B is back and does not name it yet"
+
+
+def test_in_a_pair_the_one_that_is_there_lets_in_a_third() -> None:
+    admission = attested(A)
+    admission.hear(A, claim(OWN, families=V4))
+    admission.hear(OWN, claim(B, families=V4))
+    admission.hear(B, claim(families=V4))
+    assert not admission.is_member(B) and admission.wanted(B, V4) == 2
+    assert admission.admit_despite_silence([B], lambda peer: peer != A) == [B]
+
+
+def test_a_newcomer_that_hears_of_silent_members_alone_waits() -> None:
+    admission = attested(A)
+    admission.hear(OWN, claim())
+    assert admission.admit_despite_silence([], lambda peer: peer != A) == [] and not admission.is_member(OWN)
+
+
+def test_who_has_not_reached_a_peer_itself_believes_no_single_member_while_others_are_away() -> None:
+    admission = waits_for_one_of_three(A)
+    assert admission.admit_despite_silence([C], lambda peer: peer != B) == [], "this node could have reached it"
+    admission = waits_for_one_of_three(A, own=V6)
+    assert admission.wanted(C, V4) == 2
+    assert admission.admit_despite_silence([C], lambda peer: peer != B) == [], "one member alone may lie"
+
+
+def test_a_newcomer_knows_itself_admitted_when_all_that_are_there_name_it() -> None:
+    admission = attested(A, B, C)
+    admission.hear(OWN, claim())
+    admission.hear(A, claim(OWN))
+    assert admission.admit_despite_silence([], lambda peer: peer != C) == [], "B is there too"
+    admission.hear(B, claim(OWN))
+    assert not admission.is_member(OWN)
+    assert admission.admit_despite_silence([], lambda peer: peer != C) == [OWN] and admission.is_member(OWN)
+
+
 def test_silence_of_members_keeps_no_phantom_that_one_liar_names() -> None:
     admission = attested(A, B, C)
     admission.is_joining = True
