@@ -1,6 +1,6 @@
 """The piece of a page that shows best why it was found.
 
-Pure: text in, text and offsets out. White space is closed up; an ellipsis stands where the page goes on.
+Pure: text in, text and offsets out. White space is closed up; an ellipsis stands where a sentence goes on.
 """
 
 import re
@@ -25,6 +25,7 @@ _SPACE = re.compile(r"\s+")
 _OTHER_SCRIPTS = "\u0530"  # before it are Latin, Greek and Cyrillic letters: stems begin as their words do
 _EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f]\u201d?|\n")
+_AT_END = re.compile(r"[.!?\u3002\uff01\uff1f][\"')\u201d\u2019]*\s*$|\n\s*$")
 _NO_PROSE = re.compile(r"[{}()\[\];=<>|\\/_$#*\n\t]")
 _PROSE_SHARE = 0.05  # of a window's characters at most are such, where it is sentences and not a menu or code
 
@@ -210,7 +211,7 @@ def _join(marks: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _close_up(body: str, start: int, end: int, marks: Sequence[tuple[int, int]]) -> Snippet:
-    text = "…" if start else ""
+    text = "" if _is_between_sentences(body, start) else "…"
     highlights = []
     at = start
     for a, b in marks:
@@ -220,4 +221,8 @@ def _close_up(body: str, start: int, end: int, marks: Sequence[tuple[int, int]])
         text += piece
         at = b
     text += _SPACE.sub(" ", body[at:end])
-    return Snippet(text.rstrip() + ("…" if end < len(body) else ""), tuple(highlights), start)
+    return Snippet(text.rstrip() + ("" if _is_between_sentences(body, end) else "…"), tuple(highlights), start)
+
+
+def _is_between_sentences(body: str, at: int) -> bool:
+    return at in (0, len(body)) or body[at] == "\n" or _AT_END.search(body, max(at - _EDGE, 0), at) is not None

@@ -95,11 +95,17 @@ class Pages:
             return json_response(answer)
         filters = {name: plain(values.text(name)) for name in ("lang", "site")}
         page = values.count("page")
+        shown = result_page(answer)
+        corrected = "" if shown.results or shown.is_partial or page > 1 else next(iter(shown.corrections), "")
+        if corrected:
+            answer = await self._service.search(replace(question, text=corrected, facets=True))
+            shown = replace(result_page(answer), corrections=shown.corrections, suggestions=shown.suggestions)
         return self.render(
             request,
             "results.html",
             query=query,
-            answer=result_page(answer),
+            corrected=corrected if shown.results else "",
+            answer=shown,
             filters=filters,
             sort="date" if question.is_by_date else "",
             page_number=page,

@@ -118,6 +118,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "{total} 个网页包含足够多的词；其余网页只包含一部分。",
     ),
     "results.none": ("Nothing found for", "没有找到"),
+    "results.corrected": ("This is what was found for", "以下是这一搜索的结果："),
     "results.meant": ("Did you mean", "您是不是要找"),
     "results.others": ("Others that begin so:", "相近的搜索："),
     "results.took": ("{ms} ms", "{ms} 毫秒"),

@@ -120,7 +120,7 @@ class FakeService:
             "total_is": "exact",
             "results": [hit for hit in hits if not language or hit["language"] == language][: question.limit],
             "suggestions": ["zebra <finch>"] if query == "zebar" else [],
-            "corrections": ["<zebra> crossing"] if query == "zebar" else [],
+            "corrections": {"zebar": ["<zebra> crossing"], "tsak": ["task"]}.get(query, []),
             "facets": FACETS if question.facets and not question.cursor else {},
             "facets_cut": ["year"],
             "readings": [{"read_as": "option", "piece": query}] if query.startswith("-") else [],

@@ -115,6 +115,8 @@ def _print_results(query: str, page: ResultPage) -> None:
         _print_result(number, result)
     if not page.results:
         print(f"Nothing found for {plain(query)}. Try fewer or other words.")
+    for correction in page.corrections:
+        print(f"Did you mean: {correction}")
     print(_tally(page))
 
 

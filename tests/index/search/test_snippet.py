@@ -69,15 +69,24 @@ def test_boilerplate_is_shown_only_where_nothing_else_was_found() -> None:
 def test_a_sentence_is_shown_rather_than_a_menu_or_code_with_as_many_words() -> None:
     menu = "Home | Socket | Docs | Blog | [API] | {x} | Shop | Help | Login |\n" * 4
     text, marks = snippet(f"{menu}{FILLER}. A socket is opened by calling connect. {FILLER}", "socket", 160)
-    assert text.startswith("…A socket is opened by calling connect.")
+    assert text.startswith("A socket is opened by calling connect.")
     assert marks == ["socket"]
 
 
 def test_a_snippet_begins_and_ends_with_a_sentence_where_that_is_near() -> None:
     body = "First things come first. The parser reads a query and never fails. It says how it was read. " + FILLER
     text, marks = snippet(FILLER + ". " + body, "parser query", 130)
-    assert text == "…The parser reads a query and never fails. It says how it was read.…"
+    assert text == "The parser reads a query and never fails. It says how it was read."
     assert marks == ["parser", "query"]
+
+
+def test_an_ellipsis_stands_only_where_a_sentence_goes_on() -> None:
+    assert snippet(FILLER + "the parser. It reads " + FILLER, "parser", 60)[0].startswith("…")
+    chinese = "今天天气很好。" * 20 + "解析器读取查询。" + "今天天气很好。" * 20
+    assert not {"…"} & set(snippet(chinese, "解析器", 16)[0])
+    lines = "Contents\n" * 30 + "Opening hours\nMonday to Friday\n" + "Imprint\n" * 30
+    text, _ = snippet(lines, "opening hours", 40)
+    assert text.startswith("Opening hours Monday") and "…" not in text
 
 
 def test_greek_and_russian_words_are_marked_with_and_without_their_accents() -> None:
