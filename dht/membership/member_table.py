@@ -16,20 +16,20 @@ from dht.clock import Now
 from dht.identity.puzzle import work_of
 from dht.keys import NodeId, distance
 from dht.membership.digest_index import DigestIndex
+from dht.membership.grace_clock import GraceClock
 from dht.membership.known_peer import KnownPeer, News, changed_domains, date_heartbeat, is_news
-from dht.membership.liveness import LIVE_S, Liveness
+from dht.membership.liveness import Liveness
 from dht.membership.member_order import MemberOrder
 from dht.membership.peer_pools import PeerPools
 from dht.membership.vanished_members import VanishedMembers
 from dht.membership.waiting_peers import WaitingPeers
 from dht.wire.address_policy import AddressPolicy
-from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat
+from dht.wire.heartbeat import VerifiedHeartbeat
 
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
 FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
 SWEEP_S = 600.0
 ADMIT_S = 2.0  # between two looks at who waits for a silent member
-ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
 
 
 class MemberTable:
@@ -49,13 +49,11 @@ class MemberTable:
         self._arrived: list[NodeId] = []  # vouched for since `take_arrived`, having waited
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
         self._forgotten: list[VerifiedHeartbeat] = []
-        self._next_expiry = float("inf")
         self._now = Now(float("-inf"), float("-inf"))  # the last time that we were told
         self._join_ends = float("inf")
         self._sweep_at = self._admit_at = float("-inf")
         self.liveness = Liveness()
-        self._graces = GRACES
-        self._awake_at: float | None = None  # None: nobody said so yet
+        self.graces = GraceClock()
         self.epoch = 0  # counts changes of `members`; owners are cached by it
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
         self.version = 0  # counts changes of any peer's being there, or of what News.CHANGED means
@@ -108,7 +106,8 @@ class MemberTable:
         for peer in known:
             self.vanished.found(peer)
         self._peers.far |= known
-        self._next_expiry = min([self._next_expiry, *map(self._grace_end, known.values())])
+        for each in known.values():
+            self.graces.heard(each)
         changed = [
             other for peer, each in known.items() for other in self.admission.hear(peer, self._claim_of(each.opened))
         ]
@@ -143,13 +142,13 @@ class MemberTable:
         self.seniority.heard(peer, self._now.wall)
         self.vanished.found(peer)
         self._peers.put(peer, known)
-        self._next_expiry = min(self._next_expiry, self._grace_end(known))
+        self.graces.heard(known)
 
     def _apply(self, peer: NodeId, known: KnownPeer, old: KnownPeer | None, news: News) -> None:
         """What follows from a heartbeat that differs from the one before."""
         beat, was = known.opened.heartbeat, old.opened.heartbeat if old is not None else None
         self.liveness.heard(peer, known.sent_steady)
-        self._next_expiry = min(self._next_expiry, self._grace_end(known))
+        self.graces.heard(known)
         epoch, claim = self.epoch, self._claim_of(known.opened)
         if old is None or claim != self._claim_of(old.opened):
             self._stand(self.admission.hear(peer, claim))
@@ -288,8 +287,6 @@ class MemberTable:
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace; `take_forgotten` returns them."""
         self._now = now
-        if self._awake_at is not None:
-            self.awake(now)
         if now.steady >= self._join_ends:
             self._join_ends = float("inf")
             self._stand(self.admission.end_join(lambda peer: self.is_live(peer, now)))
@@ -302,29 +299,10 @@ class MemberTable:
             self._admit_at = now.steady + ADMIT_S
             waiting = [peer for peer, _ in self.waiting.items()]
             self._stand(self.admission.admit_despite_silence(waiting, lambda peer: self.is_live(peer, now)))
-        if now.steady < self._next_expiry:
-            return
-        for peer, known in [(p, known) for p, known in self.known() if now.steady > self._grace_end(known)]:
+        for peer, known in self.graces.take_overdue(self.known(), now):
             self._forgotten = [*self._forgotten[-FORGOTTEN:], known.opened]
             self.vanished.lose(known.opened, self.seniority.since(peer), self.seniority.since(self.own))
             self._drop(peer)
-        self._next_expiry = min((self._grace_end(known) for _, known in self.known()), default=float("inf"))
-
-    def set_graces(self, graces: Graces) -> None:
-        """Keep silent members for as long as these graces from now on."""
-        if graces != self._graces:
-            self._graces, self._next_expiry = graces, float("-inf")
-
-    def awake(self, now: Now) -> None:
-        """Note that this node runs; call it whenever it does something, every few seconds. After a sleep nobody expires
-        for a while: that this node heard nobody says nothing about the others."""
-        if self._awake_at is not None and now.steady - self._awake_at > ASLEEP_S:
-            self._next_expiry = now.steady + LIVE_S
-        self._awake_at = now.steady
-
-    def _grace_end(self, known: KnownPeer) -> float:
-        """When a silent peer is a member no longer, steady time."""
-        return known.sent_steady + self._graces.of(known.opened.heartbeat.stable)
 
     def take_forgotten(self) -> list[VerifiedHeartbeat]:
         """Return the last of those who were forgotten for their silence since the last call."""

@@ -130,7 +130,7 @@ class ProtocolEngine:
 
     def poll(self, now: Now) -> list[Datagram]:
         """Do what is due, return what to send."""
-        self.members.awake(now)
+        self.members.graces.awake(now)
         self._requester.overdue(now)
         self.questions.overdue(now)
         self._gossip.poll(now)
@@ -204,7 +204,7 @@ class ProtocolEngine:
             self.members.forget_unproven(puzzle_bits)
         self.rules.adopt(version, digest, policy, graces, puzzle_bits)
         self.own.follow(version, slot_bits)
-        self.members.set_graces(graces)
+        self.members.graces.set_graces(graces)
         self.members.follow(is_attested, policy, inviters)
         self.members.block(blocked)
         for peer in blocked:

@@ -61,10 +61,10 @@ def test_the_graces_are_those_of_the_strategy_in_force() -> None:
     members = MemberTable(OWN)
     members.add(beat(1, 1, 0.0, stable=True), at(0.0))
     members.add(beat(2, 1, 0.0, stable=False), at(0.0))
-    members.set_graces(Graces(stable_s=100.0, laptop_s=200.0))
+    members.graces.set_graces(Graces(stable_s=100.0, laptop_s=200.0))
     assert len(members.members(at(99))) == 3
     assert members.members(at(101)) == tuple(sorted([OWN, NODES[2].node_id]))
-    members.set_graces(Graces(stable_s=100.0, laptop_s=150.0))
+    members.graces.set_graces(Graces(stable_s=100.0, laptop_s=150.0))
     assert members.members(at(151)) == (OWN,)
 
 
@@ -72,12 +72,12 @@ def test_who_slept_itself_forgets_nobody_before_it_has_listened_again() -> None:
     members = MemberTable(OWN)
     members.add(beat(1, 1, 0.0), at(0.0))
     members.add(beat(2, 1, 0.0), at(0.0))
-    members.awake(at(1.0))
+    members.graces.awake(at(1.0))
     woken_at = STABLE_GRACE_S + 3600
     assert len(members.members(at(woken_at))) == 3
     members.add(beat(1, 2, woken_at + 5), at(woken_at + 5))
     for second in range(1, 31):
-        members.awake(at(woken_at + second))
+        members.graces.awake(at(woken_at + second))
     assert members.members(at(woken_at + 31)) == tuple(sorted([OWN, NODES[1].node_id]))
 
 
