@@ -66,7 +66,7 @@ class AddressRefused(RemoteError):
     reason: str
 
     def __str__(self) -> str:
-        return f"{self.host} is at {self.address}, {self.reason}; crawl.allow_private permits private addresses"
+        return f"{self.host} is at {self.address}, {self.reason}"
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 _GLOBAL_V6 = IPv6Network("2000::/3")  # all that IANA has given out for unicast between networks
-_NEVER, _PRIVATE = "an address that no web site has", "a private address"
+_NEVER, _PRIVATE = "an address that no web site has", "a private address; crawl.allow_private permits those"
 
 # Where no site can be, even on an intranet: "this network", link-local (cloud metadata), protocol assignments, anycast
 # relays, multicast, what is reserved.

@@ -59,6 +59,7 @@ class StatusView:
     rules: str = ""  # of search, in one line
     witness: str = ""  # how much it looked at again, in one line
     found_out: str = ""  # whom witnesses speak against
+    not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -71,6 +72,8 @@ class StatusView:
         """Return the part of the quota in use, 0…1; 0 where there is no quota."""
         return min(1.0, self.disk_used / self.disk_quota) if self.disk_quota else 0.0
 
+
+MAX_REASONS, SHOWN_REASONS = 100, 4  # read; shown
 
 _COUNTS = {  # field of the view → where the answer has it
     "ipv4": "peers.ipv4",
@@ -128,9 +131,15 @@ def view_of(status: Json) -> StatusView:
         rules=_rules(table(status, "search")),
         witness=looks_line(status),
         found_out=found_line(status),
+        not_taken=_not_taken(table(crawl, "refused")),
         carried=count(clients, "carried") + count(clients, "carried_here"),
         **counts,
     )
+
+
+def _not_taken(refused: Json) -> str:
+    counted = sorted(((count(refused, reason), plain(reason)) for reason in list(refused)[:MAX_REASONS]), reverse=True)
+    return ", ".join(f"{times:,} {reason}" for times, reason in counted[:SHOWN_REASONS] if times > 0)
 
 
 def _count_at(parent: Json, path: str) -> int:

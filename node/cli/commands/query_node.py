@@ -191,6 +191,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("crawler", f"{view.crawl_state}{reason}"),
         ("refuses", _refuses(view)),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
+        ("not taken", view.not_taken),
         ("witness", view.witness),
         ("forgers", view.found_out),
         ("balance", view.balance),

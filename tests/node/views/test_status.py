@@ -42,6 +42,12 @@ def test_what_is_there_is_read() -> None:
     assert not view.is_crawling
 
 
+def test_what_the_crawler_refused_is_one_line_with_the_commonest_reasons_first() -> None:
+    refused = {"address": 2, "scope": 1812, "robots": 40, "depth": 0, "\x1b[31m": 41, "type": 1}
+    assert view_of({"crawl": {"refused": refused}}).not_taken == "1,812 scope, 41 [31m, 40 robots, 2 address"
+    assert view_of({"crawl": {"refused": [3]}}).not_taken == ""
+
+
 def test_the_rules_of_search_are_one_line() -> None:
     beside = [{"analyzer": 5, "share": 0.433, "answers": False}, {"analyzer": 3, "answers": True}]
     search = {"analyzer": 4, "ranking": 2, "beside": beside}
