@@ -6,7 +6,8 @@ import random
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
 
 import aiohttp
 
@@ -72,13 +73,15 @@ class Asked:
 @dataclass
 class Load:
     """`async with Load(hosts, seed=1) as load` asks `rate` queries a second until the block ends. Who has been killed,
-    stopped or frozen is not asked, and an error counts only of a node that has answered before and still runs."""
+    stopped or frozen is not asked, and an error counts only of a node that has answered before and still runs. What was
+    asked is written to `diary`, a line each, so that it can be laid beside the nodes' logs."""
 
     hosts: Sequence[Host]
     seed: int
     rate: float = 4.0
     queries: Sequence[str] = tuple(QUERIES)
     deadline_ms: int = 3000
+    diary: Path | None = None
     asked: list[Asked] = field(default_factory=list)
     _answered: set[int] = field(default_factory=set)  # process ids
 
@@ -125,4 +128,10 @@ class Load:
             self._answered.add(process.pid)
         still_runs = process is host.process and host.is_running and not host.is_frozen
         if process and process.pid in self._answered and still_runs:
-            self.asked.append(Asked(began_at, time.time(), found))
+            self._keep(Asked(began_at, time.time(), found))
+
+    def _keep(self, row: Asked) -> None:
+        self.asked.append(row)
+        if self.diary:
+            with self.diary.open("a") as diary:
+                diary.write(json.dumps(asdict(row)) + "\n")

@@ -41,7 +41,7 @@ class Village:
 
     def load(self, rate: float = 2.0) -> Load:
         """Somebody who asks all of them."""
-        return Load(self.hosts, seed=self.net.seed, rate=rate)
+        return Load(self.hosts, seed=self.net.seed, rate=rate, diary=self.net.folder / "asked.jsonl")
 
     async def form(self) -> None:
         """Install a node on every machine, and wait for one view."""
