@@ -80,7 +80,10 @@ def test_wrong_clocks_frozen_peers_and_lost_newcomers(tmp_path: Path) -> None:
             assert took_s <= HANDED_IN_WITHIN_S + 1.0, (
                 f"{frozen.home.name}: {took_s:.1f} s, the command's start included"
             )
-            assert found["coverage"]["answered"] == found["coverage"]["slots"]
+            coverage = found["coverage"]
+            assert coverage["answered"] == coverage["slots"], (
+                f"{other.home.name} asks, {frozen.home.name} is frozen: {coverage}"
+            )
             wait_until("it is back", lambda m=other: m.status()["peers"]["live"] == 3)
 
         four[0].stop()  # the only first contact
