@@ -34,6 +34,7 @@ CONNECT_S = 5.0
 MEET_S = 0.5  # for a member that was never asked to answer, before its endpoint is refused
 TLS = b"\x16"  # how a TLS connection begins
 IDLE_S = 60.0  # twice as long as a client keeps an idle connection
+ENDING_S = 1.0  # for the other way once one has ended: a peer that froze would hold the tunnel until it is idle
 CHUNK_BYTES = 64 * 1024
 
 HaveDial = Callable[[Contact], Awaitable[socket.socket]]
@@ -140,7 +141,7 @@ async def _connected(endpoint: Endpoint) -> socket.socket:
 
 
 async def _pass_on(client: socket.socket, server: socket.socket, early: bytes) -> None:
-    """Pass bytes both ways until both have ended, where they begin as TLS does."""
+    """Pass bytes both ways until one has ended, and the other has had a moment, where they begin as TLS does."""
     try:
         async with asyncio.timeout(HEAD_S):
             early = early or await asyncio.get_running_loop().sock_recv(client, CHUNK_BYTES)
@@ -149,8 +150,13 @@ async def _pass_on(client: socket.socket, server: socket.socket, early: bytes) -
     if early[:1] != TLS:
         return
     async with asyncio.TaskGroup() as ways:
-        ways.create_task(_copy(client, server, early), name="relay-up")
-        ways.create_task(_copy(server, client, b""), name="relay-down")
+        up = ways.create_task(_copy(client, server, early), name="relay-up")
+        down = ways.create_task(_copy(server, client, b""), name="relay-down")
+        _, left = await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
+        if left:
+            _, left = await asyncio.wait(left, timeout=ENDING_S)
+        for way in left:
+            way.cancel()
 
 
 async def _copy(source: socket.socket, sink: socket.socket, early: bytes) -> None:

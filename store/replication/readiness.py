@@ -7,7 +7,7 @@ first waits to hear of them, and for a while doubts a slot that it thought ready
 
 A gap (this node stood still, or no other owner lived) ends readiness wherever somebody else is ready. Where nobody is,
 the slot is served and *unconfirmed* until it was compared anew; so it is while a check with an owner that came back is
-due.
+due. Whom the others left alone gives way a little later than who slept: when they meet again, one of them serves.
 
 A slot that is lost is served, and written to, until two of its live owners are ready and have everything that lies
 here. It stays on disk until all have. Who stands in for silent owners is no owner: it takes what is written meanwhile,
@@ -18,12 +18,14 @@ data.
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 
 from dht import NodeId, Slot, resize_inside
 from store.config import StoreConfig
 
 FAILURES = 3  # sessions with a peer that fail in a row before its share may be done without it
 GAP_S = 10.0  # after so long without a step, or without another owner, something may have been missed
+GIVE_WAY_S = 5.0  # so long who was left alone serves on beside others: if they slept they have given way by then
 SERVING_LEAST = 2  # live owners that have everything before a former owner serves no more
 
 
@@ -88,6 +90,7 @@ class Readiness:
         self.former: set[Slot] = set()  # held, served perhaps, and to be handed over
         self._met: dict[Slot, set[NodeId]] = {}  # reconciled with, since the slot was gained or had its last gap
         self._interrupted: set[Slot] = set()  # ready, and not compared since the last gap
+        self._left_alone: dict[Slot, float] = {}  # of these, who was awake all along gives way at this time
         self._alone: dict[Slot, float] = {}  # no other sticky owner lives, and since when
         self._handed: dict[Slot, set[NodeId]] = {}  # owners that have everything that lies here
         self._failures: dict[NodeId, int] = {}
@@ -127,6 +130,7 @@ class Readiness:
             self._met[slot] = set()
             if slot in self.ready:
                 self._interrupted.add(slot)
+                self._left_alone.pop(slot, None)
 
     def stood_still(self) -> None:
         """Take note that this node did nothing for a while, which it learns only now."""
@@ -135,11 +139,13 @@ class Readiness:
     def update(self, now: float, replicas_of: ReplicasOf) -> None:
         """Recompute which slots are ready; those ready for long are passed over, so a settled node does nothing."""
         lonely = {slot for slot, since in self._alone.items() if now - since >= GAP_S}
-        self.interrupted((lonely & self.ready) - self._interrupted)
+        left_alone = (lonely & self.ready) - self._interrupted
+        self.interrupted(left_alone)
+        self._left_alone |= dict.fromkeys(left_alone, inf)
         is_young = now < self._doubt_until
         doubtful = self.ready if is_young else self._interrupted
         for slot in sorted((self.owned - self.ready) | (self.owned & doubtful)):
-            self._judge(slot, replicas_of(slot), is_young=is_young)
+            self._judge(now, slot, replicas_of(slot), is_young=is_young)
         for slot in sorted(self._interrupted - self.owned):
             replicas = replicas_of(slot)
             if set(replicas.ready) & set(replicas.owners):
@@ -253,6 +259,7 @@ class Readiness:
 
         self.owned, self.ready, self.former = parts(self.owned), set(parts(self.ready)), set(parts(self.former))
         self._interrupted = set(parts(self._interrupted))
+        self._left_alone = {part: at for slot, at in self._left_alone.items() for part in parts({slot})}
         self._alone = {part: since for slot, since in self._alone.items() for part in parts({slot})}
         self._met = {part: set(met) for slot, met in self._met.items() for part in parts({slot})}
         self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts({slot})}
@@ -260,29 +267,40 @@ class Readiness:
         self._doubts = {peer: set(parts(slots)) for peer, slots in self._doubts.items()}
         self._letting_go = {part: since for slot, since in self._letting_go.items() for part in parts({slot})}
 
-    def _judge(self, slot: Slot, replicas: SlotReplicas, *, is_young: bool) -> None:
+    def _judge(self, now: float, slot: Slot, replicas: SlotReplicas, *, is_young: bool) -> None:
         """Decide whether an own slot is ready, and whether anybody confirms it."""
         if self._missing(slot, replicas):
-            if is_young or slot not in self._interrupted or not self._goes_on(replicas):
+            if is_young or slot not in self._interrupted or not self._goes_on(now, slot, replicas):
                 self._withdraw(slot)
             return
         self.ready.add(slot)
         is_compared = bool(self._met[slot]) and slot not in self._alone
         if is_compared or set(replicas.owners) <= {self._me}:
-            self._interrupted.discard(slot)
+            self._confirm(slot)
         else:
             self._interrupted.add(slot)
 
-    def _goes_on(self, replicas: SlotReplicas) -> bool:
+    def _goes_on(self, now: float, slot: Slot, replicas: SlotReplicas) -> bool:
         """Whether a slot with a gap is served until it is compared: nobody else is ready, or just one who had the same
-        gap perhaps and is further down the owners."""
+        gap perhaps and is further down the owners, or this node was awake and the others are back just now."""
+        if not replicas.ready:
+            return True
+        if slot in self._left_alone:
+            self._left_alone[slot] = min(self._left_alone[slot], now + GIVE_WAY_S)
+            if now < self._left_alone[slot]:
+                return True
         if len(replicas.ready) != 1 or replicas.ready[0] not in replicas.owners:
-            return not replicas.ready
+            return False
         return replicas.owners.index(self._me) < replicas.owners.index(replicas.ready[0])
 
     def _withdraw(self, slot: Slot) -> None:
         self.ready.discard(slot)
+        self._confirm(slot)
+
+    def _confirm(self, slot: Slot) -> None:
+        """Forget that a slot is served with a gap."""
         self._interrupted.discard(slot)
+        self._left_alone.pop(slot, None)
 
     def _keep(self, slot: Slot) -> None:
         """Forget that a slot was handed over."""

@@ -14,6 +14,7 @@ from dht import Address, BadMessage, Contact, Endpoint, Identity, InputError, Lo
 from dht import system_clock as clock
 from dht.clock import Clock, Now
 from dht.membership.working_families import WorkingFamilies
+from dht.transport.relay import MAX_TUNNELS_OF_ONE
 from dht.transport.request_auth import WINDOW_S, RequestTarget, sign_request
 from dht.transport.tls_channel import TlsChannel
 from dht.transport.transport import MAX_BODY_BYTES, FindRelayed, PeerGone, PeerRefused, Route
@@ -249,6 +250,26 @@ async def test_a_relay_serves_members_endpoints_only():
     async with running(alice, carol), running(relay, find_relayed=lambda asker, host, port: None):
         with pytest.raises(PeerTimeout):
             await alice.ask(Route(carol.contact, relay.contact))
+
+
+async def test_tunnels_to_a_frozen_peer_end_with_those_who_asked_for_them(monkeypatch: pytest.MonkeyPatch):
+    """Else a relay, which bears so many tunnels of one asker, would bring it to nobody for as long as they may idle."""
+    monkeypatch.setattr("dht.transport.relay.ENDING_S", 0.05)
+    alice, bob, carol = (Host(who, ("127.0.0.1",)) for who in (ALICE, BOB, CAROL))
+
+    async def ask_in_vain(peer: Contact) -> None:
+        with pytest.raises(PeerTimeout):
+            await alice.ask(Route(peer, bob.contact), timeout_s=0.5)
+
+    with socket.create_server(("127.0.0.1", 0)) as frozen:  # its machine takes connections, and nobody answers
+        port = int(frozen.getsockname()[1])
+        silent = Contact(NodeId(bytes(20)), (Endpoint("127.0.0.1", port, port),))
+        async with running(alice, bob, carol):
+            async with asyncio.TaskGroup() as group:
+                for _ in range(MAX_TUNNELS_OF_ONE):
+                    group.create_task(ask_in_vain(silent))
+            await asyncio.sleep(0.5)
+            assert await alice.ask(Route(carol.contact, bob.contact))
 
 
 async def test_a_lying_relay_is_refused():

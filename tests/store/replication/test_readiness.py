@@ -5,7 +5,16 @@ from dataclasses import dataclass, field, replace
 
 from dht import NodeId, Slot
 from store import StoreConfig
-from store.replication.readiness import FAILURES, GAP_S, Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
+from store.replication.readiness import (
+    FAILURES,
+    GAP_S,
+    GIVE_WAY_S,
+    Readiness,
+    SlotReplicas,
+    StartupGate,
+    SyncJob,
+    SyncPurpose,
+)
 
 A, B, C, D, ME = (NodeId(bytes([n]) * 20) for n in range(5))
 CONFIG = StoreConfig()
@@ -261,6 +270,37 @@ def test_of_two_with_a_gap_the_first_owner_goes_on() -> None:
         readiness.update(LATE, world)
         assert (SLOT in readiness.ready) is (SLOT in readiness.unconfirmed) is goes_on
         assert jobs(readiness, world) == [(B, SyncPurpose.JOIN)]
+
+
+def test_whom_sleepers_left_alone_serves_on_until_they_have_given_way() -> None:
+    for owners in ((ME, B, C), (B, C, ME)):
+        readiness, world = settled(SLOT)
+        world.owners, world.live, world.ready = owners, (), ()
+        readiness.alone(LATE, [SLOT])
+        readiness.update(LATE + GAP_S, world)
+        readiness.alone(LATE, [])
+        world.live = world.ready = (B, C)  # they woke, and do not know it yet
+        readiness.update(LATE + 60, world)
+        assert readiness.unconfirmed == {SLOT}
+        world.ready = ()  # now they know
+        readiness.update(LATE + 62, world)
+        assert readiness.unconfirmed == {SLOT}
+        for peer in (B, C):
+            meet(readiness, peer)
+        readiness.update(LATE + 63, world)
+        assert readiness.ready == {SLOT} and not readiness.unconfirmed
+
+
+def test_who_was_cut_off_gives_way_to_who_was_not() -> None:
+    readiness, world = settled(SLOT)
+    world.live = world.ready = ()
+    readiness.alone(LATE, [SLOT])
+    readiness.update(LATE + GAP_S, world)
+    readiness.alone(LATE, [])
+    world.live = world.ready = (B, C)
+    for since, serves in ((0.0, True), (GIVE_WAY_S - 0.1, True), (GIVE_WAY_S, False)):
+        readiness.update(LATE + 60 + since, world)
+        assert (SLOT in readiness.ready) is serves
 
 
 def test_an_owner_whose_fellows_are_silent_is_unconfirmed_after_a_while() -> None:
