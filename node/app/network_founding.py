@@ -1,12 +1,12 @@
 """Makes new networks: their keys, their first strategy, and the file that lets nodes in.
 
-What `dse-node network new` makes, `dse-node init` alone, the demo, and the lab of the tests are the same.
+What `dse-node network new` makes, `dse-node init` alone, the demo, the simulator and the lab of the tests are the same.
 """
 
 import ipaddress
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,29 +81,29 @@ def make_network(
     files = (Path(f"{stem}.publisher.key"), Path(f"{stem}.offline.key"))
     publisher, offline = Identity.generate(), Identity.generate()
     now = int(time.time())
-    chosen = dict(fields or {})
-    chosen.setdefault("min_acks", min(2, chosen.get("replicas", 3)))
-    analyzer, ranking = NEWEST_RULES.numbers
-    chosen = {"analyzer": analyzer, "ranking": ranking, **INVITED, **chosen}
-    strategy = Strategy(
-        network="",
-        version=1,
-        effective_at=now,
-        expires_at=now + VALID_S,
-        next_at=now + NEXT_S,
-        bootstrap=tuple(bootstrap),
-        declared_prefixes=tuple(prefixes) or (_declared(bootstrap) if bootstrap or not seeds else ()),
-        **chosen,
-    )
+    reach = {
+        "bootstrap": tuple(bootstrap),
+        "declared_prefixes": tuple(prefixes) or (_declared(bootstrap) if bootstrap or not seeds else ()),
+    }
+    strategy = first_strategy(now, {**reach, **(fields or {})})
     keys = (publisher.public_key.hex(), offline.public_key.hex())
     text = new_network(
         name, [publisher], strategy, publishers=keys, bootstrap=bootstrap, seeds=seeds, info_url=info_url
     )
     publisher.save(files[0])
     offline.save(files[1])
-    if chosen["admission"] == "invited":
+    if strategy.admission == "invited":
         text = with_invitation(text, make_invitation(publisher, load_network(text).id, FIRST_USES, FIRST_DAYS))
     return text, files
+
+
+def first_strategy(now: int, fields: Mapping[str, Any]) -> Strategy:
+    """Return the strategy that a new network begins with, in force from `now` on: by invitation, with grants and
+    witnesses, unless `fields` say otherwise."""
+    analyzer, ranking = NEWEST_RULES.numbers
+    usual = {"min_acks": min(2, fields.get("replicas", 3)), "analyzer": analyzer, "ranking": ranking, **INVITED}
+    spans = {"effective_at": now, "expires_at": now + VALID_S, "next_at": now + NEXT_S}
+    return Strategy(network="", version=1, **{**spans, **usual, **fields})
 
 
 def make_invitation(

@@ -57,6 +57,7 @@ def run_trial(asked: Conditions) -> dict[str, Any]:
 
     async def scenario(world: World) -> None:
         hidden, pause_s = asked.hidden(), min(0.3, JOIN_S / asked.nodes)
+        world.invitation = str(world.invite(asked.nodes))
         for number in range(asked.nodes):
             await (world.add_client() if number in hidden else world.add(1, pause_s))
         await world.pass_time(JOIN_S)

@@ -4,9 +4,9 @@
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from shutil import copytree
@@ -29,7 +29,7 @@ from dht import (
     sign_strategy,
     sign_voucher,
 )
-from index import NEWEST_RULES
+from node.app.network_founding import FIRST_DAYS, FIRST_USES, first_strategy
 from node.simulation.loop import EPOCH, SimLoop, rarely_collected
 from node.simulation.network import SimNetwork
 from node.simulation.scripted_fetch import Visited
@@ -42,6 +42,7 @@ BOOTSTRAP_NODES = 3  # the first nodes are in the network file
 SKEW_S = 1.0  # wall clocks are up to this much ahead or behind
 FAMILIES: tuple[tuple[Family, ...], ...] = ((4, 6), (4,), (4, 6), (6,))
 CRAWL_DEPTH = 100
+FOUNDED_AGO_S = 7 * DAY_S  # the strategy is in force for nodes whose clocks are days behind, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +52,11 @@ class WorldPlan:
     seed: int = 1
     hosts: int = 12
     pages: int = 8
-    slot_bits: int = 4
+    slot_bits: int = 4  # a new network's are 8: sixteen slots take a sixteenth of the packets
     replicas: int = 3
-    min_acks: int = 2
     loss: float = 0.0
     zipf: bool = False  # the hosts' sizes
-    admission: str = "attested"  # as in the strategy
-    grants_from: int = 1  # as in the strategy
-    witness_permille: int = 0  # as in the strategy
+    strategy: Mapping[str, object] = field(default_factory=dict)  # its other fields that are not a new network's
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +84,15 @@ class World:
         self.log: list[Visited] = []
         self._tasks, self._folder = tasks, folder
         self.invitation = ""  # what the next nodes are given
-        self._around = SimEnvironment(self.wire, self._network(), self.web, self.log, ThreadPoolExecutor(1))
+        sizes = {"slot_bits": plan.slot_bits, "replicas": plan.replicas}
+        first = first_strategy(int(EPOCH) - FOUNDED_AGO_S, {**sizes, **plan.strategy})
+        self._around = SimEnvironment(self.wire, self._network(first), self.web, self.log, ThreadPoolExecutor(1))
         self.network = self._around.network
-        if plan.admission == "invited":
-            self.invitation = str(self.invite(100))
+        if first.admission == "invited":
+            self.invitation = str(self.invite(FIRST_USES))
 
     def invite(
-        self, uses: int, *, by: Identity | None = None, days: int = 30, ago_s: float = 0.0, network: str = ""
+        self, uses: int, *, by: Identity | None = None, days: int = FIRST_DAYS, ago_s: float = 0.0, network: str = ""
     ) -> Invitation:
         """Make an invitation, by the publisher unless somebody else is named. `ago_s`: how old it is."""
         made_at = int(EPOCH + self.loop.time() - ago_s)
@@ -245,23 +245,7 @@ class World:
     def _cut(self) -> None:
         self.wire.cut(self._groups | {node.name: -1 - n for n, node in enumerate(self._sleeping)})
 
-    def _network(self) -> Network:
-        plan = self.plan
-        strategy = Strategy(
-            network="",
-            version=1,
-            effective_at=0,
-            next_at=int(EPOCH) + 300 * DAY_S,
-            expires_at=int(EPOCH) + 400 * DAY_S,
-            replicas=plan.replicas,
-            slot_bits=plan.slot_bits,
-            min_acks=plan.min_acks,
-            analyzer=NEWEST_RULES.analyzer.number,
-            ranking=NEWEST_RULES.ranking.number,
-            admission=plan.admission,
-            grants_from=plan.grants_from,
-            witness_permille=plan.witness_permille,
-        )
+    def _network(self, strategy: Strategy) -> Network:
         contacts = [f"{addresses_of(n, (4,))[0].host}:{PORT}" for n in range(BOOTSTRAP_NODES)]
         contacts += [
             f"[{a.host}]:{PORT}" for n in range(BOOTSTRAP_NODES) for a in addresses_of(n, (6,)) if 6 in FAMILIES[n]

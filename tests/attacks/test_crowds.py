@@ -5,9 +5,8 @@ import pytest
 from dht.admission import block_crowd, member_admission
 from dht.overlay import admission_upkeep
 from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.simulation.world import World, simulate
 
-PLAN = WorldPlan(admission="attested")
 CROWD = [f"54.1.1.{n}" for n in range(1, 7)]
 
 
@@ -33,7 +32,7 @@ def test_of_a_crowd_from_one_prefix_two_are_admitted_and_the_others_say_why_they
         waiting = [node for node in crowd if "two in its /24 or /48" in " ".join(node.overlay.warnings())]
         assert len(waiting) == len(CROWD) - 2
 
-    simulate(scenario, PLAN)
+    simulate(scenario)
 
 
 def test_a_newcomer_from_elsewhere_joins_a_large_network_within_seconds() -> None:
@@ -45,4 +44,4 @@ def test_a_newcomer_from_elsewhere_joins_a_large_network_within_seconds() -> Non
         took_s = await world.until(lambda: members(nodes, newcomer) == [1] * 8, 30.0)
         assert took_s <= 15.0
 
-    simulate(scenario, PLAN)
+    simulate(scenario)

@@ -12,11 +12,12 @@ from dht.membership.waiting_peers import WAIT_S, WAITING_LIMIT
 from dht.wire.heartbeat import MOST_ATTESTED
 from index import SearchRequest
 from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.simulation.world import World, WorldPlan, simulate
 from tests.attacks.phantoms import Phantoms
 from tests.sim.judged import crawled
 
 QUERIES = 1
+ATTESTED = WorldPlan(strategy={"admission": "attested"})  # by invitation, they would be refused for having none
 
 
 def shares(world: World) -> dict[str, tuple[object, ...]]:
@@ -59,7 +60,7 @@ def test_24_phantoms_change_no_owner_no_lease_and_no_answer(are_heard: bool, mem
         assert not any(len(node.core.members.waiting) for node in nodes), "and are forgotten"
         assert shares(world) == before
 
-    simulate(scenario)
+    simulate(scenario, ATTESTED)
 
 
 def test_a_crowd_of_phantoms_fills_no_table_and_keeps_no_newcomer_out() -> None:
@@ -78,7 +79,7 @@ def test_a_crowd_of_phantoms_fills_no_table_and_keeps_no_newcomer_out() -> None:
         await world.pass_time(60.0)  # it has joined: whom did it take for members meanwhile?
         assert all(v == everybody for v in views(world.running()))
 
-    simulate(scenario)
+    simulate(scenario, ATTESTED)
 
 
 def views(nodes: list[SimNode]) -> list[object]:

@@ -11,11 +11,10 @@ from dht.messages import Done
 from dht.reachability.attester import AttestMe
 from dht.wire.invitation import ShownInvitation, invited_by, voucher_id
 from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.simulation.world import World, simulate
 from tests.sim.test_admission import have_one_view
 from tests.sim.test_invited import JOIN_S, newcomer
 
-INVITED = WorldPlan(admission="invited")
 KNOCKS = 2000
 
 
@@ -75,7 +74,7 @@ def test_a_stolen_a_copied_and_a_made_up_invitation_name_nobody() -> None:
             assert all(why in each for each in said), (why, said)
             assert have_one_view(nodes) and not thief.overlay.view.owned()
 
-    simulate(scenario, INVITED)
+    simulate(scenario)
 
 
 def test_a_member_that_takes_another_invitation_to_escape_its_own_is_out() -> None:
@@ -94,7 +93,7 @@ def test_a_member_that_takes_another_invitation_to_escape_its_own_is_out() -> No
         said = await names_it(world, liar, b"", b"")
         assert all("by invitation" in each for each in said), said
 
-    simulate(scenario, INVITED)
+    simulate(scenario)
 
 
 def test_a_flood_of_knocks_makes_nobody_dial_look_up_or_wait() -> None:
@@ -123,7 +122,7 @@ def test_a_flood_of_knocks_makes_nobody_dial_look_up_or_wait() -> None:
         invitee = await newcomer(world, world.invite(1))
         await world.until(lambda: have_one_view([*nodes, invitee]), JOIN_S)
 
-    simulate(scenario, INVITED)
+    simulate(scenario)
 
 
 async def packets_in(world: World, nodes: list[SimNode], seconds: float) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from crawl import VisitState
 from index import SearchRequest
+from node.demo.judge import MOST_WITNESS_SHARE
 from node.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
 from node.simulation.world import World
 
@@ -52,9 +53,10 @@ def assert_fetched_once(world: World) -> None:
 
 
 def assert_polite(world: World) -> None:
-    """No site was asked again before it had rested."""
+    """No site was asked again before it had rested, and witnesses asked as seldom as they may."""
     pairs = hurried(world.log, MIN_DELAY_S)
     assert not pairs, f"{pairs}"
+    assert sum(visited.as_witness for visited in world.log) <= MOST_WITNESS_SHARE * len(world.log)
 
 
 async def assert_one_answer(world: World, queries: Sequence[str], asked: int) -> None:

@@ -1,4 +1,4 @@
-"""Attested networks form, grow, sleep and lose nodes as open ones do; who cannot be reached is no member."""
+"""Networks form, grow, sleep and lose nodes, and all see the same members; who cannot be reached is none."""
 
 import pytest
 
@@ -182,4 +182,4 @@ def test_a_running_network_is_switched_by_its_strategy_without_anybody_losing_a_
         nodes += await world.add(1, 0.0)
         await world.until(lambda: have_one_view(nodes), FORMED_S)
 
-    simulate(scenario, WorldPlan(admission="open"))
+    simulate(scenario, WorldPlan(strategy={"admission": "open"}))

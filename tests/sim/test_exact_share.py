@@ -87,4 +87,4 @@ def test_laptops_give_whole_answers_and_say_who_sleeps() -> None:
             world.wake(laptops[number])
 
     # Under grants no answer is whole while laptops sleep; why is open.
-    simulate(scenario, WorldPlan(seed=6, grants_from=0))
+    simulate(scenario, WorldPlan(seed=6, strategy={"grants_from": 0}))

@@ -5,8 +5,6 @@ from dht.wire.grant import grant_flaw
 from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
 
-GRANTED = WorldPlan(seed=21, grants_from=1)
-
 
 def test_every_lease_is_granted_by_a_majority_of_its_team():
     async def scenario(world: World) -> None:
@@ -22,7 +20,7 @@ def test_every_lease_is_granted_by_a_majority_of_its_team():
             assert len(grant.signers) >= 2
         assert_complete(world)
 
-    simulate(scenario, GRANTED)
+    simulate(scenario, WorldPlan(seed=21))
 
 
 def test_a_network_of_one_grants_itself_what_it_holds():
@@ -32,7 +30,7 @@ def test_a_network_of_one_grants_itself_what_it_holds():
         await crawled(world)
         assert_complete(world)
 
-    simulate(scenario, WorldPlan(seed=22, grants_from=1, hosts=3))
+    simulate(scenario, WorldPlan(seed=22, hosts=3))
 
 
 def test_a_laptop_sleeps_one_side_is_cut_off_and_slots_are_doubled_while_all_crawl():
@@ -54,4 +52,4 @@ def test_a_laptop_sleeps_one_side_is_cut_off_and_slots_are_doubled_while_all_cra
         assert_complete(world)
         assert not any(node.node_core.store.replicator.refusals.total for node in nodes)
 
-    simulate(scenario, WorldPlan(seed=23, grants_from=1, hosts=8))
+    simulate(scenario, WorldPlan(seed=23, hosts=8))

@@ -1,4 +1,4 @@
-"""Networks by invitation: who was invited is a member within seconds, who was not never is and hears why."""
+"""Networks by invitation, as new ones are: who was invited is a member within seconds, who was not never is and hears why."""
 
 import pytest
 
@@ -8,7 +8,6 @@ from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.test_admission import have_one_view
 
-INVITED = WorldPlan(admission="invited")
 JOIN_S, TOLD_S = 10.0, 30.0
 
 
@@ -33,7 +32,7 @@ def test_who_holds_an_invitation_joins_as_in_any_network(count: int) -> None:
         await crawled(world)
         assert_complete(world)
 
-    simulate(scenario, INVITED)
+    simulate(scenario)
 
 
 def test_who_is_not_let_in_owns_nothing_and_is_told_why_and_what_to_do() -> None:
@@ -57,7 +56,7 @@ def test_who_is_not_let_in_owns_nothing_and_is_told_why_and_what_to_do() -> None
         await world.pass_time(30.0)
         assert have_one_view(nodes)
 
-    simulate(scenario, INVITED)
+    simulate(scenario)
 
 
 @pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.prove)])
@@ -78,7 +77,7 @@ def test_words_let_in_while_the_node_that_gave_them_runs_and_after(count: int) -
         soon = await newcomer(world, Invitation(made.seed))
         await world.until(lambda: bool(soon.overlay.view.owned()) and knows_all(world, soon), JOIN_S)
 
-    simulate(scenario, INVITED)
+    simulate(scenario)
 
 
 def test_of_more_newcomers_than_an_invitation_is_for_so_many_stay_and_the_others_hear_why() -> None:
@@ -107,7 +106,7 @@ def test_of_more_newcomers_than_an_invitation_is_for_so_many_stay_and_the_others
             await world.pass_time(15.0)
             assert who_came() == came, "attesters that start again know whom they named, and by what"
 
-    simulate(scenario, INVITED)
+    simulate(scenario)
 
 
 def knows_all(world: World, node: SimNode) -> bool:
@@ -127,7 +126,7 @@ def test_an_invitation_that_others_may_read_or_that_is_damaged_is_refused_by_its
             await world.pass_time(20.0)
             assert why in node.overlay.warnings()[0]
 
-    simulate(scenario, INVITED)
+    simulate(scenario)
 
 
 @pytest.mark.prove
@@ -149,7 +148,7 @@ def test_a_network_that_turns_to_invitations_keeps_its_members() -> None:
         await world.until(lambda: have_one_view([*nodes, invited]), JOIN_S)
         assert not late.overlay.view.owned()
 
-    simulate(scenario)
+    simulate(scenario, WorldPlan(strategy={"admission": "attested"}))
 
 
 @pytest.mark.prove
@@ -166,4 +165,4 @@ def test_in_a_network_of_24_where_few_members_count_an_invitation_holds_as_many_
         (last,) = [await newcomer(world, world.invite(1))]
         await world.until(lambda: have_one_view([*nodes, *came, last]), JOIN_S)
 
-    simulate(scenario, INVITED)
+    simulate(scenario)

@@ -19,9 +19,9 @@ from store import Document, Kind, Record, decode_document
 from tests.sim.judged import MIN_DELAY_S
 
 NODES = 6
-WEB = WorldPlan(seed=31, hosts=48, pages=4, witness_permille=30)
-HONEST = WorldPlan(seed=32, hosts=24, pages=60, witness_permille=30)
-LARGE = WorldPlan(seed=33, hosts=240, pages=40, slot_bits=6, witness_permille=30)
+WEB = WorldPlan(seed=31, hosts=48, pages=4)
+HONEST = WorldPlan(seed=32, hosts=24, pages=60)
+LARGE = WorldPlan(seed=33, hosts=240, pages=40, slot_bits=6)
 DAY_S = 86_400.0
 FOUND_WITHIN_S = 3600.0
 

@@ -50,7 +50,7 @@ def spreading(
             await keep(world, site, count)
         await scenario(world)
 
-    simulate(prepared, WorldPlan(seed=9, hosts=1, pages=2, slot_bits=5, replicas=1, min_acks=1))
+    simulate(prepared, WorldPlan(seed=9, hosts=1, pages=2, slot_bits=5, replicas=1))
 
 
 async def keep(world: World, site: str, count: int) -> None:

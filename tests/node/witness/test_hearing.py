@@ -15,7 +15,7 @@ from node.witness.site_turns import AskTurn, Turn, TurnDone
 from node.witness.statement import Statement, sign_statement
 from store import Draft, Kind, Record, decode_document, pack, sign_package
 
-PLAN = WorldPlan(seed=41, hosts=14, pages=3, witness_permille=30)
+PLAN = WorldPlan(seed=41, hosts=14, pages=3)
 TEXT = signature("what nobody wrote, and nobody has ever read anywhere on the web")
 
 
