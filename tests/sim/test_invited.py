@@ -1,4 +1,4 @@
-"""Networks by invitation, as new ones are: who was invited is a member within seconds, who was not never is and hears why."""
+"""Who was invited is a member within seconds, who was not never is and hears why: so it is in new networks."""
 
 import pytest
 
