@@ -111,7 +111,7 @@ from dht.wire.grant import (
     signers_needed,
 )
 from dht.wire.heartbeat import Load, VerifiedHeartbeat, open_heartbeat
-from dht.wire.invitation import Invitation, open_voucher, parse_invitation, sign_voucher, voucher_id
+from dht.wire.invitation import Invitation, open_voucher, parse_invitation, revoked_id, sign_voucher, voucher_id
 
 __all__ = [
     "CLOCKS_S",
@@ -228,6 +228,7 @@ __all__ = [
     "refusal_of",
     "refused",
     "resize_inside",
+    "revoked_id",
     "shards",
     "sign_strategy",
     "sign_voucher",

@@ -38,6 +38,7 @@ from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Load
+from dht.wire.invitation import InvitedBy, read_invited_by
 
 MOST_OFF_S = WINDOW_S / 2  # by a clock: signed requests pass, and not only just
 FIND_S = 10.0  # after the start until somebody should have answered
@@ -132,6 +133,11 @@ class OverlayService:
         others = self._core.twin.warnings(now.steady) + self._core.clocks.warnings(now)
         waits = self._admission.warning() if self._admission is not None else ""
         return self._missing(now) + others + self._messenger.warnings() + ((waits,) if waits else ())
+
+    def invited_by(self, peer: NodeId) -> InvitedBy | None:
+        """Return what a node has said of its invitation; None where it has none, or nothing is known of it."""
+        said = self._core.members.admission.invited_by(peer)
+        return read_invited_by(said) if said else None
 
     def clock_off_s(self, peer: NodeId) -> float:
         """Return how far a peer's clock is ahead of what most clocks show; 0 where that is not known."""

@@ -9,6 +9,7 @@ import base64
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import NamedTuple
 
 import msgspec
 
@@ -100,6 +101,16 @@ def parse_invitation(text: str) -> Invitation:
     return found
 
 
+class InvitedBy(NamedTuple):
+    """Says by what a member came in: the first 16 hex digits of its voucher's id and of its inviter's public key, when
+    the voucher was made (Unix seconds), and for how many nodes it is."""
+
+    voucher: str
+    inviter: str
+    made_at: int
+    uses: int
+
+
 def sign_voucher(inviter: Identity, network: bytes, bearer: bytes, uses: int, made_at: int, expires_at: int) -> bytes:
     """Return the signed wire form of a voucher; raises BadInvitation where a bound is broken."""
     voucher = Voucher(network, inviter.public_key, bearer, uses, made_at, expires_at)
@@ -148,6 +159,18 @@ def invited_by(voucher: Voucher, identifier: bytes) -> bytes:
     was made, and for how many nodes."""
     marks = identifier[:MARK_BYTES] + voucher.inviter[:MARK_BYTES]
     return marks + voucher.made_at.to_bytes(4, "big") + voucher.uses.to_bytes(2, "big")
+
+
+def read_invited_by(said: bytes) -> InvitedBy:
+    """Read what a node's heartbeats say of its voucher."""
+    voucher, inviter = said[:MARK_BYTES].hex(), said[MARK_BYTES : 2 * MARK_BYTES].hex()
+    return InvitedBy(voucher, inviter, made_at_in(said), uses_in(said))
+
+
+def revoked_id(digits: str) -> str:
+    """Return the id by which a strategy revokes a voucher or key of these hex digits: its first 16, which are all that
+    members say of it, will do."""
+    return digits.ljust(2 * KEY_BYTES, "0") if len(digits) == 2 * MARK_BYTES else digits
 
 
 def made_at_in(said: bytes) -> int:

@@ -173,6 +173,7 @@ class NodeStatus:
     def _peer(self, peer: NodeId) -> Json:
         view = self._overlay.view
         contact, heartbeat = view.contact(peer), view.heartbeat(peer)
+        invited = self._overlay.invited_by(peer)
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._core.store.replicator.ready_slots()
             leased, told = frozenset(view.leases()), self._core.fetching.refusals.public_hashes
@@ -192,6 +193,7 @@ class NodeStatus:
             "refuses": len(told) // 4,
             "due": due,
             "load": load_json(load),
+            "invited_by": invited._asdict() if invited else None,
             "clock_off_s": round(self._overlay.clock_off_s(peer), 1),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }

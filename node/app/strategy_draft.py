@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from crawl import BadUrl, canonical_url
-from dht import Admitter, BadStrategy, Need, Revocation, Rule, Strategy, check_bounds, split_url
+from dht import Admitter, BadStrategy, Need, Revocation, Rule, Strategy, check_bounds, revoked_id, split_url
 
 DAY_S = 86_400
 NEXT_S = 180 * DAY_S  # when operators may expect the next version
@@ -184,7 +184,7 @@ def parse_admitter(text: str) -> Admitter:
 def parse_revocation(text: str) -> Revocation:
     """Read ID or ID=DAY (--revoke)."""
     identifier, since = _with_day("--revoke", text)
-    return Revocation(identifier, since)
+    return Revocation(revoked_id(identifier), since)
 
 
 def _with_day(option: str, text: str) -> tuple[str, int]:

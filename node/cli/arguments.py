@@ -241,7 +241,12 @@ def _add_draft(strategy: Verbs) -> None:
     _repeatable(draft, "--block", "NODEID", "nobody speaks with this node")
     _repeatable(draft, "--unblock", "NODEID", "speak with it again")
     _repeatable(draft, "--admit", "KEY[=DAY]", "who may invite, too, by its public key, until a day (2027-01-31)")
-    _repeatable(draft, "--revoke", "ID[=DAY]", "a voucher, or a key: nobody new by it, none that it let in since a day")
+    _repeatable(
+        draft,
+        "--revoke",
+        "ID[=DAY]",
+        "a voucher or key, or what `peers` shows of it: nobody new by it, none let in since a day",
+    )
     _repeatable(draft, "--publisher", "KEY", "who signs the version after this one, all of them: hex, or a key file")
     draft.add_argument("--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 to 64 for each member, never fewer")
     draft.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help="how many there are, for auto")

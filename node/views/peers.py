@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from node.views.balance import load_line
-from node.views.lenient_json import Json
+from node.views.lenient_json import Json, table
 from node.views.safe_text import plain
 
 MAX_ENDPOINTS = 4
+ID_CHARS = 16  # of a voucher's id or a key, all that members say of them
 CLOCK_OFF_S = 10.0  # beyond that this node's warnings, too, call a clock off
 
 
@@ -30,6 +31,7 @@ class PeerRow:
     due: int
     load: str  # cpu/memory/disk/network in percent
     refuses: int = 0  # hosts that it says it will not fetch
+    invited_by: str = ""  # "1f3c… by 9a0b…": the beginnings of its voucher's id and of its inviter's key
     clock: str = ""  # how its clock is off, "" where it is not
 
 
@@ -52,8 +54,14 @@ def _row(peer: Json) -> PeerRow:
         due=_size(peer.get("due")),
         load=load_line(peer.get("load")),
         refuses=_size(peer.get("refuses")),
+        invited_by=_invited_by(table(peer, "invited_by")),
         clock=_clock(peer.get("clock_off_s")),
     )
+
+
+def _invited_by(said: Json) -> str:
+    voucher, inviter = plain(said.get("voucher", ""), ID_CHARS), plain(said.get("inviter", ""), ID_CHARS)
+    return f"{voucher} by {inviter}" if voucher and inviter else ""
 
 
 def _endpoint(value: object) -> str:

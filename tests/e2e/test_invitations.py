@@ -49,7 +49,11 @@ def test_friends_come_by_file_and_by_words_a_stranger_is_told_and_a_guest_is_put
         wait_until("a stranger is told", lambda: warned(stranger, "this network is by invitation"), TOLD_S)
         assert sees(one, 3) and not owned(stranger)
 
-        one.do("strategy", "draft", "--revoke", made["id"], "--out", "draft.json")
+        told = {peer["node_id"]: peer["invited_by"] for peer in ben.get("/api/v1/peers")["peers"]}
+        by = told[ann.status()["node_id"]]
+        assert made["id"].startswith(by["voucher"]) and by["uses"] == 2
+        assert f"{by['voucher']} by {by['inviter']}" in ben.do("peers"), "all members can see by what ann came in"
+        one.do("strategy", "draft", "--revoke", by["voucher"], "--out", "draft.json")
         one.do("strategy", "sign", "draft.json", *key, "--out", "signed.json", "--yes")
         assert "adopted: version 2" in one.do("strategy", "publish", "signed.json")
         wait_until("ann is out", lambda: sees(one, 2) and sees(ben, 2), OUT_S)

@@ -72,6 +72,7 @@ def test_who_may_invite_and_what_is_revoked_is_added_and_said_anew() -> None:
     made = drafted(wishes, admitters=(Admitter(KEY), Admitter(OTHER)), revoked=(Revocation(OTHER, 5),))
     assert made.admitters == (Admitter(KEY, until=1_801_353_600), Admitter(OTHER))
     assert made.revoked == (Revocation(OTHER, 5), Revocation(NODE))
+    assert drafted(DraftRequest({}, revoke=[parse_revocation(NODE[:16].upper())])).revoked[0].id[:16] == NODE[:16]
     for text in (f"{KEY}=soon", f"{KEY}=2027-13-01", f"{KEY}="):
         with pytest.raises(BadStrategy, match="2027-01-31"):
             parse_admitter(text)
