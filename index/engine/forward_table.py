@@ -1,7 +1,8 @@
 """Forward records on disk: one SQLite file with the documents, the totals of their cells, and the feed's cursor.
 
 All of it changes in one transaction, after the engine has committed: so a crash leaves the engine ahead at most, by
-numbers that this table never gave out, and they are taken back when it opens. One thread writes, one other reads.
+numbers that this table never gave out, and they are taken back when it opens. One thread writes; others
+read, one at a time.
 """
 
 import sqlite3
@@ -80,7 +81,7 @@ class ForwardTable:
             return {row.id: row for row in _select(self._writer, "id", ids)}
 
     def rows(self, numbers: Sequence[int]) -> Iterator[ForwardRow]:
-        """Yield the rows of those of these numbers that are there, read in chunks; for the reading thread."""
+        """Yield the rows of those of these numbers that are there, read in chunks; for the reading threads."""
         for start in range(0, len(numbers), _CHUNK):
             with self._failures(), self._reading:
                 found = list(_select(self._reader, "number", numbers[start : start + _CHUNK]))

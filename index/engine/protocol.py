@@ -1,7 +1,7 @@
 """What an engine must do: find candidates and count, nothing else. Scores come from forward records.
 
 Pure: values and a protocol. An engine knows documents by number, which the forward table gives out once each. One
-thread writes (`add`, `remove`, `commit`, `clear`, `recover`), one other reads; readers see the last commit. All raise
+thread writes (`add`, `remove`, `commit`, `clear`, `recover`), others read; readers see the last commit. All raise
 IndexCorrupt, and those who write MachineRefuses, too.
 """
 

@@ -141,7 +141,7 @@ class TantivyEngine:
 
     def _count(self, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
         searcher, known = self._searcher, self._counted
-        if (asked, slot_bits) not in known:
+        if (found := known.get((asked, slot_bits))) is None:
             with self._failures:
                 found = self._counted_anew(searcher, asked, slot_bits)
             self._counted_size += 1 + len(found)
@@ -149,7 +149,7 @@ class TantivyEngine:
                 known.clear()
                 self._counted_size = 1 + len(found)
             known[asked, slot_bits] = found
-        return known[asked, slot_bits]
+        return found
 
     def _counted_anew(self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
         """Count by slot, and what groups match by site, too: to find it again would cost as much once more."""
@@ -161,26 +161,27 @@ class TantivyEngine:
 
     def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
         asked = (node, slots & self._occupied(slot_bits), slot_bits)
-        if asked not in self._sited:
-            with self._failures:
-                match = self._within(self._matches.of(node), slots, slot_bits)
-                self._remember_sites(asked, self._searcher.aggregate(match, SITES))
-        return self._sited[asked]
+        if (known := self._sited.get(asked)) is not None:
+            return known
+        with self._failures:
+            match = self._within(self._matches.of(node), slots, slot_bits)
+            return self._remember_sites(asked, self._searcher.aggregate(match, SITES))
 
-    def _remember_sites(self, asked: tuple[QueryNode, frozenset[int], int], found: dict[str, Any]) -> None:
+    def _remember_sites(self, asked: tuple[QueryNode, frozenset[int], int], found: dict[str, Any]) -> Mapping[str, int]:
         if len(self._sited) >= FACETED:
             self._sited.clear()
-        self._sited[asked] = sites_in(found)
+        sites = self._sited[asked] = sites_in(found)
+        return sites
 
     def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
         known, asked = self._faceted, (node, slots, slot_bits)
-        if asked not in known:
+        if (found := known.get(asked)) is None:
             if len(known) >= FACETED:
                 known.clear()
             with self._failures:
                 match = self._within(self._matches.of(node), slots, slot_bits)
-                known[asked] = facets_in(self._searcher.aggregate(match, FACET_NAMES))
-        return known[asked]
+                found = known[asked] = facets_in(self._searcher.aggregate(match, FACET_NAMES))
+        return found
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         with self._failures:

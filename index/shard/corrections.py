@@ -1,6 +1,6 @@
 """Did-you-mean: the asker's own vocabulary proposes, and the counts of the whole network decide.
 
-`propose` reads the vocabulary of the documents that are indexed here, on the reader's thread; what it proposes travels
+`propose` reads the vocabulary of the documents that are indexed here, on a reader's thread; what it proposes travels
 with the question for statistics, so that no message is added. Nothing replaces what was typed: an answer names the
 question that may have been meant.
 """

@@ -1,13 +1,15 @@
 """One index that follows the store's change log: batches, restarts, rebuilds, refusals and damage.
 
-Two threads: one writes batches, one reads for queries; where the engine is in memory, one does both. `local_index.py`
-has one of these for each analyzer that is needed, nearly always one.
+One thread writes batches, two read for queries: while one of these is in tantivy, which needs no interpreter, the other
+scores. Engines in pure Python have one that reads, and what is in memory one for all. `local_index.py` has one of these
+for each analyzer that is needed, nearly always one.
 """
 
 import asyncio
 import errno
 import logging
 import shutil
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -32,6 +34,7 @@ TRY_AGAIN_S = 10.0  # between two tries of a machine that refused
 LOOK_FOR_TROUBLE_S = 10.0  # how soon an idle index notices damage that a reader met
 CHECK_EVERY_S = 86_400.0  # between two checks of all files against their checksums
 BESIDE_REST = 2.0  # times what the last batch took: an index that nobody asks yet is built in a third of the time
+READERS = {"tantivy": 2}  # threads, by engine; one of others
 SPARE_BYTES = 1 << 28  # of a disk: what is built beside the index in force leaves them to it and to the store
 _Result = TypeVar("_Result")
 
@@ -56,7 +59,9 @@ class IndexFollower:
         self._config, self._feed, self._faults, self._checker = config, feed, faults, checker
         self._trouble, self._noted, self._checked_at = False, FaultSite.INDEX, 0.0  # loop time
         self._writer = ThreadPoolExecutor(1, "index-write")
-        self._reader = self._writer if config.engine == "memory" else ThreadPoolExecutor(1, "index-read")
+        self._readers = READERS.get(config.engine, 1)
+        self._reader = self._writer if config.engine == "memory" else ThreadPoolExecutor(self._readers, "index-read")
+        self._reading = threading.Semaphore(self._readers)
         self._current = False
         self._forgotten = 0
         self._reached = -1  # nothing, before it is known that the cursor still counts
@@ -143,23 +148,27 @@ class IndexFollower:
         parts, done = self.files.engine.check_files(), object()
         try:
             while await self._in(self._checker, lambda: next(parts, done)) is not done:
-                pass
+                self._reading.release(self._readers)
         except IndexCorrupt as error:
             self._note(error)
 
     async def read(self, work: Callable[[], _Result]) -> _Result:
-        """Run work on the reading thread; raises MachineRefuses or IndexCorrupt, of which note is taken."""
+        """Run work on a reading thread; raises MachineRefuses or IndexCorrupt, of which note is taken."""
+
+        def reading() -> _Result:
+            with self._reading:
+                return work()
+
         try:
-            return await self._in(self._reader, work)
+            return await self._in(self._reader, reading)
         except (MachineRefuses, IndexCorrupt) as error:
             self._note(error)
             raise
 
     async def close(self) -> None:
         """Close the files when the threads have finished what they are at."""
-        await self._in(self._reader, lambda: None)
         try:
-            await self._in(self._writer, self.files.close)
+            await self._alone(self.files.close)
         except (MachineRefuses, IndexCorrupt) as error:
             log.info("index not closed well; the next start takes up what is missing reason=%s", error)
         self._writer.shutdown()
@@ -191,9 +200,7 @@ class IndexFollower:
             self._current, self._reached = False, -1
 
     async def _recover(self) -> None:
-        if self.files.is_damaged:
-            await self._in(self._reader, lambda: None)  # whoever reads now has finished before the files go
-        await self._in(self._writer, self.files.recover)
+        await self._alone(self.files.recover)
         self._cursor = self.files.cursor
 
     async def _wait(self) -> None:
@@ -238,9 +245,21 @@ class IndexFollower:
     async def _begin_again(self) -> None:
         log.info("index begins again: the change log is another")
         self._current, self._reached = False, -1
-        await self._in(self._reader, lambda: None)  # whoever reads now has finished before the files go
-        await self._in(self._writer, self.files.reset)
+        await self._alone(self.files.reset)
         self._cursor = b""
+
+    async def _alone(self, work: Callable[[], None]) -> None:
+        """Run work that may take the files away on the writing thread, while nobody reads."""
+
+        def alone() -> None:
+            for _ in range(self._readers):
+                self._reading.acquire()
+            try:
+                work()
+            finally:
+                self._reading.release(self._readers)
+
+        await self._in(self._writer, alone)
 
     async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(executor, work)

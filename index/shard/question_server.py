@@ -101,8 +101,8 @@ class QuestionServer:
         return all(view.node_id in view.ready(part) for part in resize_inside({slot}, slot_bits, bits))
 
     async def read(self, follower: IndexFollower, work: Callable[[], _Result], peer: NodeId | None = None) -> _Result:
-        """Do work for a peer (None: this node) on an index's reading thread; raises BadMessage where too much waits, or
-        where the index cannot be read."""
+        """Do work for a peer (None: this node) on a reading thread of an index; raises BadMessage where too much waits,
+        or where the index cannot be read."""
         asker = self._overlay.view.node_id if peer is None else peer
         share = MAX_WAITING if asker == self._overlay.view.node_id else MAX_WAITING_OF_ONE
         if self._waiting.total() >= MAX_WAITING or self._waiting[asker] >= share:

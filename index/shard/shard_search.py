@@ -1,6 +1,6 @@
 """A peer's side of a query: counts and best documents of the slots that it was asked for.
 
-Blocking, on the reader's thread. Nothing here knows who asks.
+Blocking, on a reader's thread. Nothing here knows who asks.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
 """What somebody may be about to type: words and titles of the documents that are indexed on this node.
 
-No peer is asked: nobody learns of a question that was never asked. Blocking, on the reader's thread. The last word is
+No peer is asked: nobody learns of a question that was never asked. Blocking, on a reader's thread. The last word is
 completed by words that are written together with those before it, the commonest first; titles are those that begin as
 all of the text does; a last word that nothing begins with is corrected. Each lookup is bounded by its prefix, and what
 many words begin with is remembered until the index has grown by a tenth.
@@ -71,11 +71,11 @@ class Suggester:
     def _begun(self, prefix: str, engine: WrittenText) -> Sequence[tuple[str, int]]:
         if len(prefix) > SHORT_PREFIX:
             return engine.words_from(prefix, TRIED)
-        if prefix not in self._kept:
+        if (found := self._kept.get(prefix)) is None:
             if len(self._kept) >= MAX_KEPT:
                 self._kept.clear()
-            self._kept[prefix] = engine.words_from(prefix, TRIED)
-        return self._kept[prefix]
+            found = self._kept[prefix] = engine.words_from(prefix, TRIED)
+        return found
 
     def _forget(self, documents: int) -> None:
         if not self._kept_at / GROWN <= documents <= self._kept_at * GROWN:

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import index_corpus as corpus
 import pytest
@@ -189,6 +190,30 @@ def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int, ranking: int
             assert scorer.relevance(measured.tfs, measured.lengths, measured.is_front) <= bound, text
         tight += not found.complete and found.bound < sum(scale.weights)
     assert tight > 5, "a bound as loose as the whole query's is worth nothing"
+    engine.close()
+
+
+class _Forgotten(dict[Any, Any]):
+    """Whatever is put here, another thread forgets at once."""
+
+    def __setitem__(self, key: object, value: object) -> None:
+        pass
+
+
+def test_what_another_thread_makes_tantivy_forget_is_answered_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, everywhere = TantivyEngine(None, 15_000_000), frozenset(range(1 << BITS))
+    engine.add([entry(number, text) for number, text in enumerate(corpus.web(random.Random(3), 60))])
+    engine.commit()
+    node = parse_query("run dogs").counted
+
+    def found() -> tuple[object, ...]:
+        names = engine.site_counts(node, everywhere, BITS), engine.facets(node, everywhere, BITS)
+        return engine.counts(node, BITS), *names
+
+    before = found()
+    for memory in ("_counted", "_sited", "_faceted"):
+        monkeypatch.setattr(engine, memory, _Forgotten())
+    assert found() == before
     engine.close()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import threading
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -265,3 +266,42 @@ async def test_what_is_reached_is_told_by_the_number_of_the_change(make_bench: M
     bench.feed.incarnation = b"2"
     await bench.local.step()
     assert not bench.local.reached(16), "the index began again"
+
+
+async def test_a_question_does_not_wait_for_another_that_is_in_the_engine(make_bench: Make) -> None:
+    bench = make_bench()
+    put(bench, texts(20))
+    await bench.follow()
+    meet = threading.Barrier(2)
+
+    def met(engine: object, documents: int) -> list[int]:
+        return [meet.wait(10.0), documents]
+
+    async with asyncio.TaskGroup() as tasks:
+        both = [tasks.create_task(bench.local.look_up(met), name=name) for name in ("one", "other")]
+    assert sorted(each.result() for each in both) == [[0, 20], [1, 20]]
+
+
+async def test_files_stay_until_all_who_read_have_finished(make_bench: Make) -> None:
+    bench = make_bench()
+    put(bench, texts(20))
+    await bench.follow()
+    begun, go_on = list[int](), threading.Event()
+
+    def slow(engine: Any, documents: int) -> list[str]:
+        begun.append(documents)
+        assert go_on.wait(10.0)
+        return [word for word, _ in engine.words_from("", 1)]
+
+    async with asyncio.TaskGroup() as tasks:
+        both = [tasks.create_task(bench.local.look_up(slow), name=name) for name in ("one", "other")]
+        while len(begun) < 2:  # noqa: ASYNC110
+            await asyncio.sleep(0.001)
+        bench.feed.incarnation = b"2"  # so all is forgotten first
+        following = tasks.create_task(bench.follow(), name="follow")
+        for _ in range(20):
+            await asyncio.sleep(0.005)
+        assert not following.done()
+        go_on.set()
+    assert all(each.result() for each in both)
+    assert bench.local.documents == 20
