@@ -1,7 +1,8 @@
 """Which of tantivy's documents match a tree, and nothing about their scores.
 
 A document has one stem class. So where enough of several leaves are wanted, each class is asked by itself: terms meet
-faster than alternatives of terms do. Where few are to be chosen of few, all ways to choose them are written out.
+faster than alternatives of terms do. Where few are to be chosen of few, all ways to choose them are written out; but a
+phrase, which costs most, stands there once, beside all ways to choose what it leaves to be chosen.
 """
 
 from itertools import combinations
@@ -77,10 +78,15 @@ class Matches:
         if not isinstance(plan, tuple):
             return self.of(plan)
         minimum, plans = plan
+        ways = comb(len(plans), minimum)
+        if 1 < ways <= MAX_WAYS and minimum > 1 and (slow := next(filter(_has_phrase, plans), None)):
+            others = tuple(each for each in plans if each is not slow)
+            with_it = _all_of((self._planned(slow), self._planned((minimum - 1, others))))
+            return any_of(self._planned((minimum, others)), with_it)
         queries = list(map(self._planned, plans))
         if minimum == 1:
             return any_of(*queries)
-        if comb(len(queries), minimum) <= MAX_WAYS:
+        if ways <= MAX_WAYS:
             return any_of(*map(_all_of, combinations(queries, minimum)))
         wanted = [(Occur.Should, query) for query in queries]
         return tantivy.Query.boolean_query(wanted, minimum_number_should_match=minimum)
@@ -88,6 +94,13 @@ class Matches:
 
 def _all_of(queries: tuple[tantivy.Query, ...]) -> tantivy.Query:
     return tantivy.Query.boolean_query([(Occur.Must, query) for query in queries])
+
+
+def _has_phrase(plan: _Plan) -> bool:
+    """Whether positions have to be compared."""
+    if isinstance(plan, Asked):
+        return len(plan.terms) > 1
+    return isinstance(plan, tuple) and any(map(_has_phrase, plan[1]))
 
 
 def _is_positive(node: QueryNode) -> bool:
