@@ -13,6 +13,7 @@ from itertools import islice
 
 from index.query.leaf import Leaf, forms_of
 from index.text.analyzer import is_unspaced, may_hold, simplified, tokens
+from index.text.letter_table import LetterTable
 from index.text.scripts import BETWEEN_RUNS, ODD_RUN
 from index.text.stem_classes import ENGLISH
 
@@ -41,6 +42,18 @@ def _bases() -> dict[int, str]:
 
 _BASES = _bases()
 _ACCENTED = re.compile(f"[{''.join(map(chr, _BASES))}]")
+_ODD_CASES = ("\u0130", "\u03a3")  # in lower case they are two letters, or one that depends on what follows
+
+
+def _lower_bases() -> dict[int, int]:
+    """Letters of 16 bits, each with that in lower case and without diacritics which stands for it."""
+    codes = (code for code in range(1 << 16) if not 0xD800 <= code < 0xE000 and chr(code) not in _ODD_CASES)
+    letters = "".join(map(chr, codes))
+    pairs = zip(letters, letters.lower(), strict=True)
+    return {ord(each): ord(_BASES.get(ord(low), low)) for each, low in pairs if each != low or ord(low) in _BASES}
+
+
+_LOWER_BASES = LetterTable(_lower_bases())
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +159,12 @@ def _places(low: str, prefixes: Iterable[str]) -> list[int]:
 
 def _plain(text: str) -> str:
     """The text in lower case and without diacritics, letter by letter, so that places stay."""
+    if text.isascii():
+        return text.lower()
+    if not any(map(text.__contains__, _ODD_CASES)) and (found := _LOWER_BASES.of(text)) is not None:
+        return found
     low = text.lower()
-    if low.isascii() or len(low) != len(text):
+    if len(low) != len(text):
         return low
     return _ACCENTED.sub(lambda found: _BASES[ord(found[0])], low)
 
@@ -215,14 +232,21 @@ def _close_up(body: str, start: int, end: int, marks: Sequence[tuple[int, int]])
     highlights = []
     at = start
     for a, b in marks:
-        text += _SPACE.sub(" ", body[at:a])
-        piece = _SPACE.sub(" ", body[a:b])
+        text += _single_spaced(body[at:a])
+        piece = _single_spaced(body[a:b])
         highlights.append((len(text), len(text) + len(piece)))
         text += piece
         at = b
-    text += _SPACE.sub(" ", body[at:end])
+    text += _single_spaced(body[at:end])
     return Snippet(text.rstrip() + ("" if _is_between_sentences(body, end) else "…"), tuple(highlights), start)
 
 
 def _is_between_sentences(body: str, at: int) -> bool:
     return at in (0, len(body)) or body[at] == "\n" or _AT_END.search(body, max(at - _EDGE, 0), at) is not None
+
+
+def _single_spaced(piece: str) -> str:
+    """The piece with one space for each stretch of white space."""
+    words = piece.split()
+    before, after = " " * piece[:1].isspace(), " " * (bool(words) and piece[-1:].isspace())
+    return before + " ".join(words) + after

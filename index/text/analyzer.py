@@ -19,6 +19,7 @@ from sys import intern
 from typing import NamedTuple
 
 from index.text.folding import lower
+from index.text.letter_table import LetterTable
 from index.text.scripts import (
     ASCII_TOKEN,
     FIRST_UNSPACED,
@@ -49,6 +50,7 @@ _JOINED_TO_RUN = re.compile(f"[{JOINERS}][{UNSPACED}]")  # words before it make 
 _ASCII_JOINER = re.compile(rb"[-._]")
 _table = Path(__file__).with_name("han.txt").read_text(encoding="utf-8").replace("\n", "")
 _HAN = str.maketrans(_table[::2], _table[1::2])
+_HAN_LETTERS, LONG = LetterTable(_HAN), 256  # for texts of so many characters
 _TRADITIONAL = re.compile(f"[{_table[::2]}]")  # to look for them is faster than to translate what has none
 
 
@@ -325,6 +327,8 @@ def _cut(part: str) -> tuple[str, ...]:
 
 def simplified(text: str) -> str:
     """Return a text with the simplified one in place of each traditional Han character."""
+    if len(text) > LONG and (found := _HAN_LETTERS.of(text)) is not None:
+        return found
     return text.translate(_HAN) if _TRADITIONAL.search(text) else text
 
 

@@ -1,10 +1,12 @@
 """Snippets: the right piece, and highlights that point at the words."""
 
+import re
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.query.parser import parse_query
-from index.search.snippet import make_snippet, terms_of
+from index.search.snippet import _plain, _single_spaced, make_snippet, terms_of
 from index.text.analyzer import terms
 from index.text.stem_classes import ENGLISH
 
@@ -104,3 +106,19 @@ def test_words_are_marked_that_the_language_of_the_page_takes_for_forms_of_a_wor
     body = "They told us how to use it, and we used it."
     made = make_snippet((body,), terms_of(leaves, ENGLISH), 200, stem_class=ENGLISH)
     assert [made.text[a:b] for a, b in made.highlights] == ["use", "used"]
+
+
+def test_letters_are_compared_without_diacritics_and_cases_one_by_one() -> None:
+    """However a text is written, the places of its words stay: a table of letters and Python's own way say the same."""
+    letters = [chr(code) for code in range(1 << 16) if not 0xD800 <= code < 0xE000]
+    for start in range(0, len(letters), 997):
+        piece = "".join(letters[start : start + 997])
+        slowly = _plain(f"{piece}\U0001f600")  # a letter of more than 16 bits, so no table is used
+        assert slowly[:-1] == _plain(piece) or "\u0130" in piece
+    assert _plain("ÀÉ Straße ΣΑΣ") == "ae strase σας"
+    assert _plain("İX") == "i\u0307x"
+
+
+def test_white_space_is_closed_up() -> None:
+    for piece in ("", " ", "\n\t ", "a", " a\u3000\xa0b\n", "\u200bc  d", "x\x1cy\x85z "):
+        assert _single_spaced(piece) == re.sub(r"\s+", " ", piece)
