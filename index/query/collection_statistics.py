@@ -16,7 +16,9 @@ from index.text.forward_index import Counts
 
 CELL_BITS = MAX_SLOT_BITS
 FINGERPRINT_BYTES = 32
+MAX_COLUMNS = 16  # peers mostly ask for the same slots again
 _MODULUS = 1 << 256
+Columns = tuple[tuple[int, ...], tuple[Counts, ...], tuple[bytes, ...]]
 
 
 def mark_of(identity: bytes) -> int:
@@ -70,6 +72,7 @@ class IndexTotals:
         self.cells, self._young = cells, young
         self._levels: dict[int, dict[Slot, SlotTotals]] = {}
         self._young_by_slot: dict[int, dict[Slot, list[YoungChange]]] = {}
+        self._columns: dict[tuple[int, tuple[Slot, ...]], Columns] = {}
 
     @property
     def documents(self) -> int:
@@ -86,6 +89,20 @@ class IndexTotals:
                 level[slot] = level.get(slot, _EMPTY).joined(totals)
             self._levels[slot_bits] = level
         return level
+
+    def columns(self, slots: Sequence[Slot], slot_bits: int) -> Columns:
+        """Return of each of some slots how many documents it holds, their lengths and its fingerprint; the last few
+        lists of slots that were asked for are remembered."""
+        key = slot_bits, tuple(slots)
+        if (found := self._columns.get(key)) is None:
+            level = self.at(slot_bits)
+            totals = [level.get(slot, _EMPTY) for slot in slots]
+            documents, lengths = tuple(each.documents for each in totals), tuple(each.lengths for each in totals)
+            found = documents, lengths, tuple(each.fingerprint_bytes for each in totals)
+            if len(self._columns) >= MAX_COLUMNS:
+                self._columns.clear()
+            self._columns[key] = found
+        return found
 
     def fingerprint_until(self, slot: Slot, slot_bits: int, instant: float) -> bytes:
         """Return a slot's fingerprint without the versions written at an instant or later, as far as they are kept

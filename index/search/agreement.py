@@ -84,7 +84,8 @@ class Doubts:
 
 def owners_digest(view: View, slots: Iterable[int]) -> bytes:
     """Digest who owns some slots, in order: equal where two nodes see the same owners."""
-    return blake2b(b"".join(b"".join((*view.owners(Slot(s)), b"/")) for s in slots), digest_size=OWNERS_BYTES).digest()
+    owners = map(view.owners, map(Slot, slots))
+    return blake2b(b"".join([b"".join((*each, b"/")) for each in owners]), digest_size=OWNERS_BYTES).digest()
 
 
 def needed_owners(owners: int, min_acks: int) -> int:
@@ -101,14 +102,16 @@ def is_remnant(view: View) -> bool:
 def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
     """Add to the doubts what stands against these answers."""
     masks: dict[Slot, int] = {}
+    digests: dict[tuple[int, ...], bytes] = {}  # both rounds mostly ask for the same slots
     for each in said:
-        if reason := _other_rules(each, view):
+        if reason := _other_rules(each, view, digests):
             doubts.add(reason, each.counted, [each.peer])
             continue
         unlike = frozenset(each.agreement.unlike)
         for slot, mask in zip(each.slots, each.agreement.level, strict=True):
             if slot in each.counted:
-                masks[Slot(slot)] = min(masks.get(Slot(slot), mask), mask, key=int.bit_count)  # both rounds must do
+                if (known := masks.get(Slot(slot))) is None or mask.bit_count() < known.bit_count():
+                    masks[Slot(slot)] = mask  # both rounds must do
                 if slot in unlike:
                     doubts.add(Reason.UNLIKE, [slot], [each.peer])
         if each.agreement.vanished:
@@ -116,19 +119,22 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
     _count_owners(masks, view, doubts)
 
 
-def _other_rules(said: Said, view: View) -> Reason | None:
+def _other_rules(said: Said, view: View, digests: dict[tuple[int, ...], bytes]) -> Reason | None:
     agreement = said.agreement
     if not agreement.strategy or len(agreement.level) != len(said.slots):
         return Reason.UNSAID
     if agreement.strategy != view.strategy.version:
         return Reason.STRATEGY
-    return Reason.OWNERS if agreement.owners != owners_digest(view, said.slots) else None
+    if (owners := digests.get(slots := tuple(said.slots))) is None:
+        owners = digests[slots] = owners_digest(view, slots)
+    return Reason.OWNERS if agreement.owners != owners else None
 
 
 def _count_owners(masks: Mapping[Slot, int], view: View, doubts: Doubts) -> None:
+    min_acks = view.strategy.min_acks
     for slot, mask in masks.items():
         owners = view.owners(slot)
-        needed = needed_owners(len(owners), view.strategy.min_acks)
+        needed = needed_owners(len(owners), min_acks)
         if (mask & ((1 << len(owners)) - 1)).bit_count() >= needed:
             continue
         away = [peer for peer in owners if not view.is_live(peer)]

@@ -126,6 +126,8 @@ class _GatherRun(Generic[A]):
         """Ask for what is open and not being asked (when hedging: also for what is)."""
         busy = {slot for peer, slot in self._tried if self._flying.get(peer)} if not hedge else set()
         wanted = {slot: self._ready[slot] for slot in self._open - busy}
+        if not wanted:
+            return []
         late = self._overlay.late.is_late
         plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late)
         started = []

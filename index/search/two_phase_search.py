@@ -6,6 +6,7 @@ what the network holds, `agreement.py` tells from what they say beside their ans
 
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 from dht import NodeId, Overlay, PeerAudit, Slot
 from index.config import IndexConfig
@@ -118,11 +119,12 @@ class TwoPhaseSearch:
 
         disputed = await settle(self._audit, covered, ready, view.node_id, confirm)
         leaves = len(asked.query.leaves)
-        sums = total((part for _, answer, slots in covered.answers for part in _parts(answer, slots)), leaves)
+        sums = total((_sums(answer, slots) for _, answer, slots in covered.answers), leaves)
         spellings = dict.fromkeys(asked.spellings, 0)
         for _, answer, slots in covered.answers:
+            counting = list(map(slots.__contains__, answer.slots))
             for word, counts in zip(asked.spellings, answer.spellings, strict=False):  # older software counts none
-                spellings[word] += sum(df for slot, df in zip(answer.slots, counts, strict=True) if slot in slots)
+                spellings[word] += sum(compress(counts, counting))
         outcome = SearchOutcome(sums, len(ready), bits, ready, answered=covered.slots, spellings=spellings)
         expanded = expand(asked.patterns, ((answer, len(slots)) for _, answer, slots in covered.answers))
         outcome.words, outcome.are_words_sure = expanded
@@ -153,7 +155,8 @@ class TwoPhaseSearch:
             me = self._overlay.view.node_id  # of others nothing tells whether their bounds are true
             open_ = {slot: _unless(peers, {best[slot][0]} - {me}) for slot, peers in open_.items()}
         outcome.answered = frozenset(best)
-        outcome.total = sum(_count(answer, slot) for slot, (_, answer) in best.items())
+        counts = {id(answer): dict(zip(answer.slots, answer.counts, strict=True)) for _, answer in answers}
+        outcome.total = sum(counts[id(answer)][slot] for slot, (_, answer) in best.items())
         outcome.proven = not loose and asked.are_words_sure
         outcome.more = len(outcome.order) == k
         counting = [(answer, _slots_of(best, answer)) for _, answer in answers]
@@ -198,19 +201,17 @@ class TwoPhaseSearch:
 
 def _unless(peers: Sequence[NodeId], avoid: Collection[NodeId]) -> Sequence[NodeId]:
     """Return those of some peers that are not to be avoided, all where there is nobody else."""
+    if not avoid:
+        return peers
     return [peer for peer in peers if peer not in avoid] or peers
 
 
-def _parts(answer: StatisticsAnswer, slots: frozenset[Slot]) -> list[Statistics]:
-    return [
-        Statistics(answer.documents[i], answer.lengths[i], tuple(found[i] for found in answer.df))
-        for i, slot in enumerate(answer.slots)
-        if slot in slots
-    ]
-
-
-def _count(answer: BestAnswer, slot: Slot) -> int:
-    return answer.counts[answer.slots.index(slot)]
+def _sums(answer: StatisticsAnswer, slots: frozenset[Slot]) -> Statistics:
+    """What an answer says of these of its slots together."""
+    counting = list(map(slots.__contains__, answer.slots))
+    title, headings, url, body = map(sum, zip((0, 0, 0, 0), *compress(answer.lengths, counting), strict=True))
+    df = tuple(sum(compress(found, counting)) for found in answer.df)
+    return Statistics(sum(compress(answer.documents, counting)), (title, headings, url, body), df)
 
 
 def _slots_of(best: dict[Slot, tuple[NodeId, BestAnswer]], answer: BestAnswer) -> int:

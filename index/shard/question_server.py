@@ -91,12 +91,16 @@ class QuestionServer:
         if not follower.is_answering or (follower.is_beside and follower.is_stuck):
             return []
         known = sorted({Slot(slot) for slot in slots if slot < 1 << slot_bits})
+        if slot_bits == bits:
+            view = self._overlay.view
+            me, ready = view.node_id, view.ready
+            return [slot for slot in known if me in ready(slot)]
         return [slot for slot in known if self._is_ready(slot, slot_bits, bits)]
 
     def _is_ready(self, slot: Slot, slot_bits: int, bits: int) -> bool:
         """Whether this node, which counts 2**bits slots, is ready for all of a slot of 2**slot_bits."""
         view = self._overlay.view
-        if slot_bits >= bits:
+        if slot_bits > bits:
             return view.node_id in view.ready(Slot(slot >> (slot_bits - bits)))
         return all(view.node_id in view.ready(part) for part in resize_inside({slot}, slot_bits, bits))
 

@@ -5,11 +5,12 @@ Blocking, on a reader's thread. Nothing here knows who asks.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 from dht import Slot
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import MAX_SITES, Candidates, Scale
-from index.query.collection_statistics import SlotTotals, Statistics
+from index.query.collection_statistics import Statistics
 from index.query.leaf import term_of
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.patterns import listed, read_pattern
@@ -36,20 +37,19 @@ def count(
 ) -> StatisticsAnswer:
     """Count documents, their lengths and df in these slots of 2**slot_bits, one by one; also of words as written, and
     list those that patterns stand for."""
-    known = files.totals.at(slot_bits)
-    totals = [known.get(slot, SlotTotals()) for slot in slots]
+    documents, lengths, fingerprints = files.totals.columns(slots, slot_bits)
     by_leaf = [files.engine.counts(leaf, slot_bits) for leaf in query.leaves]
     by_word = [files.engine.word_counts(word, slot_bits) for word in spellings]
 
     def by_slot(found: Mapping[int, int]) -> tuple[int, ...]:
         # While a batch is being committed the engine may be a moment ahead of the totals.
-        return tuple(min(found.get(slot, 0), each.documents) for slot, each in zip(slots, totals, strict=True))
+        return tuple(map(min, map(found.get, slots, repeat(0)), documents))
 
     return StatisticsAnswer(
         slots=tuple(slots),
-        documents=tuple(each.documents for each in totals),
-        lengths=tuple(each.lengths for each in totals),
-        fingerprints=tuple(each.fingerprint_bytes for each in totals),
+        documents=documents,
+        lengths=lengths,
+        fingerprints=fingerprints,
         df=tuple(map(by_slot, by_leaf)),
         spellings=tuple(map(by_slot, by_word)),
         words=tuple(_commonest(files, pattern, frozenset(slots), slot_bits) for pattern in patterns),
@@ -86,7 +86,7 @@ def best(
     counts = files.engine.counts(query.counted, slot_bits)
     return BestAnswer(
         slots=tuple(slots),
-        counts=tuple(counts.get(slot, 0) for slot in slots),
+        counts=tuple(map(counts.get, slots, repeat(0))),
         hits=tuple(found.hits),
         complete=found.complete,
         bound=0.0 if found.complete else found.bound,

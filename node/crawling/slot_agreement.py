@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dht import Clock, NodeId, Overlay, Slot
+from dht import Clock, NodeId, Now, Overlay, Slot
 from index import Agreement, is_remnant, owners_digest
 from node.crawling.slot_levels import SlotLevels
 
@@ -20,11 +20,11 @@ class SlotAgreement:
             strategy=view.strategy.version,
             owners=owners_digest(view, slots),
             level=tuple(self._levels.mask(now, slot, view.owners(slot), me) for slot in slots),
-            unlike=tuple(slot for slot in slots if self._is_unlike(slot)),
+            unlike=tuple(slot for slot in slots if self._is_unlike(now, slot)),
             vanished=is_remnant(view),
         )
 
-    def _is_unlike(self, slot: Slot) -> bool:
+    def _is_unlike(self, now: Now, slot: Slot) -> bool:
         """Whether another live copy differs that is served, or that an owner has yet to be given; a copy that is still
         being made differs by its nature."""
         view = self._overlay.view
@@ -32,4 +32,4 @@ class SlotAgreement:
         def counts(peer: NodeId) -> bool:
             return view.is_live(peer) and (view.is_ready(peer, slot) or peer not in view.owners(slot))
 
-        return self._levels.is_unlike(self._clock(), slot, counts)
+        return self._levels.is_unlike(now, slot, counts)
