@@ -35,7 +35,6 @@ STRATEGY = Strategy(
     effective_at=0,
     expires_at=1,
     next_at=1,
-    slot_bits=4,
     analyzer=ANALYZER,
     ranking=RANKING,
 )

@@ -3,7 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.query.collection_statistics import SlotTotals, Statistics, total
+from dht import Slot
+from index.query.collection_statistics import IndexTotals, SlotTotals, Statistics, total
 
 DOCUMENTS = st.lists(st.tuples(st.binary(min_size=4, max_size=4), st.tuples(*[st.integers(0, 99)] * 4)), max_size=12)
 
@@ -34,3 +35,16 @@ def test_sums_of_nothing_and_of_two() -> None:
     assert total([], 2) == Statistics(0, (0, 0, 0, 0), (0, 0))
     parts = [Statistics(1, (1, 2, 3, 4), (1, 0)), Statistics(2, (5, 6, 7, 8), (2, 1))]
     assert total(parts, 2) == Statistics(3, (6, 8, 10, 12), (3, 1))
+
+
+def test_columns_say_what_each_slot_holds_also_after_a_change() -> None:
+    one, other = SlotTotals().plus(b"a1", (1, 2, 3, 4)), SlotTotals().plus(b"b2", (5, 6, 7, 8))
+    before = IndexTotals({0: one, 1 << 15: one})
+    after = before.changed({1 << 15: other})
+    slots = [Slot(1), Slot(0), Slot(2)]
+    for _ in range(2):
+        for totals, last in ((before, one), (after, other)):
+            counts, lengths, fingerprints = totals.columns(slots[:2], 1)
+            assert (counts, lengths) == ((1, 1), (last.lengths, one.lengths))
+            assert fingerprints == (last.fingerprint_bytes, one.fingerprint_bytes)
+    assert after.columns(slots, 2)[0] == (0, 1, 1)
