@@ -179,11 +179,13 @@ class Messenger:
         asked: list[NodeId] = []
 
         async def by_next() -> bytes:
-            relay = next((each for each in self._relays(peer) if each.node_id not in asked), None)
-            if relay is None:
+            relays = [each for each in self._relays(peer) if each.node_id not in asked]
+            if not relays:
                 raise NoConnection(peer.node_id.hex(), 0.0)
-            asked.append(relay.node_id)
-            return await self._transport.ask(Route(peer, relay), name, body, timeout_s=left_s())
+            asked.append(relays[0].node_id)
+            is_last = not others and (len(relays) == 1 or len(asked) == RELAYS)
+            route = Route(peer, relays[0], connect_s=CONNECT_S if is_last else CONNECT_LEAST_S)
+            return await self._transport.ask(route, name, body, timeout_s=left_s())
 
         def left_s() -> float:
             return max(0.0, ends - self._clock().steady)

@@ -149,6 +149,7 @@ class TlsClient:
         target = RequestTarget(self._network, peer, "POST", path)
         headers = {"Authorization": sign_request(self._identity, target, body, now, self._nonce())}
         through = {"Proxy-Authorization": self._pass(route, endpoint)} if proxy is not None else None
+        tunnel_s = route.connect_s if proxy is not None else None  # a relay that froze still takes connections
         async with self._connections().post(
             f"https://{_authority(endpoint)}{path}",
             data=self._line.payload(body, moved),
@@ -157,7 +158,7 @@ class TlsClient:
             proxy=f"http://{_authority(proxy)}" if proxy is not None else None,
             proxy_headers=through,
             allow_redirects=False,
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=route.connect_s),
+            timeout=aiohttp.ClientTimeout(total=None, connect=tunnel_s, sock_connect=route.connect_s),
         ) as response:
             self._note_time(peer, response.headers.get(TIME_HEADER, ""))
             return await self._read(peer, response, now.steady, moved)

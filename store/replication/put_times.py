@@ -12,6 +12,7 @@ LEAST_S, MOST_S = (
     4.0,
 )  # below the 5 s after which a put fails; peers that are slow always are no reason to copy more
 UNKNOWN_S = 0.5
+OUTLIER = 2  # times the patience before, so much of one time counts: who slept amid a put is not slow
 REMEMBERED = 1024  # peers; the one heard of first gives way
 LONGEST_GATHERING_S = 1.0  # a crawl's links wait twice on the way to who fetches them: here, and in the feed
 
@@ -24,6 +25,7 @@ class PutTimes:
 
     def note(self, peer: NodeId, took_s: float) -> None:
         """Take note that a peer answered after so long."""
+        took_s = min(took_s, OUTLIER * self.patience_s([peer]) if peer in self._seen else UNKNOWN_S)
         mean, spread = self._seen.pop(peer, (took_s, took_s / 2))
         spread += (abs(took_s - mean) - spread) / 4
         self._seen[peer] = mean + (took_s - mean) / 8, spread

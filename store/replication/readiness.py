@@ -270,7 +270,9 @@ class Readiness:
     def _judge(self, now: float, slot: Slot, replicas: SlotReplicas, *, is_young: bool) -> None:
         """Decide whether an own slot is ready, and whether anybody confirms it."""
         if self._missing(slot, replicas):
-            if is_young or slot not in self._interrupted or not self._goes_on(now, slot, replicas):
+            if slot in self.ready and not self._met[slot].isdisjoint(replicas.ready):
+                self._interrupted.add(slot)  # it has all that another has who serves: served on, and compared
+            elif is_young or slot not in self._interrupted or not self._goes_on(now, slot, replicas):
                 self._withdraw(slot)
             return
         self.ready.add(slot)

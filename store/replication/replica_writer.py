@@ -229,8 +229,11 @@ class ReplicaWriter:
 
     async def _settle(self, batch: list[PendingWrite], under_way: dict[asyncio.Task[None], NodeId]) -> None:
         """Wait until all drafts are safe, nobody is left to answer, or who is left is late."""
-        ends = self._clock().steady + self._times.patience_s(under_way.values())
-        while under_way and not all(p.is_settled for p in batch) and (left := ends - self._clock().steady) > 0:
+        began = self._clock().steady
+        while under_way and not all(p.is_settled for p in batch):
+            left = began + self._times.patience_s(under_way.values()) - self._clock().steady
+            if left <= 0:
+                return
             done, _ = await asyncio.wait(under_way, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 del under_way[task]

@@ -22,6 +22,18 @@ def test_patience_follows_what_a_peer_takes_within_bounds() -> None:
     assert times.patience_s([FAR]) < 0.7, "forgotten after a while"
 
 
+def test_one_put_that_took_long_makes_nobody_wait_for_the_peer_next_time() -> None:
+    times = PutTimes()
+    for _ in range(20):
+        times.note(NEAR, 0.05)
+    times.note(NEAR, 4.0)
+    times.note(NEW, 4.0)
+    assert times.patience_s([NEAR]) < 1.0 and times.patience_s([NEW]) <= 1.5
+    for _ in range(3):
+        times.note(NEW, 4.0)
+    assert times.patience_s([NEW]) == MOST_S, "it is slow"
+
+
 def test_only_so_many_peers_are_remembered() -> None:
     times = PutTimes()
     for _ in range(20):
