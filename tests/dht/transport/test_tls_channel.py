@@ -17,7 +17,7 @@ from dht.membership.working_families import WorkingFamilies
 from dht.transport.relay import MAX_TUNNELS_OF_ONE
 from dht.transport.request_auth import WINDOW_S, RequestTarget, sign_request
 from dht.transport.tls_channel import TlsChannel
-from dht.transport.transport import MAX_BODY_BYTES, FindRelayed, PeerGone, PeerRefused, Route
+from dht.transport.transport import MAX_BODY_BYTES, FindRelayed, NoConnection, PeerGone, PeerRefused, Route
 
 NETWORK = "ab" * 20
 ALICE, BOB, CAROL = (Identity(bytes([n]) * 32) for n in (11, 12, 13))
@@ -270,6 +270,17 @@ async def test_tunnels_to_a_frozen_peer_end_with_those_who_asked_for_them(monkey
                     group.create_task(ask_in_vain(silent))
             await asyncio.sleep(0.5)
             assert await alice.ask(Route(carol.contact, bob.contact))
+
+
+async def test_a_relay_that_froze_is_given_up_before_the_question_is():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    with socket.create_server(("127.0.0.1", 0)) as frozen:
+        port = int(frozen.getsockname()[1])
+        relay = Contact(NodeId(bytes(20)), (Endpoint("127.0.0.1", port, port),))
+        async with running(alice, bob):
+            with pytest.raises(NoConnection):
+                await alice.ask(Route(bob.contact, relay, connect_s=0.2), timeout_s=2.0)
+    assert not bob.heard
 
 
 async def test_a_lying_relay_is_refused():

@@ -92,6 +92,27 @@ def test_a_young_node_doubts_itself_when_another_holder_shows_up_and_an_old_one_
         assert SLOT in readiness.ready
 
 
+def test_a_young_node_serves_on_while_it_is_like_another_who_does() -> None:
+    readiness, world = owning(SLOT), World((ME, B, C), (B, C), ready=(B,))
+    meet(readiness, B)
+    readiness.update(1.0, world)
+    assert readiness.ready == {SLOT} and not readiness.unconfirmed
+    world.ready = (B, C)  # C was compared with B, too
+    for now in (2.0, LATE):
+        readiness.update(now, world)
+        assert readiness.ready == readiness.unconfirmed == {SLOT}
+        assert jobs(readiness, world) == [(C, SyncPurpose.JOIN)]
+    meet(readiness, C)
+    readiness.update(LATE, world)
+    assert readiness.ready == {SLOT} and not readiness.unconfirmed
+    young, world = owning(SLOT), World((ME, B, C), (B,), ready=(B,))
+    meet(young, B)
+    young.update(1.0, world)
+    world.live = world.ready = (C,)
+    young.update(2.0, world)
+    assert not young.ready, "who it was like serves no more, and nobody knows what C has"
+
+
 def test_a_settled_node_does_not_even_look() -> None:
     readiness, world = owning(SLOT), World()
     readiness.update(LATE, world)
