@@ -3,7 +3,8 @@
 Pure: decisions only; `ReplicaRepair` looks, carries them out and reports back. *Ready* means: written to, and compared
 since it last was not. A slot that is gained is not ready until it was reconciled once with every live peer that
 announces it ready, or where nobody does with every live owner; alone, at once. A starting node that expects others
-first waits to hear of them, and for a while doubts a slot that it thought ready when another holder shows up.
+first waits to hear of them, and for a while doubts a slot that it thought ready when another holder shows up: it serves
+on, unconfirmed, only if it was compared with one that still serves.
 
 A gap (this node stood still, or no other owner lived) ends readiness wherever somebody else is ready. Where nobody is,
 the slot is served and *unconfirmed* until it was compared anew; so it is while a check with an owner that came back is
