@@ -57,6 +57,7 @@ class Read:
     at: float
     exact: bool
     whole: bool
+    answered: int  # slots
     why: tuple[str, ...]
     versions: dict[str, int]
     body: str  # all that must be equal at rest
@@ -113,7 +114,8 @@ class History:
         if node.task is None or node.node_core is not run or group != self._group(node):
             return None
         found = Read(
-            node.name, group, word, began, self.now(), answer["exact"], answer["whole"], _reasons(answer),
+            node.name, group, word, began, self.now(), answer["exact"], answer["whole"],
+            answer["coverage"]["answered"], _reasons(answer),
             {result["url"]: round(result["fetched_at"]) for result in answer["results"]}, _body(answer),
         )  # fmt: skip
         self.reads.append(found)
