@@ -65,6 +65,10 @@ class MemberAdmission:
         """Tell whether a peer needs nobody's word."""
         return peer in self._roots
 
+    def is_lasting(self, peer: NodeId) -> bool:
+        """Tell whether a known peer will be vouched for when this node has joined, as far as is known now."""
+        return not (self.is_attested and self.is_joining) or self.is_root(peer) or self.lacks(peer) <= 0
+
     def is_bare(self, peer: NodeId) -> bool:
         """Tell whether a node is vouched for and no member: a bare bootstrap node that is a root."""
         return peer in self.vouched and not self._claims[peer].member

@@ -64,9 +64,11 @@ class PeerCacheFile:
         return True
 
     def _heartbeats(self) -> tuple[list[bytes], list[float], tuple[tuple[NodeId, float], ...]]:
-        known, members = list(self._members.known()), self._members
+        """Return what the file is to hold. Whom it names will need nobody's word in the next run."""
+        members, admission = self._members, self._members.admission
+        known = [each for each in members.known() if admission.is_lasting(each[0])]
         since = [members.seniority.since(peer) for peer, _ in known]
         raws = [k.opened.raw for _, k in known]
-        if raws and members.admission.is_attested and members.is_member(members.own) and self._core.own.raw:
+        if raws and admission.is_attested and members.is_member(members.own) and self._core.own.raw:
             raws, since = [self._core.own.raw, *raws], [members.seniority.since(members.own), *since]
         return raws, since, members.vanished.items()

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from dht import Identity, RemoteError, open_voucher
+from dht.admission.membership_claim import mark_of
 from dht.messages import Done
 from dht.reachability.attester import AttestMe
 from dht.wire.invitation import ShownInvitation, invited_by, voucher_id
@@ -130,3 +131,36 @@ async def packets_in(world: World, nodes: list[SimNode], seconds: float) -> int:
     before = sum((node.core.sent for node in nodes), Counter[str]()).total()
     await world.pass_time(seconds)
     return sum((node.core.sent for node in nodes), Counter[str]()).total() - before
+
+
+def test_whom_one_liar_names_to_a_newcomer_is_no_member_for_it_when_it_starts_again() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(20.0)
+        stranger, newest = await newcomer(world, ""), await newcomer(world, world.invite(1))
+        liar, mark = nodes[1], mark_of(stranger.identity.node_id)
+
+        async def name_it() -> None:
+            while True:
+                own = liar.core.own
+                if mark not in own.attests:
+                    own.attest(own.attests + mark, own.attested_days + own.attested_days[-2:])
+                await world.pass_time(1.0)
+
+        async with asyncio.TaskGroup() as tasks:
+            naming = tasks.create_task(name_it())
+            await world.until(lambda: is_joining(newest, stranger), 30.0)
+            await world.until(lambda: (newest.folder / "peers.bin").exists(), 70.0)
+            assert is_joining(newest, stranger)
+            await world.kill(newest)
+            await world.restart(newest)
+            await world.pass_time(90.0)
+            assert have_one_view([*nodes, newest]) and not stranger.overlay.view.owned()
+            naming.cancel()
+
+    simulate(scenario)
+
+
+def is_joining(node: SimNode, stranger: SimNode) -> bool:
+    """Whether a node is new, and so takes for a member whom anybody names."""
+    return node.core.members.admission.is_joining and stranger.identity.node_id in node.overlay.view.members()
