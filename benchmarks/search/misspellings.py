@@ -31,9 +31,8 @@ def rows(extent: Extent) -> list[Row]:
     chosen = chance.sample(common, min(extent.most(WORDS), len(common)))
     slips = [(slip_of(word, hosts, chance), word) for word in chosen]
     right = chance.sample(sorted(hosts), min(extent.most(WORDS), len(hosts)))
-    titles = chance.sample(
-        sorted({page.found.title for page in pages if page.found.title}), min(len(pages), len(right))
-    )
+    known = sorted({page.found.title for page in pages if page.found.title})
+    titles = chance.sample(known, min(len(known), len(right)))
     return asyncio.run(_rows(pages, extent.engine, slips, right, titles))
 
 
