@@ -61,7 +61,7 @@ class IndexFollower:
         self._writer = ThreadPoolExecutor(1, "index-write")
         self._readers = READERS.get(config.engine, 1)
         self._reader = self._writer if config.engine == "memory" else ThreadPoolExecutor(self._readers, "index-read")
-        self._reading = threading.Semaphore(self._readers)
+        self._reading = threading.BoundedSemaphore(self._readers)
         self._current = False
         self._forgotten = 0
         self._reached = -1  # nothing, before it is known that the cursor still counts
@@ -148,7 +148,7 @@ class IndexFollower:
         parts, done = self.files.engine.check_files(), object()
         try:
             while await self._in(self._checker, lambda: next(parts, done)) is not done:
-                self._reading.release(self._readers)
+                pass
         except IndexCorrupt as error:
             self._note(error)
 

@@ -286,6 +286,7 @@ async def test_files_stay_until_all_who_read_have_finished(make_bench: Make) -> 
     bench = make_bench()
     put(bench, texts(20))
     await bench.follow()
+    await bench.local.check_files()
     begun, go_on = list[int](), threading.Event()
 
     def slow(engine: Any, documents: int) -> list[str]:
