@@ -12,7 +12,6 @@ parsed but the head.
 import asyncio
 import logging
 import socket
-from collections import Counter
 from collections.abc import Awaitable, Callable
 
 from dht.clock import Clock
@@ -34,11 +33,30 @@ CONNECT_S = 5.0
 MEET_S = 0.5  # for a member that was never asked to answer, before its endpoint is refused
 TLS = b"\x16"  # how a TLS connection begins
 IDLE_S = 60.0  # twice as long as a client keeps an idle connection
+QUIET_S = 1.0  # a tunnel in which nothing moved for so long gives way to a new one of its asker
 ENDING_S = 1.0  # for the other way once one has ended: a peer that froze would hold the tunnel until it is idle
 CHUNK_BYTES = 64 * 1024
 
+Moved = Callable[[], None]
+
 HaveDial = Callable[[Contact], Awaitable[socket.socket]]
 """Peer behind a NAT that this node introduces → the connection that it made to this node."""
+
+
+class Tunnel:
+    """What one asker has of a relay."""
+
+    def __init__(self, client: socket.socket, clock: Clock) -> None:
+        self._client, self._clock = client, clock
+        self.moved()
+
+    def moved(self) -> None:
+        """Note that bytes move just now."""
+        self.moved_at = self._clock().steady
+
+    def end(self) -> None:
+        """Have both ways end."""
+        _end(self._client, socket.SHUT_RDWR)
 
 
 class Relay:
@@ -56,7 +74,7 @@ class Relay:
         self._network = network
         self._clock = clock
         self._authenticator = authenticator
-        self._open: Counter[NodeId] = Counter()
+        self._open: dict[NodeId, list[Tunnel]] = {}
 
     async def serve(self, client: socket.socket, find_relayed: FindRelayed) -> None:
         """Read a CONNECT request from an accepted socket, and pass bytes until one side ends. Closes the socket."""
@@ -73,15 +91,34 @@ class Relay:
                 log.debug("relay refused reason=%s", error)
                 await _reply(client, "403 Refused")
                 return
-            if self._open.total() >= MAX_TUNNELS or self._open[asker] >= MAX_TUNNELS_OF_ONE:
+            if not self._has_room(asker):
                 await _reply(client, "503 Too many tunnels")
                 return
-            self._open[asker] += 1
+            tunnel = Tunnel(client, self._clock)
+            self._open.setdefault(asker, []).append(tunnel)
             try:
-                await self._tunnel(client, peer, endpoint, early)
+                await self._tunnel(client, peer, endpoint, early, tunnel.moved)
             finally:
-                self._open[asker] -= 1
-                self._open += Counter()  # forgets those at zero
+                self._forget(asker, tunnel)
+
+    def _has_room(self, asker: NodeId) -> bool:
+        """Whether one more tunnel may be opened: an asker keeps some that it does not use, and may not know which."""
+        own = self._open.get(asker, [])
+        if len(own) < MAX_TUNNELS_OF_ONE and sum(map(len, self._open.values())) < MAX_TUNNELS:
+            return True
+        oldest = min(own, key=lambda tunnel: tunnel.moved_at, default=None)
+        if oldest is None or self._clock().steady - oldest.moved_at < QUIET_S:
+            return False
+        oldest.end()
+        self._forget(asker, oldest)
+        return True
+
+    def _forget(self, asker: NodeId, tunnel: Tunnel) -> None:
+        own = self._open.get(asker, [])
+        if tunnel in own:
+            own.remove(tunnel)
+        if not own:
+            self._open.pop(asker, None)
 
     def _authorise(self, head: bytes) -> tuple[NodeId, Endpoint]:
         """Who asks, and to where; raises DseError or ValueError where that is not proved."""
@@ -96,7 +133,9 @@ class Relay:
             raise ValueError(f"{method} is not CONNECT")
         return signed.asker, endpoint
 
-    async def _tunnel(self, client: socket.socket, peer: Contact, endpoint: Endpoint, early: bytes) -> None:
+    async def _tunnel(
+        self, client: socket.socket, peer: Contact, endpoint: Endpoint, early: bytes, moved: Moved
+    ) -> None:
         try:
             async with asyncio.timeout(CONNECT_S):
                 server = await (self._have_dial(peer) if peer.introducers else _connected(endpoint))
@@ -105,7 +144,7 @@ class Relay:
             return
         with server:
             await _reply(client, "200 Connected")
-            await _pass_on(client, server, early)
+            await _pass_on(client, server, early, moved)
 
 
 def _permitted(find_relayed: FindRelayed, asker: NodeId, endpoint: Endpoint) -> Contact:
@@ -140,7 +179,7 @@ async def _connected(endpoint: Endpoint) -> socket.socket:
     return server
 
 
-async def _pass_on(client: socket.socket, server: socket.socket, early: bytes) -> None:
+async def _pass_on(client: socket.socket, server: socket.socket, early: bytes, moved: Moved) -> None:
     """Pass bytes both ways until one has ended, and the other has had a moment, where they begin as TLS does."""
     try:
         async with asyncio.timeout(HEAD_S):
@@ -150,8 +189,8 @@ async def _pass_on(client: socket.socket, server: socket.socket, early: bytes) -
     if early[:1] != TLS:
         return
     async with asyncio.TaskGroup() as ways:
-        up = ways.create_task(_copy(client, server, early), name="relay-up")
-        down = ways.create_task(_copy(server, client, b""), name="relay-down")
+        up = ways.create_task(_copy(client, server, early, moved), name="relay-up")
+        down = ways.create_task(_copy(server, client, b"", moved), name="relay-down")
         _, left = await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
         if left:
             _, left = await asyncio.wait(left, timeout=ENDING_S)
@@ -159,7 +198,7 @@ async def _pass_on(client: socket.socket, server: socket.socket, early: bytes) -
             way.cancel()
 
 
-async def _copy(source: socket.socket, sink: socket.socket, early: bytes) -> None:
+async def _copy(source: socket.socket, sink: socket.socket, early: bytes, moved: Moved) -> None:
     """Pass bytes on until the source ends, is silent for too long, or has said enough; then end the sink's way."""
     loop = asyncio.get_running_loop()
     passed = 0
@@ -171,6 +210,7 @@ async def _copy(source: socket.socket, sink: socket.socket, early: bytes) -> Non
             async with asyncio.timeout(IDLE_S):
                 data = await loop.sock_recv(source, CHUNK_BYTES)
                 await loop.sock_sendall(sink, data)
+            moved()
             passed += len(data)
     except (OSError, TimeoutError):
         _end(source, socket.SHUT_RD)

@@ -272,6 +272,19 @@ async def test_tunnels_to_a_frozen_peer_end_with_those_who_asked_for_them(monkey
             assert await alice.ask(Route(carol.contact, bob.contact))
 
 
+async def test_tunnels_that_are_not_used_give_way_to_others_of_their_asker(monkeypatch: pytest.MonkeyPatch):
+    """What an asker keeps open to one peer may be all that its relay bears."""
+    monkeypatch.setattr("dht.transport.relay.MAX_TUNNELS_OF_ONE", 2)
+    monkeypatch.setattr("dht.transport.relay.QUIET_S", 0.1)
+    alice, relay = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    others = [Host(Identity(bytes([n]) * 32), ("127.0.0.1",)) for n in (13, 14, 15)]
+    async with running(alice, relay, *others):
+        for _ in range(2):
+            for other in others:
+                assert await alice.ask(Route(other.contact, relay.contact))
+                await asyncio.sleep(0.15)
+
+
 async def test_a_relay_that_froze_is_given_up_before_the_question_is():
     alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
     with socket.create_server(("127.0.0.1", 0)) as frozen:
