@@ -13,6 +13,7 @@ import asyncio
 import logging
 import socket
 from collections.abc import Awaitable, Callable
+from math import inf
 
 from dht.clock import Clock
 from dht.errors import DseError
@@ -44,10 +45,15 @@ HaveDial = Callable[[Contact], Awaitable[socket.socket]]
 
 
 class Tunnel:
-    """What one asker has of a relay."""
+    """What one asker has of a relay; it begins when the peer is connected."""
 
     def __init__(self, client: socket.socket, clock: Clock) -> None:
-        self._client, self._clock = client, clock
+        self._ends, self._clock = [client], clock
+        self.moved_at = inf  # steady; inf: it has not begun
+
+    def begin(self, server: socket.socket) -> None:
+        """Note that the peer is connected."""
+        self._ends.append(server)
         self.moved()
 
     def moved(self) -> None:
@@ -56,7 +62,8 @@ class Tunnel:
 
     def end(self) -> None:
         """Have both ways end."""
-        _end(self._client, socket.SHUT_RDWR)
+        for sock in self._ends:
+            _end(sock, socket.SHUT_RDWR)
 
 
 class Relay:
@@ -97,7 +104,7 @@ class Relay:
             tunnel = Tunnel(client, self._clock)
             self._open.setdefault(asker, []).append(tunnel)
             try:
-                await self._tunnel(client, peer, endpoint, early, tunnel.moved)
+                await self._tunnel(client, peer, endpoint, early, tunnel)
             finally:
                 self._forget(asker, tunnel)
 
@@ -134,7 +141,7 @@ class Relay:
         return signed.asker, endpoint
 
     async def _tunnel(
-        self, client: socket.socket, peer: Contact, endpoint: Endpoint, early: bytes, moved: Moved
+        self, client: socket.socket, peer: Contact, endpoint: Endpoint, early: bytes, tunnel: Tunnel
     ) -> None:
         try:
             async with asyncio.timeout(CONNECT_S):
@@ -143,8 +150,9 @@ class Relay:
             await _reply(client, "502 The peer is not there")
             return
         with server:
+            tunnel.begin(server)
             await _reply(client, "200 Connected")
-            await _pass_on(client, server, early, moved)
+            await _pass_on(client, server, early, tunnel.moved)
 
 
 def _permitted(find_relayed: FindRelayed, asker: NodeId, endpoint: Endpoint) -> Contact:
