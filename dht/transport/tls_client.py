@@ -9,7 +9,7 @@ import asyncio
 import errno
 import random
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from typing import TypeVar
 
 import aiohttp
@@ -40,6 +40,7 @@ KEEP_S = 30.0
 TUNNEL_PASS_S = 60.0  # how long one signed CONNECT header is used again, so that its connections can be
 MAX_CONNECTIONS = 256
 MAX_CONNECTIONS_TO_ONE = 8
+TUNNELS_TO_ONE = 3  # at once through one relay, which bears eight of this node: several peers may be behind it
 MAX_PEERS = 4096
 NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.ENETDOWN, errno.EACCES, errno.EPERM)
 LONGER = 4  # times its timeout a message may take while long bodies move
@@ -72,6 +73,7 @@ class TlsClient:
         self._closed = False
         self._keys: dict[NodeId, PeerKey] = {}
         self._passes: dict[tuple[NodeId, str], tuple[float, str]] = {}
+        self._tunnels: dict[tuple[NodeId, NodeId], asyncio.Semaphore] = {}  # by relay and peer
         self._hear_time = hear_time
 
     async def close(self) -> None:
@@ -96,7 +98,7 @@ class TlsClient:
         if len(body) > MAX_BODY_BYTES:
             raise BadMessage(peer.hex(), f"{name} of {len(body)} bytes, at most {MAX_BODY_BYTES} are carried")
         try:
-            async with asyncio.timeout(timeout_s) as silence:
+            async with asyncio.timeout(timeout_s) as silence, self._turn(route):
                 return await self._try_endpoints(route, name, body, _postponing(silence, timeout_s))
         except aiohttp.ConnectionTimeoutError:
             raise NoConnection(peer.hex(), self._clock().steady - began) from None
@@ -211,6 +213,15 @@ class TlsClient:
             header = sign_request(self._identity, target, b"", now, self._nonce())
             _bounded_set(self._passes, (relay, path), (now.steady, header))
         return header
+
+    def _turn(self, route: Route) -> AbstractAsyncContextManager[None]:
+        """What is asked through a relay waits for its turn."""
+        if route.relay is None:
+            return nullcontext()
+        ends = route.relay.node_id, route.peer.node_id
+        if ends not in self._tunnels:
+            _bounded_set(self._tunnels, ends, asyncio.Semaphore(TUNNELS_TO_ONE))
+        return self._tunnels[ends]
 
     def _key(self, peer: NodeId) -> PeerKey:
         if peer not in self._keys:

@@ -17,6 +17,7 @@ from dht.membership.working_families import WorkingFamilies
 from dht.transport.relay import MAX_TUNNELS_OF_ONE
 from dht.transport.request_auth import WINDOW_S, RequestTarget, sign_request
 from dht.transport.tls_channel import TlsChannel
+from dht.transport.tls_client import TUNNELS_TO_ONE
 from dht.transport.transport import MAX_BODY_BYTES, FindRelayed, NoConnection, PeerGone, PeerRefused, Route
 
 NETWORK = "ab" * 20
@@ -255,19 +256,21 @@ async def test_a_relay_serves_members_endpoints_only():
 async def test_tunnels_to_a_frozen_peer_end_with_those_who_asked_for_them(monkeypatch: pytest.MonkeyPatch):
     """Else a relay, which bears so many tunnels of one asker, would bring it to nobody for as long as they may idle."""
     monkeypatch.setattr("dht.transport.relay.ENDING_S", 0.05)
+    monkeypatch.setattr("dht.transport.relay.QUIET_S", 60.0)  # none gives way to another
     alice, bob, carol = (Host(who, ("127.0.0.1",)) for who in (ALICE, BOB, CAROL))
 
     async def ask_in_vain(peer: Contact) -> None:
         with pytest.raises(PeerTimeout):
-            await alice.ask(Route(peer, bob.contact), timeout_s=0.5)
+            await alice.ask(Route(peer, bob.contact), timeout_s=0.3)
 
     with socket.create_server(("127.0.0.1", 0)) as frozen:  # its machine takes connections, and nobody answers
         port = int(frozen.getsockname()[1])
         silent = Contact(NodeId(bytes(20)), (Endpoint("127.0.0.1", port, port),))
         async with running(alice, bob, carol):
-            async with asyncio.TaskGroup() as group:
-                for _ in range(MAX_TUNNELS_OF_ONE):
-                    group.create_task(ask_in_vain(silent))
+            for _ in range(1 + MAX_TUNNELS_OF_ONE // TUNNELS_TO_ONE):
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(TUNNELS_TO_ONE):
+                        group.create_task(ask_in_vain(silent))
             await asyncio.sleep(0.5)
             assert await alice.ask(Route(carol.contact, bob.contact))
 
@@ -283,6 +286,16 @@ async def test_tunnels_that_are_not_used_give_way_to_others_of_their_asker(monke
             for other in others:
                 assert await alice.ask(Route(other.contact, relay.contact))
                 await asyncio.sleep(0.15)
+
+
+async def test_many_questions_through_one_relay_take_turns(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("dht.transport.relay.MAX_TUNNELS_OF_ONE", 2 * TUNNELS_TO_ONE)
+    alice, relay = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    others = [Host(Identity(bytes([n]) * 32), ("127.0.0.1",)) for n in (13, 14)]
+    async with running(alice, relay, *others), asyncio.TaskGroup() as group:
+        for _ in range(6):
+            for other in others:
+                group.create_task(alice.ask(Route(other.contact, relay.contact)))
 
 
 async def test_a_relay_that_froze_is_given_up_before_the_question_is():
