@@ -41,7 +41,7 @@ class WitnessBudget:
     """Counts how many fetches as a witness this node may make: a share of its own."""
 
     def __init__(self) -> None:
-        self._credit, self._fetched = 0.0, 0
+        self._credit, self._fetched, self._is_first = 0.0, 0, True
 
     def earn(self, fetched: int, share: float) -> None:
         """Take note of all fetches that this node has made for itself so far."""
@@ -51,9 +51,9 @@ class WitnessBudget:
     def take(self, *, asked: bool) -> bool:
         """Spend what one look may cost, where there is so much. Where nothing speaks against the page's author
         (`asked`), something is left for looks that others will ask for."""
-        if self._credit < COST + (0.0 if asked else RESERVE):
+        if self._credit < COST + (0.0 if asked or self._is_first else RESERVE):
             return False
-        self._credit -= COST
+        self._credit, self._is_first = self._credit - COST, False
         return True
 
     def settle(self, made: int) -> None:

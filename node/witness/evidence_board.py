@@ -7,7 +7,9 @@ and soon after a hearing. A verdict is noted in the store, since the statements 
 
 import asyncio
 import logging
-from collections.abc import Sequence, Set
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence, Set
+from itertools import chain
 from sqlite3 import Connection
 from typing import NamedTuple
 
@@ -24,10 +26,13 @@ log = logging.getLogger(__name__)
 STEP_S = 5.0
 READ_EVERY_S = 1800.0  # of each author who shares a slot with this node
 NEWS_S = 10.0  # after news of an author: the statements of others are published meanwhile
+NEWS_EVERY_S = 60.0  # while the newest statement about an author is RECENT_S old at most: hearings are under way
+RECENT_S = 900.0
 LIFE_S = 44 * 3600.0
 AGAIN_S = 12 * 3600.0  # own statements are written again
 MAX_AUTHORS = 4096
 MAX_OWN = 64  # authors about whom this node said something
+MAX_HEARD = 32  # hearings remembered; what came of them is public soon
 NOTE = "verdicts"
 
 
@@ -52,6 +57,7 @@ class EvidenceBoard:
         noted = _notes.decode(bytes(found[0][0])) if found else {}
         self._convicts = {NodeId(bytes.fromhex(author)): convict for author, convict in noted.items()}
         self._own: dict[NodeId, list[Statement]] = {}
+        self._heard: OrderedDict[tuple[NodeId, str], tuple[Witnessed, ...]] = OrderedDict()  # by author and site
         self._read_at: dict[NodeId, float] = {}  # steady: when an author's point is read next
         self._write_at: dict[NodeId, float] = {}
         self.statements: dict[NodeId, int] = {}  # standing now, by author, as read last
@@ -82,7 +88,8 @@ class EvidenceBoard:
         return any(s.site == site for s in self._own.get(author, ()))
 
     async def hear(self, author: NodeId, said: Sequence[Witnessed]) -> None:
-        """Take what three agreed on: publish this node's own part of it, and look at the author soon."""
+        """Take what three agreed on at a site: publish this node's own part of it, and judge the author by all that was
+        heard so far; what else was said about it is read soon."""
         me, now = self._overlay.view.node_id, self._clock().steady
         mine = [s for witness, s in said if witness == me]
         if mine and (author in self._own or len(self._own) < MAX_OWN):
@@ -91,6 +98,14 @@ class EvidenceBoard:
             self._write_at[author] = now
         if author in self._read_at or len(self._read_at) < MAX_AUTHORS:
             self._read_at[author] = min(self._read_at.get(author, now + NEWS_S), now + NEWS_S)
+        self._heard[author, said[0].statement.site] = tuple(said)
+        if len(self._heard) > MAX_HEARD:
+            self._heard.popitem(last=False)
+        await self._judge(author, ())
+
+    def heard(self) -> Iterable[tuple[NodeId, str]]:
+        """Return authors and sites of the pages that were denied in hearings, as far as this node was told lately."""
+        return self._heard
 
     async def run(self) -> None:
         """Publish, read and judge until cancelled."""
@@ -129,16 +144,22 @@ class EvidenceBoard:
         found = await self._overlay.read_point(point_of(author))
         said = [Witnessed(witness, s) for witness, value in found for s in decode_board(value)]
         now, me = self._clock(), self._overlay.view.node_id
-        self._read_at[author] = now.steady + (READ_EVERY_S / 4 if said else READ_EVERY_S)
         for mine in [s for witness, s in said if witness == me and s not in self._own.get(author, ())]:
             self._own.setdefault(author, []).append(mine)  # said before a restart
             self._write_at.setdefault(author, now.steady + AGAIN_S)
         fresh = [each for each in said if now.wall - each.statement.at <= STATED_S]
+        is_news = any(now.wall - each.statement.at <= RECENT_S for each in fresh)
+        self._read_at[author] = now.steady + (NEWS_EVERY_S if is_news else READ_EVERY_S)
         self.statements.pop(author, None)
         if fresh:
             self.statements[author] = len(fresh)
+        await self._judge(author, fresh)
+
+    async def _judge(self, author: NodeId, said: Sequence[Witnessed]) -> None:
+        """Judge by what was said in public and in hearings."""
+        heard = [each for (accused, _), each in self._heard.items() if accused == author]
         panel_of = lambda key: self._panels.of(author, key)  # noqa: E731
-        if verdict := judge(author, fresh, panel_of, now.wall):
+        if verdict := judge(author, [*said, *chain.from_iterable(heard)], panel_of, self._clock().wall):
             await self._convict(verdict)
 
     async def _convict(self, verdict: AuthorVerdict) -> None:

@@ -7,15 +7,16 @@ changed since, accuses nobody.
 
 import asyncio
 import logging
-from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Annotated
 
 from msgspec import Meta
 
 from crawl import is_canonical
 from dht import BadMessage, Clock, Done, Identity, Message, NodeId, Overlay, RemoteError, node_id_of, site_of, slot_of
+from node.witness.call_queue import Call, CallQueue
 from node.witness.evidence_board import EvidenceBoard
 from node.witness.panel import AGREEING, PANEL
 from node.witness.panel_view import PanelView
@@ -26,10 +27,6 @@ from store import BadReplica, Kind, Record, RecordCheck, open_package, pack, url
 log = logging.getLogger(__name__)
 
 MAX_CALL_BYTES = 1 << 20  # of a version without its content; longer ones are not heard about
-MAX_CALLS = 16  # waiting to be answered
-MAX_CALLS_EACH = 4  # of one peer
-MAX_IDLE_CALLS = 2  # of one peer, about pages that say what their authors say: then it calls in vain
-IDLE_S = 3600.0  # for so long since the last of them
 MAX_HEARINGS = 64
 FEWEST = 2  # called first; the others where these do not agree
 SECOND_S = 150.0
@@ -39,13 +36,14 @@ LEAST_WAIT_S, MOST_WAIT_S = 30.0, 480.0  # before others look: what changes by i
 CALL_LATE_S = 2 * 3600.0  # a version older than this is not looked at for others
 
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
-Tell = Callable[[Record, Statement], Awaitable[None]]
 
 
 class CallWitness(Message, frozen=True, array_like=True):
-    """Asks one of a panel to look at the page that this version (a package of one, without content) is of."""
+    """Asks one of a panel to look at the page that this version (a package of one, without content) is of, so many
+    seconds from now."""
 
     package: Annotated[bytes, Meta(max_length=MAX_CALL_BYTES)]
+    wait_s: Annotated[float, Meta(ge=0.0, le=MOST_WAIT_S)] = 0.0
 
 
 class PageDenied(Message, frozen=True, array_like=True):
@@ -61,17 +59,6 @@ class HeardPage(Message, frozen=True, array_like=True):
     author: _Id
     statements: Annotated[tuple[SignedStatement, ...], Meta(min_length=AGREEING, max_length=PANEL)]
     url: Annotated[str, Meta(max_length=2048)] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A version to look at for others. `answer` is told where the page is unlike; nobody waits after `until`
-    (steady)."""
-
-    record: Record
-    caller: NodeId
-    answer: Tell
-    until: float
 
 
 @dataclass(slots=True)
@@ -97,39 +84,20 @@ class Hearing:
         self._replace = replace
         self._check = check
         self._overlay, self._identity, self._panels, self._board, self._clock = overlay, identity, panels, board, clock
-        self._calls = deque[Call]()
+        self.calls = CallQueue()
         self._cases: dict[tuple[bytes, bytes, int], _Case] = {}
-        self._idle: dict[NodeId, tuple[int, float]] = {}  # calls of members that came to nothing, and when the last
         self.agreed = 0  # hearings in which three agreed against an author
         overlay.serve(CallWitness, self._take_call)
         overlay.serve(PageDenied, self._take_statement)
         overlay.serve(HeardPage, self._take_heard)
 
-    def next_call(self) -> Call | None:
-        """Return what another witness wants looked at now, and has not given up; None where there is nothing.
-        `take_up` must follow, or it is returned again."""
-        now = self._clock().steady
-        self._calls = deque(call for call in self._calls if now <= call.until and not self._is_idle(call.caller))
-        return self._calls[0] if self._calls else None
-
-    def take_up(self, call: Call) -> None:
-        """Note that a call is answered now."""
-        self._calls.remove(call)
-
-    def note_idle(self, call: Call) -> None:
-        """Note that the page of a call says what its author says: so others could have us spend all that we may."""
-        now = self._clock().steady
-        self._idle = {caller: known for caller, known in self._idle.items() if now <= known[1] + IDLE_S}
-        count, _ = self._idle.get(call.caller, (0, 0.0))
-        self._idle[call.caller] = count + 1, now
-
-    def _is_idle(self, caller: NodeId) -> bool:
-        count, last_at = self._idle.get(caller, (0, 0.0))
-        return count >= MAX_IDLE_CALLS and self._clock().steady <= last_at + IDLE_S
-
     def is_heard(self, author: NodeId, url: str) -> bool:
         """Tell whether a page of an author's at a URL's site was heard about, and denied, lately."""
         return self._board.has_said(author, site_of(url))
+
+    def doubted(self) -> set[tuple[NodeId, str]]:
+        """Return whose pages are in doubt, and the sites of those pages: denied in hearings, or called for."""
+        return {*self.calls.doubted(self._clock().steady), *self._board.heard()}
 
     async def call(self, record: Record, mine: Statement) -> None:
         """Have others of the panel look, too, and publish what three of them agree on."""
@@ -139,11 +107,13 @@ class Hearing:
             return None
         case = self._cases[name] = _Case({self._overlay.view.node_id: self._sign(mine, author)})
         try:
-            await asyncio.sleep(min(max(2 * (mine.at - mine.at_ms / 1000), LEAST_WAIT_S), MOST_WAIT_S))
+            wait_s = min(max(2 * (mine.at - mine.at_ms / 1000), LEAST_WAIT_S), MOST_WAIT_S)
             package = pack([record.without_content()])
-            others = [peer for peer in self._panels.of(author, mine.key) if peer != self._overlay.view.node_id]
-            for part, within_s in ((others[:FEWEST], SECOND_S), (others[FEWEST:], HEARING_S - SECOND_S)):
-                await self._send(part, CallWitness(package))
+            panel = (peer for peer in self._panels.of(author, mine.key) if peer != self._overlay.view.node_id)
+            others = sorted(panel, key=lambda peer: sha256(mine.digest + peer).digest())  # each as often as any
+            first, rest = others[:FEWEST], others[FEWEST:]
+            for part, later_s, within_s in ((first, wait_s, wait_s + SECOND_S), (rest, 0.0, HEARING_S - SECOND_S)):
+                await self._send(part, CallWitness(package, later_s))
                 if three := await self._wait(case, within_s):
                     return await self._conclude(author, three, url_of(record))
         finally:
@@ -194,10 +164,9 @@ class Hearing:
             raise BadMessage(peer.hex(), "calls a witness too late")
         if not self._overlay.view.strategy.witness_permille:
             raise BadMessage(peer.hex(), "calls a witness where the strategy wants none")
-        of_peer = sum(each.caller == peer for each in self._calls)
-        if len(self._calls) < MAX_CALLS and of_peer < MAX_CALLS_EACH and not self._is_idle(peer):
-            until = self._clock().steady + HEARING_S
-            self._calls.append(Call(record, peer, lambda r, mine: self.testify(r, mine, peer), until))
+        now = self._clock().steady
+        answer = lambda r, mine: self.testify(r, mine, peer)  # noqa: E731
+        self.calls.add(Call(record, peer, answer, now + call.wait_s, now + call.wait_s + HEARING_S), now)
         return Done()
 
     async def _take_statement(self, peer: NodeId, said: PageDenied) -> Done:

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from crawl import change_rate, decode_visit, public_suffixes, signature
 from dht import Clock, DocumentId, Identity, NodeId, Overlay, node_id_of, site_of, slot_of
+from node.witness.call_queue import Call, Tell
 from node.witness.draw import MAX_AUTHORS, Draw, WitnessBudget
-from node.witness.hearing import Call, Hearing, Tell
+from node.witness.hearing import Hearing
 from node.witness.panel import AGREEING
 from node.witness.panel_view import PanelView
 from node.witness.second_look import Look, SecondLook
@@ -114,11 +115,12 @@ class Witness:
 
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         """Look at what was drawn, as far as the budget goes; whom others call for comes first."""
+        calls = self._hearing.calls
         while self._open < MAX_OPEN:
-            if (called := self._hearing.next_call()) is not None:
+            if (called := calls.next(self._clock().steady, {author for author, _ in self._suspects})) is not None:
                 if not self._budget.take(asked=True):
                     return  # it waits until there is so much
-                self._hearing.take_up(called)
+                calls.take_up(called)
                 self._open += 1
                 tasks.create_task(self._answer_call(called), name="witness-called")
                 continue
@@ -136,12 +138,15 @@ class Witness:
 
     def _next_due(self) -> tuple[DrawnPage | None, bool]:
         """Return the page to look at next, and whether this node saw another of its author's to be unlike. Pages of
-        whoever wrote one lately, at another site, come before all others, but at ENOUGH sites: the hearings want those
-        looks. Then whose pages were looked at least; the newest, which had the least time to change."""
-        sites, newest_first = Counter(author for author, _ in self._suspects), list(reversed(self._due.values()))
-        news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in self._suspects)
-        if suspect := next(news, None):
-            return suspect, True
+        whoever wrote one lately, by what this node or others of a panel saw, at another site, come before all others,
+        but at ENOUGH sites: the hearings want those looks. Then whose pages were looked at least; the newest, which had
+        the least time to change."""
+        newest_first = list(reversed(self._due.values()))
+        for known in ({*self._suspects}, {*self._suspects, *self._hearing.doubted()}):
+            sites = Counter(author for author, _ in known)
+            news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in known)
+            if suspect := min(news, key=lambda page: self._looks[page.author], default=None):
+                return suspect, True
         return min(newest_first, key=lambda page: self._looks[page.author], default=None), False
 
     def _note_look(self, author: NodeId) -> None:
@@ -166,7 +171,7 @@ class Witness:
 
     async def _answer_call(self, call: Call) -> None:
         if await self._look_at(call.record, call.answer) is False:
-            self._hearing.note_idle(call)
+            self._hearing.calls.note_idle(call.caller, self._clock().steady)
 
     async def _look_at(self, record: Record, tell: Tell) -> bool | None:
         """Look at a page, and tell where it is unlike; return whether it is, None where that cannot be said."""

@@ -43,6 +43,14 @@ def test_nothing_is_saved_up_for_a_rush_and_something_is_kept_for_those_who_ask(
     assert sum(budget.take(asked=True) for _ in range(100)) == RESERVE / COST
 
 
+def test_the_first_look_waits_for_no_more_than_it_costs():
+    budget = WitnessBudget()
+    budget.earn(100, COST / 100)
+    assert budget.take(asked=False)
+    budget.earn(200, COST / 100)
+    assert not budget.take(asked=False) and budget.take(asked=True), "from then on something is kept"
+
+
 def test_where_the_strategy_gives_no_share_nothing_is_spent():
     budget = WitnessBudget()
     budget.earn(10_000, 0.0)

@@ -5,10 +5,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from dht import Key, NodeId, Now, Overlay, placement_key
-from node.witness.evidence_board import EvidenceBoard
+from node.witness.evidence_board import MAX_HEARD, EvidenceBoard
 from node.witness.panel_view import PanelView
-from node.witness.statement import Statement, encode_board
+from node.witness.statement import Statement, Witnessed, encode_board
 from node.witness.verdict import BARRED_S
 from store import RecordStore, StoreConfig
 
@@ -18,14 +20,18 @@ PANEL = [NodeId(bytes([n]) * 20) for n in range(1, 6)]
 TRUTH, LIE = (Random(n).randbytes(16) for n in (1, 2))
 
 
-def said(sites: int) -> bytes:
-    """What a witness says at the author's point of so many sites."""
-    made = [
+def statements(sites: int) -> list[Statement]:
+    """What a witness says of one page each at so many sites."""
+    return [
         Statement(placement_key(f"https://www.s{n}.example/page"), 7, int(NOW * 1000) - 60_000, b"version!",
                   f"www.s{n}.example", bytes([9, 9, n]), LIE, TRUTH, int(NOW) - 30)
         for n in range(sites)
     ]  # fmt: skip
-    return encode_board(made, NOW)
+
+
+def said(sites: int) -> bytes:
+    """What a witness says at the author's point of so many sites."""
+    return encode_board(statements(sites), NOW)
 
 
 class Around:
@@ -75,4 +81,36 @@ async def test_four_sites_convict_nobody_before_and_after(tmp_path: Path) -> Non
     store.close()
     again, store = board(tmp_path, Around(4), NOW)
     assert not again.convicts()
+    store.close()
+
+
+async def test_what_five_hearings_came_to_convicts_at_once_before_anything_of_it_is_public(tmp_path: Path) -> None:
+    around = Around(0)
+    first, store = board(tmp_path, around, NOW)
+    for number, each in enumerate(statements(5)):
+        assert not first.convicts(), number
+        await first.hear(AUTHOR, [Witnessed(witness, each) for witness in PANEL[:3]])
+    assert first.convicts().keys() == {AUTHOR} == around.barred
+    store.close()
+
+
+async def test_what_was_heard_and_what_is_public_count_together_and_no_page_twice(tmp_path: Path) -> None:
+    first, store = board(tmp_path, Around(4), NOW)
+    *_, fifth = statements(5)
+    await first.hear(AUTHOR, [Witnessed(witness, statements(1)[0]) for witness in PANEL[:3]])
+    await first._read(AUTHOR)
+    assert not first.convicts(), "four sites"
+    await first.hear(AUTHOR, [Witnessed(witness, fifth) for witness in PANEL[:3]])
+    assert not first.convicts(), "one site was heard about, and four are public"
+    await first._read(AUTHOR)
+    assert first.convicts().keys() == {AUTHOR}
+    store.close()
+
+
+async def test_who_floods_a_board_with_hearings_takes_a_bounded_room(tmp_path: Path) -> None:
+    first, store = board(tmp_path, Around(0), NOW)
+    (one,) = statements(1)
+    for number in range(MAX_HEARD + 3):
+        await first.hear(AUTHOR, [Witnessed(PANEL[0], replace(one, site=f"www.s{number}.example"))])
+    assert len(list(first.heard())) == MAX_HEARD and not first.convicts()
     store.close()

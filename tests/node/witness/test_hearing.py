@@ -134,7 +134,7 @@ def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
 def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("node.witness.hearing.IDLE_S", 300.0)
+    monkeypatch.setattr("node.witness.call_queue.IDLE_S", 300.0)
 
     async def scenario(world: World) -> None:
         record, caller, peer = await looked_at_by_nobody(world)
@@ -150,6 +150,21 @@ def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_
         assert [await looks_after_a_call() > 0 for _ in range(5)] == [True, True, False, False, False]
         await world.pass_time(120.0)
         assert await looks_after_a_call() > 0
+
+    simulate(scenario, PLAN)
+
+
+def test_who_is_called_before_it_is_time_looks_when_it_is():
+    async def scenario(world: World) -> None:
+        record, caller, peer = await looked_at_by_nobody(world)
+        peer.node_core.witnessing.witness._fetched = count(0, 1000).__next__
+        before, url = len(world.log), decode_document(record.body).url
+        call = CallWitness(pack([record.without_content()]), 60.0)
+        await caller.overlay.ask(peer.overlay.node_id, call, Done, timeout_s=5.0)
+        asked = lambda: {v.url for v in world.log[before:] if v.as_witness and v.node == peer.name}  # noqa: E731
+        await world.pass_time(55.0)
+        assert not asked(), "what changes by itself has not changed again yet"
+        await world.until(lambda: url in asked(), 30.0)
 
     simulate(scenario, PLAN)
 

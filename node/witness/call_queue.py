@@ -1,0 +1,84 @@
+"""What other witnesses want looked at: which of their calls comes next, and who is heard no more for a while.
+
+Pure: `now` is steady time in seconds. A call is known before it is due, so that whoever got one looks at other pages of
+the accused meanwhile. Who called in vain comes after all others, and so does who was found to write what no site says:
+else a liar that calls first has all others spend what they may on pages that are as they were written.
+"""
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Set
+from dataclasses import dataclass
+
+from dht import NodeId, node_id_of, site_of
+from node.witness.statement import Statement
+from store import Record, url_of
+
+MAX_CALLS = 16  # waiting to be answered
+MAX_CALLS_EACH = 4  # of one peer
+MAX_IDLE_CALLS = 2  # of one peer, about pages that say what their authors say: then it calls in vain
+IDLE_S = 3600.0  # for so long since the last of them
+
+Tell = Callable[[Record, Statement], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A version to look at for others, from `due_at` on; nobody waits after `until` (steady seconds). `answer` is told
+    where the page is unlike."""
+
+    record: Record
+    caller: NodeId
+    answer: Tell
+    due_at: float
+    until: float
+
+
+def author_of(call: Call) -> NodeId:
+    """Return who wrote the version that a call is about."""
+    return node_id_of(call.record.proof.author)
+
+
+class CallQueue:
+    """The calls that wait at one node."""
+
+    def __init__(self) -> None:
+        self._calls: list[Call] = []
+        self._idle: dict[NodeId, tuple[int, float]] = {}  # calls of members that came to nothing, and when the last
+
+    def add(self, call: Call, now: float) -> None:
+        """Take a call in, where its caller has room."""
+        of_caller = sum(each.caller == call.caller for each in self._calls)
+        if len(self._calls) < MAX_CALLS and of_caller < MAX_CALLS_EACH and not self._is_idle(call.caller, now):
+            self._calls.append(call)
+
+    def next(self, now: float, doubted: Set[NodeId] = frozenset()) -> Call | None:
+        """Return the call to answer now, None where there is none; those of `doubted` come last. `take_up` must follow,
+        or it is returned again."""
+        self._calls = [call for call in self._calls if now <= call.until and not self._is_idle(call.caller, now)]
+        accused = Counter(author for author, _ in {(author_of(call), call.caller) for call in self._calls})
+        order = lambda call: (call.caller in doubted, self._vain(call.caller, now), accused[call.caller])  # noqa: E731
+        return min((call for call in self._calls if call.due_at <= now), key=order, default=None)
+
+    def take_up(self, call: Call) -> None:
+        """Note that a call is answered now."""
+        self._calls.remove(call)
+
+    def note_idle(self, caller: NodeId, now: float) -> None:
+        """Note that a page called for says what its author says: so others could have us spend all that we may."""
+        self._idle = {peer: known for peer, known in self._idle.items() if now <= known[1] + IDLE_S}
+        self._idle[caller] = self._vain(caller, now) + 1, now
+
+    def doubted(self, now: float) -> Iterator[tuple[NodeId, str]]:
+        """Yield authors and sites of the pages called for, and who called (at no site): one of both is wrong. Nothing
+        is yielded of whoever called in vain before."""
+        for call in self._calls:
+            if not self._vain(call.caller, now):
+                yield author_of(call), site_of(url_of(call.record))
+                yield call.caller, ""
+
+    def _vain(self, caller: NodeId, now: float) -> int:
+        count, last_at = self._idle.get(caller, (0, 0.0))
+        return count if now <= last_at + IDLE_S else 0
+
+    def _is_idle(self, caller: NodeId, now: float) -> bool:
+        return self._vain(caller, now) >= MAX_IDLE_CALLS

@@ -1,0 +1,90 @@
+"""Calls wait until they are due; whose word is worth least is answered last, and who called in vain no more."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from dht import Identity, NodeId, document_id, placement_key
+from node.witness.call_queue import IDLE_S, MAX_CALLS, MAX_CALLS_EACH, Call, CallQueue
+from node.witness.statement import Statement
+from store import Document, Draft, Kind, Record, encode_document, sign_package
+
+DAY = 20_000
+LIAR, ONE, TWO, THREE = (Identity(bytes([n]) * 32) for n in range(1, 5))
+
+
+async def nobody(record: Record, statement: Statement) -> None:
+    """Nobody is told anything here."""
+
+
+def call(author: Identity, caller: Identity, site: str, due_at: float = 0.0, until: float = 600.0) -> Call:
+    url = f"https://{site}/"
+    body = encode_document(Document(url, DAY * 86_400.0, 200, title="a page", text="words"))
+    draft = Draft(Kind.DOCUMENT, document_id(url), placement_key(url), 1, DAY * 86_400_000, DAY + 30, body)
+    (record,) = sign_package([draft], author)
+    return Call(record, caller.node_id, nobody, due_at, until)
+
+
+def answered(queue: CallQueue, now: float, doubted: Sequence[Identity] = ()) -> list[NodeId]:
+    """Who called, in the order in which a node answers."""
+    found = list[NodeId]()
+    while (due := queue.next(now, {each.node_id for each in doubted})) is not None:
+        queue.take_up(due)
+        found.append(due.caller)
+    return found
+
+
+def filled(*calls: Call) -> CallQueue:
+    queue = CallQueue()
+    for each in calls:
+        queue.add(each, 0.0)
+    return queue
+
+
+def test_a_call_is_answered_when_it_is_due_and_not_after_its_time():
+    queue = filled(call(LIAR, ONE, "a.example", 30.0, 600.0), call(LIAR, TWO, "b.example", 20.0, 25.0))
+    assert queue.next(19.0) is None
+    assert (due := queue.next(20.0)) is not None and due.caller == TWO.node_id
+    assert answered(queue, 30.0) == [ONE.node_id] and not answered(queue, 31.0)
+
+
+def test_while_a_call_waits_both_its_author_and_its_caller_are_doubted():
+    queue = filled(call(LIAR, ONE, "a.example", 30.0))
+    assert set(queue.doubted(0.0)) == {(LIAR.node_id, "a.example"), (ONE.node_id, "")}
+    queue.note_idle(ONE.node_id, 0.0)
+    assert not set(queue.doubted(1.0)), "it called in vain"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_whom_more_others_accuse_comes_later_whenever_it_called(first: bool):
+    calls = [call(ONE, LIAR, "a.example"), call(LIAR, ONE, "b.example"), call(LIAR, TWO, "c.example")]
+    due = filled(*(calls if first else calls[::-1])).next(0.0)
+    assert due is not None and due.caller == TWO.node_id, "two accuse the liar, the liar one of them"
+
+
+def test_one_accuser_with_many_calls_puts_nobody_behind_others():
+    queue = filled(*(call(ONE, LIAR, f"s{n}.example") for n in range(3)), call(LIAR, ONE, "b.example"))
+    assert answered(queue, 0.0)[0] == LIAR.node_id, "each has one accuser: who called first comes first"
+
+
+def test_who_was_found_to_write_what_no_site_says_is_answered_last_and_then_who_called_in_vain():
+    queue = filled(call(ONE, LIAR, "a.example"), call(LIAR, TWO, "b.example"), call(LIAR, THREE, "c.example"))
+    queue.note_idle(TWO.node_id, 0.0)
+    assert answered(queue, 1.0, [LIAR]) == [THREE.node_id, TWO.node_id, LIAR.node_id]
+
+
+def test_who_called_twice_in_vain_is_heard_again_after_an_hour():
+    queue = filled(call(ONE, LIAR, "a.example"))
+    for _ in range(2):
+        queue.note_idle(LIAR.node_id, 0.0)
+    queue.add(call(ONE, LIAR, "b.example", until=9e9), 1.0)
+    assert not answered(queue, 2.0)
+    queue.add(call(ONE, LIAR, "b.example", until=9e9), IDLE_S + 1.0)
+    assert answered(queue, IDLE_S + 1.0) == [LIAR.node_id]
+
+
+def test_no_caller_takes_all_places():
+    queue = filled(*(call(ONE, LIAR, f"s{n}.example") for n in range(MAX_CALLS)))
+    assert len(answered(queue, 0.0)) == MAX_CALLS_EACH
+    crowd = [Identity(bytes([n]) * 32) for n in range(10, 10 + MAX_CALLS + 5)]
+    assert len(answered(filled(*(call(ONE, each, "a.example") for each in crowd)), 0.0)) == MAX_CALLS
