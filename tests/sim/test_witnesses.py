@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import count
 from random import Random
 
@@ -131,7 +132,8 @@ def test_four_places_that_show_one_crawler_something_else_convict_nobody():
 
 
 @pytest.mark.prove
-def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetches_of_a_hundred():
+@pytest.mark.parametrize("seed", [33, 38])  # 38: the forger has the largest share of all pages, and calls first
+def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetches_of_a_hundred(seed: int):
     async def scenario(world: World) -> None:
         spread_out(world.web, LARGE.hosts)
         nodes = await world.add(8)
@@ -147,7 +149,7 @@ def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetch
         assert forged <= 1000
         assert witnessed <= 0.03 * len(world.log)
 
-    simulate(scenario, LARGE)
+    simulate(scenario, replace(LARGE, seed=seed))
 
 
 class ChangingWeb:
