@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from dht.keys import NodeId
 from dht.wire.address_policy import AddressPolicy
-from dht.wire.contact import Endpoint
+from dht.wire.contact import Endpoint, Family
 
 CROWD = 2  # of one prefix, among the candidates of a slot: so many of one subscriber see it filled, no more
 YOUNG_MOST = 4  # of the 16 candidates of a slot
@@ -21,12 +21,13 @@ YOUNG_MOST = 4  # of the 16 candidates of a slot
 
 class FailureDomains(NamedTuple):
     """What may fail together with a member: its operator ("" undeclared), its prefixes; and whether it is dual-stack,
-    and young."""
+    and young, and which families of address it has, none where nobody knows."""
 
     operator: str = ""
     blocks: frozenset[bytes] = frozenset()
     is_dual: bool = False
     is_young: bool = False
+    families: frozenset[Family] = frozenset()
 
 
 NO_DOMAINS = FailureDomains()
@@ -37,8 +38,8 @@ def domains_of(
 ) -> FailureDomains:
     """Return the failure domains of one member."""
     found = tuple(endpoints)
-    is_dual = len({e.family for e in found}) > 1
-    return FailureDomains(operator, policy.subnets(e.host for e in found), is_dual, is_young)
+    families = frozenset(e.family for e in found)
+    return FailureDomains(operator, policy.subnets(e.host for e in found), len(families) > 1, is_young, families)
 
 
 def spread(nearest: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
@@ -88,7 +89,7 @@ def _is_barred(
     member: NodeId, others: Iterable[NodeId], domains: Mapping[NodeId, FailureDomains], young_bar: bool
 ) -> bool:
     """Whether a member is kin of one of the others, or as young as one of them where that bars it, too."""
-    operator, blocks, _, is_young = domains.get(member, NO_DOMAINS)
+    operator, blocks, _, is_young, _ = domains.get(member, NO_DOMAINS)
     is_young = is_young and young_bar
     return any(
         (operator and operator == their.operator) or blocks & their.blocks or (is_young and their.is_young)

@@ -1,15 +1,16 @@
 """What other witnesses want looked at: which of their calls comes next, and who is heard no more for a while.
 
 Pure: `now` is steady time in seconds. A call is known before it is due, so that whoever got one looks at other pages of
-the accused meanwhile. Who called in vain comes after all others, and so does who was found to write what no site says:
-else a liar that calls first has all others spend what they may on pages that are as they were written.
+the accused meanwhile. Who called in vain comes after all others, and so does who was found to write what no site says,
+or is accused by others: else a liar that calls first has all spend what they may on pages that are as they were
+written.
 """
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Set
 from dataclasses import dataclass
 
-from dht import NodeId, node_id_of, site_of
+from dht import DocumentId, NodeId, node_id_of, site_of
 from node.witness.statement import Statement
 from store import Record, url_of
 
@@ -17,6 +18,9 @@ MAX_CALLS = 16  # waiting to be answered
 MAX_CALLS_EACH = 4  # of one peer
 MAX_IDLE_CALLS = 2  # of one peer, about pages that say what their authors say: then it calls in vain
 IDLE_S = 3600.0  # for so long since the last of them
+MAX_HANDED = 16  # pages that owners handed on
+MAX_HANDED_EACH = 4  # of one peer
+ACCUSERS = 2  # that call for pages of one who calls itself
 
 Tell = Callable[[Record, Statement], Awaitable[None]]
 
@@ -43,6 +47,7 @@ class CallQueue:
 
     def __init__(self) -> None:
         self._calls: list[Call] = []
+        self._handed: dict[DocumentId, tuple[NodeId, Record]] = {}
         self._idle: dict[NodeId, tuple[int, float]] = {}  # calls of members that came to nothing, and when the last
 
     def add(self, call: Call, now: float) -> None:
@@ -52,12 +57,29 @@ class CallQueue:
             self._calls.append(call)
 
     def next(self, now: float, doubted: Set[NodeId] = frozenset()) -> Call | None:
-        """Return the call to answer now, None where there is none; those of `doubted` come last. `take_up` must follow,
-        or it is returned again."""
+        """Return the call to answer now, None where there is none; those of `doubted` come last, those about older
+        versions first, so that several nodes bring the same hearings to an end. Whom ACCUSERS accuse waits as long as
+        they do. `take_up` must follow, or it is returned again."""
         self._calls = [call for call in self._calls if now <= call.until and not self._is_idle(call.caller, now)]
         accused = Counter(author for author, _ in {(author_of(call), call.caller) for call in self._calls})
-        order = lambda call: (call.caller in doubted, self._vain(call.caller, now), accused[call.caller])  # noqa: E731
-        return min((call for call in self._calls if call.due_at <= now), key=order, default=None)
+        due = (call for call in self._calls if call.due_at <= now and accused[call.caller] < ACCUSERS)
+        order = lambda c: (c.caller in doubted, self._vain(c.caller, now), c.record.version.at_ms)  # noqa: E731
+        return min(due, key=order, default=None)
+
+    def hand(self, record: Record, by: NodeId) -> None:
+        """Take in a page that an owner drew and cannot look at, where the owner has room; it is no call, but looked at
+        like one that this node drew."""
+        of_owner = sum(each == by for each, _ in self._handed.values())
+        if len(self._handed) < MAX_HANDED and of_owner < MAX_HANDED_EACH:
+            self._handed[record.id] = by, record
+
+    def handed(self) -> list[Record]:
+        """Return the pages that were handed on and not looked at yet."""
+        return [record for _, record in self._handed.values()]
+
+    def take_handed(self, id: DocumentId) -> None:
+        """Note that a page is looked at, or no longer worth it."""
+        self._handed.pop(id, None)
 
     def take_up(self, call: Call) -> None:
         """Note that a call is answered now."""

@@ -158,8 +158,8 @@ class EvidenceBoard:
     async def _judge(self, author: NodeId, said: Sequence[Witnessed]) -> None:
         """Judge by what was said in public and in hearings."""
         heard = [each for (accused, _), each in self._heard.items() if accused == author]
-        panel_of = lambda key: self._panels.of(author, key)  # noqa: E731
-        if verdict := judge(author, [*said, *chain.from_iterable(heard)], panel_of, self._clock().wall):
+        panels_of = lambda key: self._panels.of(author, key)  # noqa: E731
+        if verdict := judge(author, [*said, *chain.from_iterable(heard)], panels_of, self._clock().wall):
             await self._convict(verdict)
 
     async def _convict(self, verdict: AuthorVerdict) -> None:
@@ -170,7 +170,8 @@ class EvidenceBoard:
         if before == convict:
             return
         self._convicts[verdict.author] = convict
-        log.warning("author convicted id=%s sites=%s", verdict.author.hex(), ",".join(verdict.domains))
+        if before is None:
+            log.warning("author convicted id=%s sites=%s", verdict.author.hex(), ",".join(verdict.domains))
         noted = msgspec.json.encode({author.hex(): each for author, each in self.convicts().items()})
         self._tell()
         await self._store.change(lambda database: _note(database, noted))

@@ -10,12 +10,26 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from typing import Annotated
 
 from msgspec import Meta
 
 from crawl import is_canonical
-from dht import BadMessage, Clock, Done, Identity, Message, NodeId, Overlay, RemoteError, node_id_of, site_of, slot_of
+from dht import (
+    BadMessage,
+    Clock,
+    Done,
+    Identity,
+    Key,
+    Message,
+    NodeId,
+    Overlay,
+    RemoteError,
+    node_id_of,
+    site_of,
+    slot_of,
+)
 from node.witness.call_queue import Call, CallQueue
 from node.witness.evidence_board import EvidenceBoard
 from node.witness.panel import AGREEING, PANEL
@@ -28,6 +42,7 @@ log = logging.getLogger(__name__)
 
 MAX_CALL_BYTES = 1 << 20  # of a version without its content; longer ones are not heard about
 MAX_HEARINGS = 64
+V4_BLOCK_BYTES = 3
 FEWEST = 2  # called first; the others where these do not agree
 SECOND_S = 150.0
 HEARING_S = 600.0
@@ -40,10 +55,11 @@ _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 
 class CallWitness(Message, frozen=True, array_like=True):
     """Asks one of a panel to look at the page that this version (a package of one, without content) is of, so many
-    seconds from now."""
+    seconds from now; or to look at it as at one that it drew itself, since who sends this cannot reach its site."""
 
     package: Annotated[bytes, Meta(max_length=MAX_CALL_BYTES)]
     wait_s: Annotated[float, Meta(ge=0.0, le=MOST_WAIT_S)] = 0.0
+    is_handed: bool = False
 
 
 class PageDenied(Message, frozen=True, array_like=True):
@@ -105,32 +121,50 @@ class Hearing:
         name = (author, mine.digest, mine.at_ms)
         if len(self._cases) >= MAX_HEARINGS or name in self._cases:
             return None
+        others, able = self._others(author, mine)
+        if able < FEWEST:
+            return await self.hand_on(record, _family(mine))
         case = self._cases[name] = _Case({self._overlay.view.node_id: self._sign(mine, author)})
         try:
             wait_s = min(max(2 * (mine.at - mine.at_ms / 1000), LEAST_WAIT_S), MOST_WAIT_S)
             package = pack([record.without_content()])
-            panel = (peer for peer in self._panels.of(author, mine.key) if peer != self._overlay.view.node_id)
-            others = sorted(panel, key=lambda peer: sha256(mine.digest + peer).digest())  # each as often as any
             first, rest = others[:FEWEST], others[FEWEST:]
             for part, later_s, within_s in ((first, wait_s, wait_s + SECOND_S), (rest, 0.0, HEARING_S - SECOND_S)):
                 await self._send(part, CallWitness(package, later_s))
-                if three := await self._wait(case, within_s):
+                if three := await self._wait(author, case, within_s):
                     return await self._conclude(author, three, url_of(record))
         finally:
             del self._cases[name]
+
+    async def hand_on(self, record: Record, family: int) -> None:
+        """Have one of a panel look at a page of whose family of address this node has none."""
+        author = node_id_of(record.proof.author)
+        panels = self._panels.of(author, record.signed_key)
+        able = {peer for panel in panels for peer in panel if self._panels.reaches(peer, family)}
+        live = able & self._overlay.view.live() - {self._overlay.view.node_id}
+        chosen = sorted(live, key=lambda peer: _lot(record.version.digest, peer))[:1]
+        await self._send(chosen, CallWitness(pack([record.without_content()]), is_handed=True))
+
+    def _others(self, author: NodeId, mine: Statement) -> tuple[list[NodeId], int]:
+        """Return who is on a panel with this node, first who reaches the page as it did, and how many these are; each
+        comes as often as any."""
+        able = {p for p in self._panels.beside(author, mine.key) if self._panels.reaches(p, _family(mine))}
+        order = lambda peer: (peer not in able, _lot(mine.digest, peer))  # noqa: E731
+        return sorted(self._panels.beside(author, mine.key), key=order), len(able)
 
     async def testify(self, record: Record, mine: Statement, caller: NodeId) -> None:
         """Tell whoever called what this node saw."""
         author = node_id_of(record.proof.author)
         await self._send([caller], PageDenied(author, self._sign(mine, author)))
 
-    async def _wait(self, case: _Case, within_s: float) -> tuple[SignedStatement, ...]:
+    async def _wait(self, author: NodeId, case: _Case, within_s: float) -> tuple[SignedStatement, ...]:
         try:
             async with asyncio.timeout(within_s):
                 while True:
                     case.has_news.clear()
-                    agreed = agreeing({peer: signed.statement for peer, signed in case.statements.items()})
-                    if agreed:
+                    said = {peer: signed.statement for peer, signed in case.statements.items()}
+                    panels = self._panels.of(author, next(iter(said.values())).key)
+                    if agreed := agreeing(said, panels):
                         return tuple(s for s in case.statements.values() if s.statement in agreed)[:PANEL]
                     await case.has_news.wait()
         except TimeoutError:
@@ -140,7 +174,7 @@ class Hearing:
         self.agreed += 1
         view, key = self._overlay.view, three[0].statement.key
         slot = slot_of(key, view.strategy.slot_bits)
-        told = {*self._panels.of(author, key), *view.live_owners(slot)}
+        told = {*chain.from_iterable(self._panels.of(author, key)), *view.live_owners(slot)}
         await self._send(sorted(told), HeardPage(author, three, url))
 
     async def _send(self, peers: list[NodeId], message: Message) -> None:
@@ -157,13 +191,19 @@ class Hearing:
     async def _take_call(self, peer: NodeId, call: CallWitness) -> Done:
         record = self._opened(peer, call.package)
         author = node_id_of(record.proof.author)
-        panel = self._panels.of(author, record.signed_key)
-        if peer not in panel or self._overlay.view.node_id not in panel:
+        me, panels = self._overlay.view.node_id, self._panels.of(author, record.signed_key)
+        if not any(me in panel and (call.is_handed or peer in panel) for panel in panels):
             raise BadMessage(peer.hex(), "calls a witness where one of both is not on the slot's panel")
+        slot = slot_of(Key(record.signed_key), self._overlay.view.strategy.slot_bits)
+        if call.is_handed and peer not in self._overlay.view.owners(slot):
+            raise BadMessage(peer.hex(), "hands on a page of which it is no owner")
         if self._clock().wall - record.version.at_ms / 1000 > CALL_LATE_S:
             raise BadMessage(peer.hex(), "calls a witness too late")
         if not self._overlay.view.strategy.witness_permille:
             raise BadMessage(peer.hex(), "calls a witness where the strategy wants none")
+        if call.is_handed:
+            self.calls.hand(record, peer)
+            return Done()
         now = self._clock().steady
         answer = lambda r, mine: self.testify(r, mine, peer)  # noqa: E731
         self.calls.add(Call(record, peer, answer, now + call.wait_s, now + call.wait_s + HEARING_S), now)
@@ -183,7 +223,7 @@ class Hearing:
         author = NodeId(heard.author)
         by = {w: s.statement for s in heard.statements if (w := self._verified(author, s)) is not None}
         versions = {(s.key, s.epoch, s.at_ms, s.digest, s.claimed, s.site) for s in by.values()}
-        if len(versions) != 1 or not agreeing(by):
+        if len(versions) != 1 or not agreeing(by, self._panels.of(author, heard.statements[0].statement.key)):
             raise BadMessage(peer.hex(), "tells of a hearing in which no three agreed")
         if is_canonical(heard.url):
             self._replace(heard.url, by)
@@ -194,7 +234,7 @@ class Hearing:
         """Return the witness of a statement that counts here, None where it does not."""
         network = bytes.fromhex(self._overlay.view.strategy.network)
         said = opened(signed, network, author)
-        if said is None or said.witness not in self._panels.of(author, said.statement.key):
+        if said is None or not any(said.witness in panel for panel in self._panels.of(author, said.statement.key)):
             return None
         return said.witness if is_telling(said.statement, self._clock().wall) else None
 
@@ -212,3 +252,11 @@ class Hearing:
         if flaw := self._check.flaws(records)[0].reason:
             raise BadMessage(peer.hex(), f"calls a witness for a page that none may write: {flaw}")
         return records[0]
+
+
+def _family(statement: Statement) -> int:
+    return 6 if len(statement.block) > V4_BLOCK_BYTES else 4
+
+
+def _lot(digest: bytes, peer: NodeId) -> bytes:
+    return sha256(digest + peer).digest()

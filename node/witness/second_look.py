@@ -61,7 +61,8 @@ class SecondLook:
         self.without_turn = 0  # looks given up because nobody lent a turn
 
     async def observe(self, url: str) -> Look | None:
-        """Look at a page, for which the budget gave one fetch; None where that cannot be, or there is no text."""
+        """Look at a page, for which the budget gave one fetch; None where that cannot be, or there is no text. Raises
+        FamilyMissing where the page's site has only a family of address that this machine has not."""
         made = 0
         try:
             while made < REQUESTS and self._may(url):
@@ -72,7 +73,10 @@ class SecondLook:
                 made += 1
                 if (fetched := await self._request(url, turn)) is not None:
                     return await self._read(fetched)
-        except (AddressRefused, FamilyMissing, FetchFailed, PageUnreadable) as error:
+        except FamilyMissing:
+            made -= 1
+            raise
+        except (AddressRefused, FetchFailed, PageUnreadable) as error:
             log.debug("witness saw nothing url=%s reason=%s", url, error)
         finally:
             self._budget.settle(made)

@@ -1,15 +1,15 @@
 """The verdict on an author: a pure function of statements, so that anybody who reads them comes to the same.
 
-Pure: statements in, verdict out. One version of a page is *disputed* where three of its slot's panel read texts that
-are alike and have nothing in common with the author's. An author is convicted by five disputed sites of different
+Pure: statements in, verdict out. One version of a page is *disputed* where three of one panel of its slot read texts
+that are alike and have nothing in common with the author's. An author is convicted by five disputed sites of different
 registrable domains and different address blocks within seven days: a site that shows its crawler something else
-convicts nobody, and neither do many sites of one owner, nor fewer than three liars on the panel of a slot.
+convicts nobody, and neither do many sites of one owner, nor fewer than three liars on a panel of a slot.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 from crawl import different_bits, scope_for
 from dht import CLOCKS_S, Key, NodeId, shards
@@ -48,10 +48,10 @@ class Disputed:
 
 
 def judge(
-    author: NodeId, said: Iterable[Witnessed], panel_of: Callable[[Key], Sequence[NodeId]], now: float
+    author: NodeId, said: Iterable[Witnessed], panels_of: Callable[[Key], Sequence[Sequence[NodeId]]], now: float
 ) -> AuthorVerdict | None:
-    """Judge an author by what was said of it (wall time `now`); `panel_of` names the panel of a key's slot."""
-    cases = disputed(author, said, panel_of, now)
+    """Judge an author by what was said of it (wall time `now`); `panels_of` names the panels of a key's slot."""
+    cases = disputed(author, said, panels_of, now)
     chosen = _unrelated(cases)
     if len(chosen) < SITES_NEEDED:
         return None
@@ -60,14 +60,14 @@ def judge(
 
 
 def disputed(
-    author: NodeId, said: Iterable[Witnessed], panel_of: Callable[[Key], Sequence[NodeId]], now: float
+    author: NodeId, said: Iterable[Witnessed], panels_of: Callable[[Key], Sequence[Sequence[NodeId]]], now: float
 ) -> list[Disputed]:
     """Return the versions that are disputed, in an order that does not depend on that of the statements."""
     by_version: dict[tuple[object, ...], dict[NodeId, Statement]] = defaultdict(dict)
     for witness, s in sorted(set(said), key=lambda each: (each.witness, each.statement.at, each.statement.text)):
-        if witness != author and is_telling(s, now) and witness in panel_of(Key(s.key)):
+        if witness != author and is_telling(s, now):
             by_version[s.key, s.epoch, s.at_ms, s.digest, s.claimed, s.site][witness] = s
-    found = (_dispute(list(statements.values())) for _, statements in sorted(by_version.items(), key=_by_key))
+    found = (_dispute(statements, panels_of) for _, statements in sorted(by_version.items(), key=_by_key))
     return [case for case in found if case is not None]
 
 
@@ -77,9 +77,11 @@ def is_telling(s: Statement, now: float) -> bool:
     return fresh and s.is_unlike and s.key[:10] in shards(s.site)
 
 
-def agreeing(said: Mapping[NodeId, Statement]) -> list[Statement]:
-    """Return statements of three witnesses who read the same, none where no three did."""
-    for three in combinations([said[witness] for witness in sorted(said)], AGREEING):
+def agreeing(said: Mapping[NodeId, Statement], panels: Iterable[Sequence[NodeId]]) -> list[Statement]:
+    """Return statements about one version by three witnesses of one panel who read the same, none where no three
+    did."""
+    on_panels = ([said[witness] for witness in sorted(said) if witness in panel] for panel in panels)
+    for three in chain.from_iterable(combinations(each, AGREEING) for each in on_panels):
         if all(different_bits(one.text, other.text) <= ALIKE_BITS for one, other in combinations(three, 2)):
             return list(three)
     return []
@@ -89,8 +91,11 @@ def _by_key(item: tuple[tuple[object, ...], object]) -> str:
     return repr(item[0])
 
 
-def _dispute(statements: Sequence[Statement]) -> Disputed | None:
-    three = agreeing({NodeId(bytes([n])): s for n, s in enumerate(statements)})
+def _dispute(
+    said: Mapping[NodeId, Statement], panels_of: Callable[[Key], Sequence[Sequence[NodeId]]]
+) -> Disputed | None:
+    (key, *_) = (s.key for s in said.values())
+    three = agreeing(said, panels_of(Key(key)))
     if not three:
         return None
     block, witnesses = Counter(sorted(s.block for s in three)).most_common(1)[0]

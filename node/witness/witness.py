@@ -8,14 +8,14 @@ import asyncio
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
-from crawl import change_rate, decode_visit, public_suffixes, signature
+from crawl import FamilyMissing, change_rate, decode_visit, public_suffixes, signature
 from dht import Clock, DocumentId, Identity, NodeId, Overlay, node_id_of, site_of, slot_of
 from node.witness.call_queue import Call, Tell
 from node.witness.draw import MAX_AUTHORS, Draw, WitnessBudget
 from node.witness.hearing import Hearing
-from node.witness.panel import AGREEING
 from node.witness.panel_view import PanelView
 from node.witness.second_look import Look, SecondLook
 from node.witness.statement import Statement
@@ -36,12 +36,14 @@ MOST_CHANCE = 0.05  # that the page changed by itself in between
 
 
 class DrawnPage(NamedTuple):
-    """Names one version of a page that is to be looked at, its author and its site."""
+    """Names one version of a page that is to be looked at, its author and its site. `record`: of one that an owner
+    handed on, which does not lie here."""
 
     id: DocumentId
     version: Version
     author: NodeId
     site: str
+    record: Record | None = None
 
 
 class Witness:
@@ -99,14 +101,13 @@ class Witness:
         if record is None or not record.version.epoch or not self._is_fresh(record):
             return
         author = node_id_of(record.proof.author)
-        panel = self._panels.of(author, record.signed_key)
         is_own = slot_of(record.key, view.strategy.slot_bits) in view.owned()
-        if author == view.node_id or not is_own or view.node_id not in panel or len(panel) < AGREEING:
+        if author == view.node_id or not is_own or not self._panels.beside(author, record.signed_key):
             return
         if self._hearing.is_heard(author, url_of(record)):
             return
         if self._draw.takes(author, record.version.digest):
-            self._due[id] = DrawnPage(id, record.version, author, site_of(url_of(record)))
+            self._due[id] = _drawn(record)
             if len(self._due) > MAX_DUE:
                 self._due.popitem(last=False)
 
@@ -127,24 +128,26 @@ class Witness:
             page, is_suspect = self._next_due()
             if page is None or not self._budget.take(asked=is_suspect):
                 return
-            del self._due[page.id]
-            record = self._store.find(Kind.DOCUMENT, page.id, content=False)
+            self._due.pop(page.id, None)
+            calls.take_handed(page.id)
+            record = page.record or self._store.find(Kind.DOCUMENT, page.id, content=False)
             if record is None or record.version != page.version or not self._tells(record):
                 self._budget.settle(0)
                 continue
             self._open += 1
             self._note_look(page.author)
-            tasks.create_task(self._look_at(record, self._hearing.call), name="witness-look")
+            tasks.create_task(self._look_first(record, is_handed=page.record is not None), name="witness-look")
 
     def _next_due(self) -> tuple[DrawnPage | None, bool]:
         """Return the page to look at next, and whether this node saw another of its author's to be unlike. Pages of
         whoever wrote one lately, by what this node or others of a panel saw, at another site, come before all others,
         but at ENOUGH sites: the hearings want those looks. Then whose pages were looked at least; the newest, which had
         the least time to change."""
-        newest_first = list(reversed(self._due.values()))
-        for known in ({*self._suspects}, {*self._suspects, *self._hearing.doubted()}):
+        handed = (_drawn(record, record) for record in self._hearing.calls.handed())
+        newest_first, doubted = [*handed, *reversed(self._due.values())], {*self._suspects, *self._hearing.doubted()}
+        for known in ({*self._suspects}, doubted):
             sites = Counter(author for author, _ in known)
-            news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in known)
+            news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in doubted)
             if suspect := min(news, key=lambda page: self._looks[page.author], default=None):
                 return suspect, True
         return min(newest_first, key=lambda page: self._looks[page.author], default=None), False
@@ -169,12 +172,22 @@ class Witness:
         elapsed_s = self._clock().wall - decode_document(record.body).fetched_at
         return change_rate(decode_visit(visited.body).history, USUAL_S) * elapsed_s <= MOST_CHANCE
 
+    async def _look_first(self, record: Record, *, is_handed: bool) -> None:
+        """Look at a page that nobody called for; one that this machine cannot reach is handed on, once."""
+        try:
+            await self._look_at(record, self._hearing.call)
+        except FamilyMissing as missing:
+            if not is_handed:
+                await self._hearing.hand_on(record, missing.family)
+
     async def _answer_call(self, call: Call) -> None:
-        if await self._look_at(call.record, call.answer) is False:
-            self._hearing.calls.note_idle(call.caller, self._clock().steady)
+        with suppress(FamilyMissing):  # others of the panel reach it
+            if await self._look_at(call.record, call.answer) is False:
+                self._hearing.calls.note_idle(call.caller, self._clock().steady)
 
     async def _look_at(self, record: Record, tell: Tell) -> bool | None:
-        """Look at a page, and tell where it is unlike; return whether it is, None where that cannot be said."""
+        """Look at a page, and tell where it is unlike; return whether it is, None where that cannot be said.
+        Raises FamilyMissing."""
         try:
             document = decode_document(record.body)
             if document.gone or document.status != 200:
@@ -193,6 +206,11 @@ class Witness:
             log.info("page says something else url=%s author=%s", document.url, node_id_of(record.proof.author).hex())
             await tell(record, statement)
         return statement.is_unlike
+
+
+def _drawn(record: Record, handed: Record | None = None) -> DrawnPage:
+    author, site = node_id_of(record.proof.author), site_of(url_of(record))
+    return DrawnPage(record.id, record.version, author, site, handed)
 
 
 def statement_of(record: Record, document: Document, look: Look) -> Statement:

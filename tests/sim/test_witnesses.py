@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from dht import NodeId
+from dht import Family, NodeId
 from node.app.witness_status import witness_json
 from node.simulation.census import hurried
 from node.simulation.scripted_web import ScriptedReply, ScriptedWeb
@@ -150,6 +150,34 @@ def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetch
         assert witnessed <= 0.03 * len(world.log)
 
     simulate(scenario, replace(LARGE, seed=seed))
+
+
+MIXED = replace(WEB, seed=35)
+FEW: tuple[Family, ...] = (6,)  # the family of all sites, and of three that could look at them
+MANY: tuple[Family, ...] = (4,)
+
+
+@pytest.mark.prove
+def test_pages_of_sites_that_most_owners_cannot_reach_are_looked_at_by_those_who_can():
+    async def scenario(world: World) -> None:
+        spread_out(world.web, MIXED.hosts)
+        world.web.addresses |= {f"site{n}.example": f"2600:{n:x}::7" for n in range(MIXED.hosts)}
+        world.web.families |= dict.fromkeys(world.web.addresses, FEW)
+        both = (*MANY, *FEW)
+        nodes = [await world.add_with(has) for has in (both, MANY, both, MANY, MANY, FEW, MANY, FEW, MANY)]
+        liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
+        world.web.shows[liar.name] = lie
+        hurry(honest)
+        await world.pass_time(30.0)
+        await world.crawl()
+
+        def is_found() -> bool:
+            return any(liar.identity.node_id in n.node_core.witnessing.board.convicts() for n in honest)
+
+        await world.until(is_found, FOUND_WITHIN_S)
+        assert accused(honest) <= {liar.identity.node_id}
+
+    simulate(scenario, MIXED)
 
 
 class ChangingWeb:

@@ -154,11 +154,11 @@ def test_one_join_still_moves_few_slots() -> None:
 def test_failure_domains_are_what_the_endpoints_say_outside_declared_and_private_prefixes() -> None:
     v4, v6 = Endpoint("9.9.9.9", 1, 1), Endpoint("2606:4700:1:2::3", 1, 1)
     assert domains_of("ann", (v4, v6), AddressPolicy()) == FailureDomains(
-        "ann", frozenset({b"\x09\x09\x09", v6_block(v6)}), True
+        "ann", frozenset({b"\x09\x09\x09", v6_block(v6)}), is_dual=True, families=frozenset({4, 6})
     )
-    assert domains_of("", (v4,), AddressPolicy(("9.0.0.0/8",))) == NO_DOMAINS
+    assert domains_of("", (v4,), AddressPolicy(("9.0.0.0/8",))) == FailureDomains(families=frozenset({4}))
     assert domains_of("", (Endpoint("127.0.0.1", 1, 1), Endpoint("::1", 1, 1)), AddressPolicy()) == FailureDomains(
-        is_dual=True
+        is_dual=True, families=frozenset({4, 6})
     )
     assert spread(IDS[:3], {}) == IDS[:3]
 

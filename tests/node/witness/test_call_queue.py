@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from dht import Identity, NodeId, document_id, placement_key
-from node.witness.call_queue import IDLE_S, MAX_CALLS, MAX_CALLS_EACH, Call, CallQueue
+from node.witness.call_queue import IDLE_S, MAX_CALLS, MAX_CALLS_EACH, MAX_HANDED, MAX_HANDED_EACH, Call, CallQueue
 from node.witness.statement import Statement
 from store import Document, Draft, Kind, Record, encode_document, sign_package
 
@@ -17,10 +17,12 @@ async def nobody(record: Record, statement: Statement) -> None:
     """Nobody is told anything here."""
 
 
-def call(author: Identity, caller: Identity, site: str, due_at: float = 0.0, until: float = 600.0) -> Call:
+def call(
+    author: Identity, caller: Identity, site: str, due_at: float = 0.0, until: float = 600.0, at_ms: int = 0
+) -> Call:
     url = f"https://{site}/"
     body = encode_document(Document(url, DAY * 86_400.0, 200, title="a page", text="words"))
-    draft = Draft(Kind.DOCUMENT, document_id(url), placement_key(url), 1, DAY * 86_400_000, DAY + 30, body)
+    draft = Draft(Kind.DOCUMENT, document_id(url), placement_key(url), 1, DAY * 86_400_000 + at_ms, DAY + 30, body)
     (record,) = sign_package([draft], author)
     return Call(record, caller.node_id, nobody, due_at, until)
 
@@ -56,15 +58,21 @@ def test_while_a_call_waits_both_its_author_and_its_caller_are_doubted():
 
 
 @pytest.mark.parametrize("first", [True, False])
-def test_whom_more_others_accuse_comes_later_whenever_it_called(first: bool):
-    calls = [call(ONE, LIAR, "a.example"), call(LIAR, ONE, "b.example"), call(LIAR, TWO, "c.example")]
-    due = filled(*(calls if first else calls[::-1])).next(0.0)
-    assert due is not None and due.caller == TWO.node_id, "two accuse the liar, the liar one of them"
+def test_whom_two_accuse_waits_for_them_whenever_it_called(first: bool):
+    calls = [call(ONE, LIAR, "a.example"), call(LIAR, ONE, "b.example", 30.0), call(LIAR, TWO, "c.example", 30.0)]
+    queue = filled(*(calls if first else calls[::-1]))
+    assert queue.next(20.0) is None
+    assert answered(queue, 30.0)[0] != LIAR.node_id
 
 
-def test_one_accuser_with_many_calls_puts_nobody_behind_others():
-    queue = filled(*(call(ONE, LIAR, f"s{n}.example") for n in range(3)), call(LIAR, ONE, "b.example"))
-    assert answered(queue, 0.0)[0] == LIAR.node_id, "each has one accuser: who called first comes first"
+def test_one_accuser_with_many_calls_holds_nobody_up():
+    queue = filled(*(call(ONE, LIAR, f"s{n}.example", 30.0) for n in range(3)), call(LIAR, ONE, "b.example"))
+    assert answered(queue, 0.0) == [ONE.node_id]
+
+
+def test_older_versions_come_first_so_that_all_bring_the_same_hearings_to_an_end():
+    young, old = call(LIAR, ONE, "a.example", at_ms=2), call(LIAR, TWO, "b.example", at_ms=1)
+    assert answered(filled(young, old), 0.0) == [TWO.node_id, ONE.node_id]
 
 
 def test_who_was_found_to_write_what_no_site_says_is_answered_last_and_then_who_called_in_vain():
@@ -88,3 +96,16 @@ def test_no_caller_takes_all_places():
     assert len(answered(queue, 0.0)) == MAX_CALLS_EACH
     crowd = [Identity(bytes([n]) * 32) for n in range(10, 10 + MAX_CALLS + 5)]
     assert len(answered(filled(*(call(ONE, each, "a.example") for each in crowd)), 0.0)) == MAX_CALLS
+
+
+def test_of_one_owner_few_pages_are_taken_that_it_cannot_look_at():
+    queue = CallQueue()
+    for number in range(MAX_HANDED_EACH + 2):
+        queue.hand(call(LIAR, ONE, f"s{number}.example").record, ONE.node_id)
+    assert len(queue.handed()) == MAX_HANDED_EACH
+    queue.take_handed(queue.handed()[0].id)
+    queue.hand(call(LIAR, ONE, "t.example").record, ONE.node_id)
+    assert len(queue.handed()) == MAX_HANDED_EACH
+    for number in range(MAX_HANDED):
+        queue.hand(call(LIAR, TWO, f"u{number}.example").record, NodeId(bytes([number]) * 20))
+    assert len(queue.handed()) == MAX_HANDED

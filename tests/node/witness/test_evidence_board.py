@@ -50,8 +50,8 @@ class Around:
     async def read_point(self, key: Key) -> list[tuple[NodeId, bytes]]:
         return [(witness, said(self._sites)) for witness in PANEL[:3]]
 
-    def of(self, author: NodeId, key: bytes) -> Sequence[NodeId]:
-        return PANEL
+    def of(self, author: NodeId, key: bytes) -> Sequence[Sequence[NodeId]]:
+        return [PANEL]
 
 
 def board(path: Path, around: Around, wall: float) -> tuple[EvidenceBoard, RecordStore]:

@@ -65,6 +65,11 @@ def test_calls_and_hearings_that_nobody_may_bring_are_refused_and_accuse_nobody(
         old = sign_package([Draft(*fields, record.expires_day, record.body)], author.identity)
         await refused(liar, peer, CallWitness(pack(old)), "too late|none may write")
 
+        slot = slot_of(record.key, PLAN.slot_bits)
+        apart = next(node for node in nodes if node.identity.node_id not in peer.overlay.view.owners(slot))
+        handed = CallWitness(pack([record.without_content()]), is_handed=True)
+        await refused(apart, peer, handed, "hands on a page of which it is no owner")
+
         def heard(*witnesses: Identity, **changes: object) -> HeardPage:
             said = about(record, world, **changes)
             made = [sign_statement(said, each, network, author.identity.node_id) for each in witnesses]

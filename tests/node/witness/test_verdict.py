@@ -29,8 +29,8 @@ NEAR = bytes([TRUTH[0] ^ 0b111]) + TRUTH[1:]  # what another visitor of the same
 DOMAINS = [f"site{n}.example" for n in range(9)]
 
 
-def panel_of(key: Key) -> Sequence[NodeId]:
-    return PANEL
+def panels_of(key: Key) -> Sequence[Sequence[NodeId]]:
+    return [PANEL]
 
 
 def statement(site: str, number: int, **changes: object) -> Statement:
@@ -50,11 +50,11 @@ def sites(count: int) -> list[Witnessed]:
 
 
 def verdict(said: Sequence[Witnessed]) -> object:
-    return judge(AUTHOR, said, panel_of, NOW)
+    return judge(AUTHOR, said, panels_of, NOW)
 
 
 def test_five_sites_convict_and_four_never_do():
-    found = judge(AUTHOR, sites(5), panel_of, NOW)
+    found = judge(AUTHOR, sites(5), panels_of, NOW)
     assert found is not None
     assert found.author == AUTHOR and found.domains == tuple(DOMAINS[:5])
     assert found.since == int(NOW * 1000 - 60_000) / 1000 - STATED_S and found.at == int(NOW) - 30
@@ -119,7 +119,7 @@ def test_one_witness_that_names_another_block_for_every_site_makes_no_five_block
     for n in range(5):
         said += dispute(DOMAINS[n], 1, PANEL[:2]) + dispute(DOMAINS[n], n, PANEL[2:3])
     assert verdict(said) is None
-    assert len(disputed(AUTHOR, said, panel_of, NOW)) == 5
+    assert len(disputed(AUTHOR, said, panels_of, NOW)) == 5
 
 
 def test_a_forged_statement_and_one_of_another_network_or_author_is_none():
@@ -145,3 +145,11 @@ def test_a_board_fits_a_small_record_and_all_witnesses_choose_the_same_for_it():
     assert len(set(boards[0]) & set(boards[1])) >= len(boards[0]) - 1
     assert decode_board(b"junk") == () == decode_board(b"")
     assert point_of(AUTHOR) != point_of(PANEL[0])
+
+
+def test_the_three_must_be_of_one_panel():
+    """One panel reaches IPv4 sites, one IPv6 sites: two of the one and one of the other are no majority of either."""
+    apart = lambda key: [PANEL[:2], PANEL[2:]]  # noqa: E731
+    assert disputed(AUTHOR, sites(5), panels_of, NOW) and not disputed(AUTHOR, sites(5), apart, NOW)
+    beside = lambda key: [PANEL[1:4], PANEL[:3]]  # noqa: E731
+    assert len(disputed(AUTHOR, sites(5), beside, NOW)) == 5
