@@ -29,7 +29,8 @@ BATCH = 256
 MAX_DUE = 64  # pages drawn and not yet looked at; the oldest are let go
 MAX_SUSPECTS = 64  # unlike pages remembered
 MAX_OPEN = 4  # looked at at once
-ENOUGH = SITES_NEEDED + 1  # sites where this node saw an author's pages to be unlike
+ENOUGH = SITES_NEEDED + 1  # sites where an author's pages are in doubt that this node saw to be unlike somewhere
+ENOUGH_CALLED = 3  # where others only call for them: the rest is kept for these calls
 WITHIN_S = 900.0  # from a page's fetch until a second one says something
 USUAL_S = 86_400.0  # between two visits of a page of which nothing is known
 MOST_CHANCE = 0.05  # that the page changed by itself in between
@@ -139,15 +140,16 @@ class Witness:
             tasks.create_task(self._look_first(record, is_handed=page.record is not None), name="witness-look")
 
     def _next_due(self) -> tuple[DrawnPage | None, bool]:
-        """Return the page to look at next, and whether this node saw another of its author's to be unlike. Pages of
-        whoever wrote one lately, by what this node or others of a panel saw, at another site, come before all others,
-        but at ENOUGH sites: the hearings want those looks. Then whose pages were looked at least; the newest, which had
-        the least time to change."""
+        """Return the page to look at next, and whether its author is in doubt. Pages of whoever wrote one lately, by
+        what this node or others of a panel saw, at another site, come before all others, until they are in doubt at
+        enough sites: the hearings want those looks. Then whose pages were looked at least; the newest, which had the
+        least time to change."""
         handed = (_drawn(record, record) for record in self._hearing.calls.handed())
         newest_first, doubted = [*handed, *reversed(self._due.values())], {*self._suspects, *self._hearing.doubted()}
-        for known in ({*self._suspects}, doubted):
-            sites = Counter(author for author, _ in known)
-            news = (p for p in newest_first if 0 < sites[p.author] < ENOUGH and (p.author, p.site) not in doubted)
+        sites, mine = Counter(author for author, _ in doubted), {author for author, _ in self._suspects}
+        for authors, enough in ((mine, ENOUGH), (sites.keys() - mine, ENOUGH_CALLED)):
+            wanted = {author for author in authors if sites[author] < enough}
+            news = (p for p in newest_first if p.author in wanted and (p.author, p.site) not in doubted)
             if suspect := min(news, key=lambda page: self._looks[page.author], default=None):
                 return suspect, True
         return min(newest_first, key=lambda page: self._looks[page.author], default=None), False
