@@ -8,6 +8,7 @@ reachability (do strangers get through), overlay (all of it running: `api.py` is
 `assembly.py` builds it for a real node).
 """
 
+from dht.atomic_file import write_atomically
 from dht.audit_line import AuditLine
 from dht.clock import Clock, Now, system_clock
 from dht.config import DhtConfig
@@ -248,4 +249,5 @@ __all__ = [
     "voucher_id",
     "when_told_to_stop",
     "work_of",
+    "write_atomically",
 ]

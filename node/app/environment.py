@@ -27,6 +27,7 @@ class NodeEnvironment:
     rng: Random
     index_path: Path | None  # None: in memory
     seen_path: Path | None  # where handed-over URLs are remembered, emptied at every start; None: in memory
+    verdicts_path: Path | None  # where verdicts on forgers are kept; None: for one run
     expects_others: bool  # the peer cache or the network file names somebody
     faults: LocalFaults  # of this machine, told by whoever reads and writes files
     witness_fetcher: Fetcher | None = (

@@ -52,6 +52,7 @@ from node.witness.page_replacement import PageReplacement
 from node.witness.panel_view import PanelView
 from node.witness.second_look import SecondLook
 from node.witness.site_turns import SiteTurns
+from node.witness.verdict_file import VerdictFile
 from node.witness.witness import Witness
 from store import REMOVED, RecordCheck, Replicator, StoreConfig
 
@@ -80,7 +81,7 @@ class StoreParts:
         self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
-        self.board = EvidenceBoard(env.overlay, env.store, self.panels, env.clock)
+        self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
         self.lookup = UrlLookup(env.store, self.replicator, self.shards, self.host_records.learn, sweep.is_vanishing)
 
 

@@ -171,6 +171,7 @@ async def _open_core(
             rng=rng,
             index_path=data.index,
             seen_path=data.seen,
+            verdicts_path=data.verdicts,
             expects_others=expects_others,
             faults=faults,
             machine=read_machine,

@@ -112,6 +112,7 @@ class SimNode:
             rng=self.rng,
             index_path=None,
             seen_path=None,
+            verdicts_path=self.folder / "verdicts.json",
             expects_others=bool(joins or remembered),
             faults=faults,
             spreading=SPREADING,

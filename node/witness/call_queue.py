@@ -57,14 +57,14 @@ class CallQueue:
             self._calls.append(call)
 
     def next(self, now: float, doubted: Set[NodeId] = frozenset()) -> Call | None:
-        """Return the call to answer now, None where there is none; those of `doubted` come last, those about older
-        versions first, so that several nodes bring the same hearings to an end. Whom ACCUSERS accuse waits as long as
-        they do. `take_up` must follow, or it is returned again."""
+        """Return the call to answer now, None where there is none; those about older versions first, so that several
+        nodes bring the same hearings to an end. Who is one of `doubted`, or is accused by ACCUSERS, waits as long as
+        anybody else does. `take_up` must follow, or it is returned again."""
         self._calls = [call for call in self._calls if now <= call.until and not self._is_idle(call.caller, now)]
         accused = Counter(author for author, _ in {(author_of(call), call.caller) for call in self._calls})
-        due = (call for call in self._calls if call.due_at <= now and accused[call.caller] < ACCUSERS)
-        order = lambda c: (c.caller in doubted, self._vain(c.caller, now), c.record.version.at_ms)  # noqa: E731
-        return min(due, key=order, default=None)
+        fair = [c for c in self._calls if c.caller not in doubted and accused[c.caller] < ACCUSERS]
+        due = (call for call in fair or self._calls if call.due_at <= now)
+        return min(due, key=lambda c: (self._vain(c.caller, now), c.record.version.at_ms), default=None)
 
     def hand(self, record: Record, by: NodeId) -> None:
         """Take in a page that an owner drew and cannot look at, where the owner has room; it is no call, but looked at

@@ -10,16 +10,13 @@ import logging
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence, Set
 from itertools import chain
-from sqlite3 import Connection
-from typing import NamedTuple
-
-import msgspec
 
 from dht import Clock, NodeId, Overlay, node_id_of
 from node.witness.panel_view import PanelView
 from node.witness.statement import MAX_STATEMENTS, STATED_S, Statement, Witnessed, decode_board, encode_board, point_of
 from node.witness.verdict import AuthorVerdict, judge
-from store import Record, RecordStore
+from node.witness.verdict_file import Convict, VerdictFile
+from store import Record
 
 log = logging.getLogger(__name__)
 
@@ -33,29 +30,14 @@ AGAIN_S = 12 * 3600.0  # own statements are written again
 MAX_AUTHORS = 4096
 MAX_OWN = 64  # authors about whom this node said something
 MAX_HEARD = 32  # hearings remembered; what came of them is public soon
-NOTE = "verdicts"
-
-
-class Convict(NamedTuple):
-    """What stays of a verdict once its statements have gone. `since`: what was written from then on is not believed;
-    `until`: barred so long (Unix seconds)."""
-
-    since: float
-    until: float
-    sites: tuple[str, ...]
-
-
-_notes: msgspec.json.Decoder[dict[str, Convict]] = msgspec.json.Decoder(dict[str, Convict])
 
 
 class EvidenceBoard:
     """Publishes, reads and judges for one node."""
 
-    def __init__(self, overlay: Overlay, store: RecordStore, panels: PanelView, clock: Clock) -> None:
-        self._overlay, self._store, self._panels, self._clock = overlay, store, panels, clock
-        found = store.query("SELECT value FROM notes WHERE name = ?", (NOTE,))
-        noted = _notes.decode(bytes(found[0][0])) if found else {}
-        self._convicts = {NodeId(bytes.fromhex(author)): convict for author, convict in noted.items()}
+    def __init__(self, overlay: Overlay, file: VerdictFile, panels: PanelView, clock: Clock) -> None:
+        self._overlay, self._file, self._panels, self._clock = overlay, file, panels, clock
+        self._convicts = file.load()
         self._own: dict[NodeId, list[Statement]] = {}
         self._heard: OrderedDict[tuple[NodeId, str], tuple[Witnessed, ...]] = OrderedDict()  # by author and site
         self._read_at: dict[NodeId, float] = {}  # steady: when an author's point is read next
@@ -172,9 +154,8 @@ class EvidenceBoard:
         self._convicts[verdict.author] = convict
         if before is None:
             log.warning("author convicted id=%s sites=%s", verdict.author.hex(), ",".join(verdict.domains))
-        noted = msgspec.json.encode({author.hex(): each for author, each in self.convicts().items()})
         self._tell()
-        await self._store.change(lambda database: _note(database, noted))
+        await asyncio.to_thread(self._file.save, self.convicts())
 
     def _tell(self) -> None:
         self._overlay.bar(frozenset(self.convicts()))
@@ -184,7 +165,3 @@ def _neighbours(overlay: Overlay) -> Set[NodeId]:
     """Return the owners of the slots that this node owns, itself apart."""
     view = overlay.view
     return {peer for slot in view.owned() for peer in view.owners(slot)} - {view.node_id}
-
-
-def _note(database: Connection, noted: bytes) -> None:
-    database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (NOTE, noted))

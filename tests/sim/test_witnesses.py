@@ -82,6 +82,10 @@ def test_a_holder_that_forges_pages_is_found_and_loses_its_leases_everywhere(cap
             assert convict["node_id"] == liar_id and len(convict["sites"]) >= 5 and told["possible"]
             assert found_line({"witness": told}).startswith(f"{liar_id[:12]} gets no leases until ")
         assert not hurried(world.log, MIN_DELAY_S)
+        await world.kill(honest[-1])
+        honest[-1].disk.crash(lose_database=True)
+        await world.restart(honest[-1])
+        assert is_found(), "a verdict outlives the catalog of the store"
         await world.until(lambda: not pages_of(liar, honest), 900.0)
         assert before <= {url for node in honest for url, text in texts_of(node).items() if "q" not in text}
 

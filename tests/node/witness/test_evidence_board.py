@@ -12,7 +12,7 @@ from node.witness.evidence_board import MAX_HEARD, EvidenceBoard
 from node.witness.panel_view import PanelView
 from node.witness.statement import Statement, Witnessed, encode_board
 from node.witness.verdict import BARRED_S
-from store import RecordStore, StoreConfig
+from node.witness.verdict_file import VerdictFile
 
 NOW = 1_767_300_000.0
 AUTHOR = NodeId(b"a" * 20)
@@ -54,48 +54,42 @@ class Around:
         return [PANEL]
 
 
-def board(path: Path, around: Around, wall: float) -> tuple[EvidenceBoard, RecordStore]:
-    store = RecordStore.open(path, StoreConfig(reserve_bytes=0), lambda: Now(wall, 0.0))
-    return EvidenceBoard(cast(Overlay, around), store, cast(PanelView, around), lambda: Now(wall, 0.0)), store
+def board(path: Path, around: Around, wall: float) -> EvidenceBoard:
+    file = VerdictFile(path / "verdicts.json")
+    return EvidenceBoard(cast(Overlay, around), file, cast(PanelView, around), lambda: Now(wall, 0.0))
 
 
 async def test_after_a_restart_the_convict_is_barred_though_nobody_says_anything_any_more(tmp_path: Path) -> None:
-    first, store = board(tmp_path, Around(5), NOW)
+    first = board(tmp_path, Around(5), NOW)
     await first._read(AUTHOR)
     assert first.convicts().keys() == {AUTHOR}
-    store.close()
     around = Around(0)
-    again, store = board(tmp_path, around, NOW + 10 * 86_400.0)
+    again = board(tmp_path, around, NOW + 10 * 86_400.0)
     assert again.convicts() == first.convicts() and around.barred == {AUTHOR}
     assert again.is_any and again.mark == first.mark
-    store.close()
-    late, store = board(tmp_path, around, NOW + BARRED_S + 60.0)
+    late = board(tmp_path, around, NOW + BARRED_S + 60.0)
     assert not late.convicts() and around.barred == frozenset()
-    store.close()
 
 
 async def test_four_sites_convict_nobody_before_and_after(tmp_path: Path) -> None:
-    first, store = board(tmp_path, Around(4), NOW)
+    first = board(tmp_path, Around(4), NOW)
     await first._read(AUTHOR)
     assert not first.convicts() and first.statements == {AUTHOR: 12}
-    store.close()
-    again, store = board(tmp_path, Around(4), NOW)
+    again = board(tmp_path, Around(4), NOW)
     assert not again.convicts()
-    store.close()
 
 
 async def test_what_five_hearings_came_to_convicts_at_once_before_anything_of_it_is_public(tmp_path: Path) -> None:
     around = Around(0)
-    first, store = board(tmp_path, around, NOW)
+    first = board(tmp_path, around, NOW)
     for number, each in enumerate(statements(5)):
         assert not first.convicts(), number
         await first.hear(AUTHOR, [Witnessed(witness, each) for witness in PANEL[:3]])
     assert first.convicts().keys() == {AUTHOR} == around.barred
-    store.close()
 
 
 async def test_what_was_heard_and_what_is_public_count_together_and_no_page_twice(tmp_path: Path) -> None:
-    first, store = board(tmp_path, Around(4), NOW)
+    first = board(tmp_path, Around(4), NOW)
     *_, fifth = statements(5)
     await first.hear(AUTHOR, [Witnessed(witness, statements(1)[0]) for witness in PANEL[:3]])
     await first._read(AUTHOR)
@@ -104,13 +98,19 @@ async def test_what_was_heard_and_what_is_public_count_together_and_no_page_twic
     assert not first.convicts(), "one site was heard about, and four are public"
     await first._read(AUTHOR)
     assert first.convicts().keys() == {AUTHOR}
-    store.close()
 
 
 async def test_who_floods_a_board_with_hearings_takes_a_bounded_room(tmp_path: Path) -> None:
-    first, store = board(tmp_path, Around(0), NOW)
+    first = board(tmp_path, Around(0), NOW)
     (one,) = statements(1)
     for number in range(MAX_HEARD + 3):
         await first.hear(AUTHOR, [Witnessed(PANEL[0], replace(one, site=f"www.s{number}.example"))])
     assert len(list(first.heard())) == MAX_HEARD and not first.convicts()
-    store.close()
+
+
+async def test_a_file_that_cannot_be_read_convicts_nobody_and_is_written_anew(tmp_path: Path) -> None:
+    (tmp_path / "verdicts.json").write_bytes(b'{"61": [0, 9e9')
+    first = board(tmp_path, Around(5), NOW)
+    assert not first.convicts()
+    await first._read(AUTHOR)
+    assert board(tmp_path, Around(0), NOW).convicts().keys() == {AUTHOR}
