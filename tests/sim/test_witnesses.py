@@ -136,7 +136,7 @@ def test_four_places_that_show_one_crawler_something_else_convict_nobody():
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("seed", [33, 38])  # 38: the forger has the largest share of all pages, and calls first
+@pytest.mark.parametrize("seed", [33, 37])  # 37: the forger calls first
 def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetches_of_a_hundred(seed: int):
     async def scenario(world: World) -> None:
         spread_out(world.web, LARGE.hosts)
