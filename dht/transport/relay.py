@@ -12,6 +12,7 @@ parsed but the head.
 import asyncio
 import logging
 import socket
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from math import inf
 
@@ -34,11 +35,13 @@ CONNECT_S = 5.0
 MEET_S = 0.5  # for a member that was never asked to answer, before its endpoint is refused
 TLS = b"\x16"  # how a TLS connection begins
 IDLE_S = 60.0  # twice as long as a client keeps an idle connection
-QUIET_S = 1.0  # a tunnel in which nothing moved for so long gives way to a new one of its asker
+QUIET_S = 1.0  # a tunnel in which nothing moved for so long gives way to a new one of its asker;
+ANSWERED_S = 0.2  # one whose last bytes came from the peer, which has answered, after so long
+ROOM_STEPS, ROOM_STEP_S = 20, 0.05  # so often, and every so long, it is seen whether another has given way
 ENDING_S = 1.0  # for the other way once one has ended: a peer that froze would hold the tunnel until it is idle
 CHUNK_BYTES = 64 * 1024
 
-Moved = Callable[[], None]
+Moved = Callable[[bool], None]
 
 HaveDial = Callable[[Contact], Awaitable[socket.socket]]
 """Peer behind a NAT that this node introduces → the connection that it made to this node."""
@@ -49,16 +52,16 @@ class Tunnel:
 
     def __init__(self, client: socket.socket, clock: Clock) -> None:
         self._ends, self._clock = [client], clock
-        self.moved_at = inf  # steady; inf: it has not begun
+        self.yields_at = inf  # steady: from when on it gives way to another; inf: it has not begun
 
     def begin(self, server: socket.socket) -> None:
         """Note that the peer is connected."""
         self._ends.append(server)
-        self.moved()
+        self.moved(False)
 
-    def moved(self) -> None:
-        """Note that bytes move just now."""
-        self.moved_at = self._clock().steady
+    def moved(self, is_answer: bool) -> None:
+        """Note that bytes move just now, to the asker (an answer) or to the peer."""
+        self.yields_at = self._clock().steady + (ANSWERED_S if is_answer else QUIET_S)
 
     def end(self) -> None:
         """Have both ways end."""
@@ -82,6 +85,7 @@ class Relay:
         self._clock = clock
         self._authenticator = authenticator
         self._open: dict[NodeId, list[Tunnel]] = {}
+        self._waiting: Counter[NodeId] = Counter()
 
     async def serve(self, client: socket.socket, find_relayed: FindRelayed) -> None:
         """Read a CONNECT request from an accepted socket, and pass bytes until one side ends. Closes the socket."""
@@ -98,7 +102,7 @@ class Relay:
                 log.debug("relay refused reason=%s", error)
                 await _reply(client, "403 Refused")
                 return
-            if not self._has_room(asker):
+            if not await self._wait_for_room(asker):
                 await _reply(client, "503 Too many tunnels")
                 return
             tunnel = Tunnel(client, self._clock)
@@ -108,16 +112,31 @@ class Relay:
             finally:
                 self._forget(asker, tunnel)
 
+    async def _wait_for_room(self, asker: NodeId) -> bool:
+        """Whether one more tunnel may be opened, at once or in a moment."""
+        if self._waiting[asker] >= MAX_TUNNELS_OF_ONE or self._waiting.total() >= MAX_TUNNELS:
+            return False
+        self._waiting[asker] += 1
+        try:
+            for _ in range(ROOM_STEPS):
+                if self._has_room(asker):
+                    return True
+                await asyncio.sleep(ROOM_STEP_S)
+            return False
+        finally:
+            self._waiting[asker] -= 1
+            self._waiting += Counter()  # forgets those at zero
+
     def _has_room(self, asker: NodeId) -> bool:
         """Whether one more tunnel may be opened: an asker keeps some that it does not use, and may not know which."""
         own = self._open.get(asker, [])
         if len(own) < MAX_TUNNELS_OF_ONE and sum(map(len, self._open.values())) < MAX_TUNNELS:
             return True
-        oldest = min(own, key=lambda tunnel: tunnel.moved_at, default=None)
-        if oldest is None or self._clock().steady - oldest.moved_at < QUIET_S:
+        first = min(own, key=lambda tunnel: tunnel.yields_at, default=None)
+        if first is None or self._clock().steady < first.yields_at:
             return False
-        oldest.end()
-        self._forget(asker, oldest)
+        first.end()
+        self._forget(asker, first)
         return True
 
     def _forget(self, asker: NodeId, tunnel: Tunnel) -> None:
@@ -197,8 +216,8 @@ async def _pass_on(client: socket.socket, server: socket.socket, early: bytes, m
     if early[:1] != TLS:
         return
     async with asyncio.TaskGroup() as ways:
-        up = ways.create_task(_copy(client, server, early, moved), name="relay-up")
-        down = ways.create_task(_copy(server, client, b"", moved), name="relay-down")
+        up = ways.create_task(_copy(client, server, early, lambda: moved(False)), name="relay-up")
+        down = ways.create_task(_copy(server, client, b"", lambda: moved(True)), name="relay-down")
         _, left = await asyncio.wait({up, down}, return_when=asyncio.FIRST_COMPLETED)
         if left:
             _, left = await asyncio.wait(left, timeout=ENDING_S)
@@ -206,7 +225,7 @@ async def _pass_on(client: socket.socket, server: socket.socket, early: bytes, m
             way.cancel()
 
 
-async def _copy(source: socket.socket, sink: socket.socket, early: bytes, moved: Moved) -> None:
+async def _copy(source: socket.socket, sink: socket.socket, early: bytes, moved: Callable[[], None]) -> None:
     """Pass bytes on until the source ends, is silent for too long, or has said enough; then end the sink's way."""
     loop = asyncio.get_running_loop()
     passed = 0

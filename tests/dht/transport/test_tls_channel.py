@@ -298,6 +298,18 @@ async def test_many_questions_through_one_relay_take_turns(monkeypatch: pytest.M
                 group.create_task(alice.ask(Route(other.contact, relay.contact)))
 
 
+async def test_more_peers_than_a_relay_bears_tunnels_for_are_all_reached_at_once(monkeypatch: pytest.MonkeyPatch):
+    """A node whose family one other alone shares with the peers asks them all at every query."""
+    monkeypatch.setattr("dht.transport.relay.MAX_TUNNELS_OF_ONE", 2)
+    alice, relay = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    others = [Host(Identity(bytes([n]) * 32), ("127.0.0.1",)) for n in (13, 14, 15, 16)]
+    async with running(alice, relay, *others):
+        for _ in range(3):
+            async with asyncio.TaskGroup() as group:
+                for other in others:
+                    group.create_task(alice.ask(Route(other.contact, relay.contact), timeout_s=2.0))
+
+
 async def test_a_relay_that_froze_is_given_up_before_the_question_is():
     alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
     with socket.create_server(("127.0.0.1", 0)) as frozen:
