@@ -35,13 +35,14 @@ CONNECT_S = 5.0
 MEET_S = 0.5  # for a member that was never asked to answer, before its endpoint is refused
 TLS = b"\x16"  # how a TLS connection begins
 IDLE_S = 60.0  # twice as long as a client keeps an idle connection
-QUIET_S = 1.0  # a tunnel in which nothing moved for so long gives way to a new one of its asker;
-ANSWERED_S = 0.2  # one whose last bytes came from the peer, which has answered, after so long
-ROOM_STEPS, ROOM_STEP_S = 20, 0.05  # so often, and every so long, it is seen whether another has given way
+QUIET_S = 1.0  # a tunnel in which nothing moved for so long gives way to a new one of its asker
+ANSWERED_S = 0.2  # a tunnel whose last bytes came from the peer, which has answered then, gives way after so long
+ROOM_STEPS, ROOM_STEP_S = 20, 0.05  # a new tunnel waits so many steps, each so long, until another gives way
 ENDING_S = 1.0  # for the other way once one has ended: a peer that froze would hold the tunnel until it is idle
 CHUNK_BYTES = 64 * 1024
 
 Moved = Callable[[bool], None]
+"""Told of bytes that a tunnel passes: True where they go to the asker, False where they go to the peer."""
 
 HaveDial = Callable[[Contact], Awaitable[socket.socket]]
 """Peer behind a NAT that this node introduces → the connection that it made to this node."""
