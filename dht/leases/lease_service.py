@@ -204,6 +204,7 @@ class LeaseService:
         self._settle_at = now + (SETTLE_S if is_lost else HOLD_S)
         self._leases.wait_until(self._settle_at)
         if not is_lost:
+            self._ran_before = False  # this abstention ends later than that because of an earlier run
             self._leases.voter.abstain(now + VOTE_S)
         return True
 
