@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.crawl.cpu import tree
+from benchmarks.cpu import tree
 
 MOUNT = Path("/sys/fs/cgroup/cpu")
 PERIOD_US = 20_000  # the kernel's 100 ms would stop a node for longer than its peers wait for an answer

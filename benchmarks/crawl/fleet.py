@@ -13,8 +13,8 @@ from typing import Any
 
 import aiohttp
 
+from benchmarks.cpu import tree_s
 from benchmarks.crawl.cap import capped
-from benchmarks.crawl.cpu import tree_s
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
 from node.demo.layout import DemoNode

@@ -14,8 +14,8 @@ from random import Random
 
 import aiohttp
 
+from benchmarks.cpu import pss_bytes, tree_s
 from benchmarks.crawl import goals
-from benchmarks.crawl.cpu import pss_bytes, tree_s
 from benchmarks.crawl.fleet import lone_settings
 from benchmarks.figures import Row, row
 from node.demo.layout import DemoNode

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import aiohttp
 
-from benchmarks.crawl.cpu import process_s, threads_s, tree_s
+from benchmarks.cpu import process_s, threads_s, tree_s
 from node.demo.layout import DemoNode, forced_settings
 from node.demo.network import install, write_network
 from node.demo.nodes import NodeClient

@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.figures import Row, parser_for, show
 from benchmarks.search import (
     analysing,
+    five_nodes,
     joined_words,
     known_items,
     misspellings,
@@ -32,6 +33,7 @@ PARTS = {
     "spelling": misspellings,
     "copies": near_duplicates,
     "speed": speed,
+    "nodes": five_nodes,
     "analysing": analysing,
 }
 PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy")

@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.crawl.cpu import threads_s, tree_s
+from benchmarks.cpu import threads_s, tree_s
 from benchmarks.crawl.judged import judge
 from benchmarks.crawl.parts import LANES, PARTS
 from benchmarks.crawl.ratio import MISSING, MeasuredRound, rows_of
