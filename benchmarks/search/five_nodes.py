@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from html import escape
+from itertools import cycle, islice
 from pathlib import Path
 from statistics import quantiles
 from urllib.parse import urlsplit
@@ -20,16 +21,17 @@ from benchmarks.figures import Row, row
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import left_out
 from benchmarks.search.goals import NODES_CPU_MS, NODES_PAGES, NODES_WALL_MS
-from benchmarks.search.speed import WARM_UP, made_up, titles
+from benchmarks.search.speed import made_up, questions, titles
 from benchmarks.search.web_pages import read_web
 from index import Text
 from node.demo.runner import Demo, DemoOptions, running_demo
 
 QUERIES = 200
 QUICK_PAGES = 300
+BEFORE = 750  # queries until nodes know each other's answers: the first 50 of each peer are asked of others, too
+QUICK_BEFORE = 20
 SETTLED_WITHIN_S = 900.0
 IDLE_S = 10.0
-DELAY_S = 0.05  # between two requests to a site
 
 
 def rows(extent: Extent) -> list[Row]:
@@ -39,9 +41,11 @@ def rows(extent: Extent) -> list[Row]:
     pages, chance = read_web(extent.web), random.Random(1)
     count = QUICK_PAGES if extent.quick else NODES_PAGES
     texts, typed = made_up(pages, count, chance), titles(pages, chance)
+    timed, before = typed[: extent.most(QUERIES)], [*questions(pages, chance), *typed[QUERIES:]]
+    before = list(islice(cycle(before), QUICK_BEFORE if extent.quick else BEFORE))
     with tempfile.TemporaryDirectory() as folder:
         write_sites(Path(folder), texts)
-        return asyncio.run(_measured(Path(folder), typed[: WARM_UP + extent.most(QUERIES)], has_goals=not extent.quick))
+        return asyncio.run(_measured(Path(folder), before, timed, has_goals=not extent.quick))
 
 
 def write_sites(root: Path, texts: Sequence[Text]) -> None:
@@ -63,14 +67,14 @@ def _page(title: str, language: str, body: str) -> str:
     return f'<!doctype html><html lang="{language}"><head>{head}</head><body><main>{body}</main></body></html>'
 
 
-async def _measured(root: Path, typed: Sequence[str], *, has_goals: bool) -> list[Row]:
+async def _measured(root: Path, before: Sequence[str], timed: Sequence[str], *, has_goals: bool) -> list[Row]:
     async with _crawled(root) as demo:
         statuses = await demo.client.statuses(demo.nodes)
         copies = sum(int(status["documents"]) for status in statuses if status)
-        await _asked(demo, typed[:WARM_UP])
+        await _asked(demo, before)
         idle = await _idle_share(demo)
         used, began = _cpu_s(demo), time.perf_counter()
-        waited_ms, whole = await _asked(demo, typed[WARM_UP:])
+        waited_ms, whole = await _asked(demo, timed)
         cpu_s = _cpu_s(demo) - used - idle * (time.perf_counter() - began)
     cuts, count = quantiles(waited_ms, n=20), len(waited_ms)
     p50, p95, cpu = (*NODES_WALL_MS, NODES_CPU_MS) if has_goals else (None, None, None)
@@ -87,7 +91,7 @@ async def _measured(root: Path, typed: Sequence[str], *, has_goals: bool) -> lis
 @asynccontextmanager
 async def _crawled(root: Path) -> AsyncIterator[Demo]:
     """Run a network that has crawled all of a web and is at rest."""
-    async with running_demo(DemoOptions(web=root, delay_s=DELAY_S), lambda _: None) as demo:
+    async with running_demo(DemoOptions(web=root), lambda _: None) as demo:
         await demo.wait_formed()
         await demo.start_crawl()
         if not await demo.wait_settled(SETTLED_WITHIN_S):

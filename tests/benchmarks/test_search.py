@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import row
-from benchmarks.search import analysing, speed
+from benchmarks.search import analysing, five_nodes, speed
 from benchmarks.search import known_items as known_part
 from benchmarks.search import site_names as names_part
 from benchmarks.search.__main__ import main
@@ -205,3 +205,13 @@ def test_queries_are_timed(tmp_path: Path) -> None:
 def test_indexing_a_page_is_timed_by_both_analyzers(tmp_path: Path) -> None:
     found = {row.what: row.ours for row in analysing.rows(Extent(web=web_of(tmp_path), quick=True))}
     assert len(found) == 2 and all(value > 0 for value in found.values())
+
+
+def test_the_web_of_five_nodes_says_what_its_documents_do(tmp_path: Path) -> None:
+    texts = speed.made_up(read_web(web_of(tmp_path / "few")), 30, random.Random(1))
+    (served := tmp_path / "served").mkdir()
+    five_nodes.write_sites(served, texts)
+    pages = {page.url: page.found for page in read_web(served)}
+    assert [pages[text.url].title for text in texts] == [text.title.strip() for text in texts]
+    linked = {link.url for url, found in pages.items() if url.endswith("/") for link in found.links}
+    assert linked == {text.url for text in texts}
