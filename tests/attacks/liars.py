@@ -27,6 +27,7 @@ from store.replication.messages import FetchRecords, FetchReply, ReconcileReply,
 Tell = Callable[[SimNode], Counter[NodeId]]
 Later = Callable[[World, SimNode], Awaitable[None]]
 EVERY_S = 0.25
+OF_QUERIES = AskStatistics, AskBest, FetchRecords  # what a query asks of others; votes and comparisons go on beside it
 JOINED_S = 180.0
 
 
@@ -35,14 +36,16 @@ def _honest(node: SimNode) -> Counter[NodeId]:
 
 
 class Lie(NamedTuple):
-    """What a node is made to do. `tell` returns how often it will have told whom something else than the truth."""
+    """What a node is made to do. `tell` returns how often it will have told queries of whom something else than the
+    truth."""
 
     tell: Tell = _honest
     later: Later | None = None  # once all is crawled
 
 
 def overridden(message: type[Message], alter: Callable[[Message, Message], Message]) -> Lie:
-    """Return the lie that answers others' messages of one type with something else than the truth."""
+    """Return the lie that answers others' messages of one type with something else than the truth; it tells queries a
+    lie where these ask so."""
 
     def lie(node: SimNode) -> Counter[NodeId]:
         told = Counter[NodeId]()
@@ -54,7 +57,7 @@ def overridden(message: type[Message], alter: Callable[[Message, Message], Messa
             if peer == me:
                 return answer
             said = alter(asked, answer)
-            told[peer] += said != answer
+            told[peer] += message in OF_QUERIES and said != answer
             return said
 
         node.overlay.serve(message, handler)
