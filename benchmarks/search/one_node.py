@@ -4,89 +4,27 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from benchmarks.search.measures import DEPTH
+from benchmarks.search.quiet_network import QuietNetwork
 from crawl.content.similarity import signature
-from dht import DocumentId, Key, NodeId, Now, Slot, Strategy
-from dht.membership.late_peers import LatePeers
-from index import (
-    NEWEST_RULES,
-    Agreement,
-    DocumentChange,
-    IndexConfig,
-    LocalIndex,
-    Searcher,
-    SearchRequest,
-    Text,
-    owners_digest,
-)
+from dht import DocumentId, Key, system_clock
+from index import DocumentChange, IndexConfig, LocalIndex, Searcher, SearchRequest, Text
 from index.errors import QueryError
 
-ME = NodeId(b"\1" * 20)
-ANALYZER, RANKING = NEWEST_RULES.numbers
-STRATEGY = Strategy(
-    network="00",
-    version=1,
-    effective_at=0,
-    expires_at=1,
-    next_at=1,
-    analyzer=ANALYZER,
-    ranking=RANKING,
-)
 DEADLINE_MS = 20_000  # what is measured is the answer, on however slow a machine
 
 
 @dataclass
-class NetworkOfOne:
-    """The network of one node, and its store's log: Overlay, View and ChangeFeed in one."""
+class FeedOfLog:
+    """What an index follows: a log in memory."""
 
     log: list[DocumentChange]
-    handlers: dict = field(default_factory=dict)
-    node_id: NodeId = ME
-    strategy: Strategy = STRATEGY
-    late: LatePeers = field(default_factory=lambda: LatePeers(_clock))
-
-    @property
-    def view(self) -> "NetworkOfOne":
-        return self
-
-    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
-        return (ME,)
-
-    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
-        return (ME,)
-
-    def members(self) -> tuple[NodeId, ...]:
-        return (ME,)
-
-    def is_live(self, peer: NodeId) -> bool:
-        return True
-
-    def former_strategies(self) -> tuple[Strategy, ...]:
-        return ()
-
-    def coming_strategies(self) -> tuple[Strategy, ...]:
-        return ()
-
-    def why_apart(self) -> str:
-        return ""
-
-    def vanished_members(self) -> frozenset[NodeId]:
-        return frozenset()
-
-    def agree(self, slots: Sequence[Slot]) -> Agreement:
-        return Agreement(self.strategy.version, owners_digest(self, slots), (1,) * len(slots))
-
-    def serve(self, message, handler) -> None:
-        self.handlers[message] = handler
-
-    async def ask(self, peer, message, answer, *, timeout_s):
-        return await self.handlers[type(message)](ME, message)
 
     def knows(self, cursor: bytes) -> bool:
         return True
@@ -122,8 +60,11 @@ class TextsOfLog:
 class OneNode:
     """A node that holds some texts. `log`: what its index follows; `built_s`: how long it took to index them."""
 
-    def __init__(self, log: list[DocumentChange], searcher: Searcher, local: LocalIndex) -> None:
-        self.log, self.built_s = log, 0.0
+    def __init__(
+        self, log: list[DocumentChange], searcher: Searcher, local: LocalIndex, hear: Callable[[], None]
+    ) -> None:
+        """`hear` keeps what the node knows of its peers young."""
+        self.log, self.built_s, self._hear = log, 0.0, hear
         self._searcher, self._local = searcher, local
         self._places = {change.id.hex(): place for place, change in enumerate(log)}
 
@@ -134,6 +75,7 @@ class OneNode:
 
     async def ask(self, words: str, limit: int = DEPTH, **said: Any) -> dict[str, Any]:
         """Return the answer as /api/v1/search gives it; a query that is refused finds nothing."""
+        self._hear()
         try:
             return await self._searcher.search(SearchRequest(words, limit, deadline_ms=DEADLINE_MS, **said))
         except QueryError:
@@ -159,14 +101,11 @@ async def one_node(texts: Sequence[Text], engine: str, folder: Path | None = Non
 @asynccontextmanager
 async def node_of(log: list[DocumentChange], engine: str, folder: Path, read: Any) -> AsyncIterator[OneNode]:
     """Open the index in a folder. `read` gives documents as a store does."""
-    network, config = NetworkOfOne(log), IndexConfig(engine=engine)
-    local = LocalIndex.open(config, folder, network, network, network.agree)
+    network, config = QuietNetwork(), IndexConfig(engine=engine)
+    overlay = network.overlay
+    local = LocalIndex.open(config, folder, overlay, FeedOfLog(log), network.agree)
     try:
-        searcher = Searcher(config, network, local, read, _clock, random.Random(1), signature)
-        yield OneNode(log, searcher, local)
+        searcher = Searcher(config, overlay, local, read, system_clock, random.Random(1), signature)
+        yield OneNode(log, searcher, local, network.hear)
     finally:
         await local.close()
-
-
-def _clock() -> Now:
-    return Now(time.time(), time.monotonic())

@@ -14,7 +14,8 @@ import msgspec
 
 from benchmarks.figures import Row, row
 from benchmarks.search.goals import AFTER_DELETIONS, CACHED_PER_S, CLIENTS_P95_MS, CLIENTS_PER_S, WHILE_INDEXING
-from benchmarks.search.one_node import STRATEGY, OneNode
+from benchmarks.search.one_node import OneNode
+from benchmarks.search.quiet_network import RULES
 from benchmarks.search.timing import TimedQueries, timed
 from index import DocumentChange, SearchRequest, Text
 from index.text.site_host import front_name
@@ -74,10 +75,10 @@ async def cached_per_s(node: OneNode, queries: Sequence[str]) -> float:
     """Return how many remembered answers a second are made JSON."""
     cache, asked = AnswerCache(), [SearchRequest(words, 10) for words in queries[:100]]
     for request in asked:
-        cache.put(request, await node.ask(request.text), 0.0, STRATEGY.version)
+        cache.put(request, await node.ask(request.text), 0.0, RULES.version)
     began = time.perf_counter()
     for number in range(CACHED_ASKS):
-        msgspec.json.encode(cache.get(asked[number % len(asked)], 0.5, STRATEGY.version))
+        msgspec.json.encode(cache.get(asked[number % len(asked)], 0.5, RULES.version))
     return CACHED_ASKS / (time.perf_counter() - began)
 
 

@@ -20,7 +20,7 @@ from benchmarks.search.judged_sets import as_texts, read_set, set_folders
 from benchmarks.search.known_items import FOLDS, MOST
 from benchmarks.search.known_rules import known_items
 from benchmarks.search.measures import DEPTH, hit, ndcg, reciprocal_rank
-from benchmarks.search.one_node import ME
+from benchmarks.search.quiet_network import ME
 from benchmarks.search.site_names import site_names
 from benchmarks.search.typed import CHINESE
 from benchmarks.search.web_pages import read_web

@@ -21,11 +21,15 @@ from benchmarks.search.known_rules import known_items
 from benchmarks.search.measures import ndcg, reciprocal_rank, unjudged
 from benchmarks.search.misspellings import first_correction, slip_of
 from benchmarks.search.near_duplicates import CHANGES, are_alike, with_copies
+from benchmarks.search.one_node import one_node
 from benchmarks.search.plain_terms import plain_terms
+from benchmarks.search.quiet_network import RULES, SLOTS, QuietNetwork
 from benchmarks.search.resampling import holm, interval, p_value
 from benchmarks.search.site_names import site_names
 from benchmarks.search.web_pages import read_web
 from benchmarks.search.word_forms import word_pairs as form_pairs
+from dht import document_id, placement_key
+from index import Text
 
 
 def write(path: Path, texts: dict[str, str]) -> None:
@@ -215,3 +219,14 @@ def test_the_web_of_five_nodes_says_what_its_documents_do(tmp_path: Path) -> Non
     assert [pages[text.url].title for text in texts] == [text.title.strip() for text in texts]
     linked = {link.url for url, found in pages.items() if url.endswith("/") for link in found.links}
     assert linked == {text.url for text in texts}
+
+
+async def test_the_node_that_is_asked_sees_its_slots_as_a_node_of_a_network_does() -> None:
+    view = QuietNetwork().overlay.view
+    assert {len(view.owners(slot)) for slot in SLOTS} == {RULES.replicas}
+    assert {len(view.ready(slot)) for slot in SLOTS} == {RULES.replicas, RULES.replicas + 1}, "who owns it, and it"
+    url = "http://a.example/"
+    text = Text(document_id(url), placement_key(url), bytes(32), url, "A page", (), "Some words.", "en", 0.0)
+    async with one_node([text], "memory") as node:
+        found = await node.ask("words")
+    assert found["total"] == 1 and found["exact"], "its peers live, and their copies are as its own"
