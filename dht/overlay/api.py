@@ -53,6 +53,9 @@ class View(Protocol):
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the r_eff = min(r, members) sticky owners of a slot, highest rendezvous weight first."""
 
+    def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return `owners` of every slot, by its number; the same object until one changes."""
+
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
 
@@ -65,6 +68,9 @@ class View(Protocol):
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the live candidates, this node among them, that announce the slot as reconciled and serve reads from
         it."""
+
+    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return `ready` of every slot, by its number; the same object until one changes."""
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Tell whether a live peer, or this node, announces the slot; a former owner may be no candidate."""

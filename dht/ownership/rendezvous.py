@@ -9,7 +9,7 @@ Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazièr
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
 
@@ -49,6 +49,11 @@ class Placement:
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the min(replicas, members) sticky owners of a slot, highest weight first."""
         return self.ranking(slot)[: self._replicas]
+
+    @cached_property
+    def owners_by_slot(self) -> tuple[tuple[NodeId, ...], ...]:
+        """The owners of every slot, by its number."""
+        return tuple(self.owners(Slot(number)) for number in range(1 << self._slot_bits))
 
     def live_owners(self, slot: Slot, is_live: Callable[[NodeId], bool]) -> tuple[NodeId, ...]:
         """Return a slot's live owners, joined by the next live ones in weight while there are fewer than two."""

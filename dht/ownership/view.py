@@ -5,7 +5,7 @@ them (placement, live owners, readiness) is computed slot by slot when asked for
 concerns it; only the slots of this node's own neighbourhood are gone through when liveness changes there.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from dht.admission.seniority import last_old_day
@@ -25,7 +25,6 @@ from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat
 
 REFRESH_S = 1.0
-
 NO_LEASES: Mapping[Slot, int] = MappingProxyType({})
 
 
@@ -54,11 +53,9 @@ class OverlayView:
         self._own_ready: frozenset[Slot] = frozenset()
         self._held, self._why_apart, self._promised, self._grants = held, why_apart, promised, grants
         self._refresh_at = self._all_live_until = float("-inf")
-        self._told = -1
         self._basis: tuple[object, ...] = ()
         self._strategy = strategies.current(clock())
-        self._own_domains = NO_DOMAINS
-        self._old_until: int | None = None
+        self._seen: tuple[object, ...] = ()
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
         self._formers: tuple[tuple[int, Placement], ...] = ()  # (slot_bits, placement) before slots were resized lately
         self._before: tuple[Strategy, ...] = ()
@@ -71,6 +68,7 @@ class OverlayView:
         self._announcements = SlotAnnouncements(self._strategy.slot_bits)
         self._announced, self._holders = self._announcements.by_peer, self._announcements.holders
         self._ready: dict[Slot, tuple[NodeId, ...]] = {}
+        self._ready_by_slot: tuple[tuple[NodeId, ...], ...] = ()  # empty where one of them is not known
 
     @property
     def node_id(self) -> NodeId:
@@ -150,6 +148,11 @@ class OverlayView:
         self._refresh_if_due()
         return self._placement.owners(slot)
 
+    def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return the sticky owners of every slot, by its number; the same object until one changes."""
+        self._refresh_if_due()
+        return self._placement.owners_by_slot
+
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the members from whom a slot's owners and stand-ins come, highest weight first."""
         self._refresh_if_due()
@@ -179,11 +182,14 @@ class OverlayView:
         """Return who announces a slot as ready and is believed, sorted: its live candidates, and those that it had
         before slots were resized lately. Anybody may announce anything."""
         self._refresh_if_due()
-        found = self._ready.get(slot)
-        if found is None:
-            ready = {peer for peer in self._believed(slot) if self.is_ready(peer, slot)}
-            found = self._ready[slot] = tuple(sorted(ready))
-        return found
+        return self._ready_of(slot)
+
+    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return who announces each slot as ready and is believed, by its number; the same object until one changes."""
+        self._refresh_if_due()
+        if not self._ready_by_slot:
+            self._ready_by_slot = tuple(map(self._ready_of, map(Slot, range(1 << self._strategy.slot_bits))))
+        return self._ready_by_slot
 
     def leases(self) -> Mapping[Slot, int]:
         """Return the slots that this node may crawl now, each with its lease epoch."""
@@ -224,8 +230,7 @@ class OverlayView:
 
     def set_own_ready(self, slots: frozenset[Slot]) -> None:
         """Set for which slots this node is ready, as the strategy that the view showed last numbers them."""
-        for slot in self._own_ready ^ slots:
-            self._ready.pop(slot, None)
+        self._forget_ready(self._own_ready ^ slots)
         self._own_ready = slots
 
     def placement(self, strategy: Strategy) -> Placement:
@@ -276,13 +281,13 @@ class OverlayView:
         members, strategy = self._members.members(now), self._strategies.current(now)
         own = domains_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
         last = self._last_old_day(strategy)
-        same = strategy is self._strategy and self._members.told == self._told and own == self._own_domains
-        same = same and last == self._old_until
+        seen = self._members.told, own, last
+        same = strategy is self._strategy and seen == self._seen
         if same and now.steady <= self._all_live_until and not self.first_meeting.is_lost:
             return
         if strategy.slot_bits != self._strategy.slot_bits:
             self._own_ready = resize_inside(self._own_ready, self._strategy.slot_bits, strategy.slot_bits)
-        self._strategy, self._told, self._own_domains, self._old_until = strategy, self._members.told, own, last
+        self._strategy, self._seen = strategy, seen
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         if self.first_meeting.is_lost:
@@ -290,14 +295,14 @@ class OverlayView:
             self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
         formers = self._strategies.former_bits(now)
         ages = last, self._members.admission.named if last is not None else 0
-        stands = self._members.epoch, own, ages
-        placed = (*stands, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers)
+        rules = strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers
+        placed = (self._members.epoch, own, ages, *rules)
         if placed != self._basis:
             self._basis = placed
             self._placement = self._placed(members, strategy)
             domains = self._domains(members, strategy) if formers else {}
             self._formers = tuple((b, Placement(members, b, strategy.replicas, domains)) for b in formers)
-            self._ready.clear()
+            self._forget_ready(None)
             self._teams.clear()
         if live != self._live:
             self._live = live
@@ -321,19 +326,23 @@ class OverlayView:
             self._near_teams = MappingProxyType(teams)
         self._owned = frozenset(s for s, team in teams.items() if me in team or me in placement.owners(s))
 
-    def _believed(self, slot: Slot) -> set[NodeId]:
-        """Whose word about the slot counts: its candidates, and who was one before the slots were split."""
-        bits, peers = self._strategy.slot_bits, set(self._placement.ranking(slot))
-        for former_bits, former in self._formers:
-            if former_bits < bits:
-                peers.update(former.ranking(Slot(slot >> (bits - former_bits))))
-        return peers
+    def _ready_of(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Who is ready among those whose word counts: the slot's candidates, and before slots were split."""
+        found = self._ready.get(slot)
+        if found is None:
+            bits, peers = self._strategy.slot_bits, set(self._placement.ranking(slot))
+            for former_bits, former in self._formers:
+                if former_bits < bits:
+                    peers.update(former.ranking(Slot(slot >> (bits - former_bits))))
+            found = self._ready[slot] = tuple(sorted(peer for peer in peers if self.is_ready(peer, slot)))
+        return found
 
     def _listen(self, heard: list[tuple[NodeId, VerifiedHeartbeat]]) -> None:
         """Take what live peers' heartbeats say; who is ready for a slot of which they say something else is void."""
-        changed = self._announcements.update(heard, self._strategy.slot_bits)
-        if changed is None:
-            self._ready.clear()
-        else:
-            for slot in changed:
-                self._ready.pop(slot, None)
+        self._forget_ready(self._announcements.update(heard, self._strategy.slot_bits))
+
+    def _forget_ready(self, slots: Collection[Slot] | None) -> None:
+        """Compute anew who is ready for these slots, None for all, when it is asked for."""
+        for slot in tuple(self._ready) if slots is None else slots:
+            self._ready.pop(slot, None)
+            self._ready_by_slot = ()

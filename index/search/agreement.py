@@ -6,9 +6,10 @@ and two answers that both have it, say the same. Former owners and stand-ins nev
 could have those.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -43,8 +44,8 @@ class Said(NamedTuple):
     """What one answer says of its slots' copies. `counted`: the slots for which this answer is the one that counts."""
 
     peer: NodeId
-    slots: Sequence[int]
-    counted: Collection[Slot]
+    slots: tuple[int, ...]
+    counted: frozenset[Slot]
     agreement: Agreement
 
 
@@ -82,9 +83,13 @@ class Doubts:
         ]
 
 
-def owners_digest(view: View, slots: Iterable[int]) -> bytes:
+def owners_digest(owners: Sequence[tuple[NodeId, ...]], slots: Iterable[int]) -> bytes:
     """Digest who owns some slots, in order: equal where two nodes see the same owners."""
-    owners = map(view.owners, map(Slot, slots))
+    return _digest_of(tuple([owners[slot] for slot in slots]))
+
+
+@lru_cache(1 << 5)  # nearly all queries are about the same slots, whose owners stay for hours
+def _digest_of(owners: tuple[tuple[NodeId, ...], ...]) -> bytes:
     return blake2b(b"".join([b"".join((*each, b"/")) for each in owners]), digest_size=OWNERS_BYTES).digest()
 
 
@@ -101,39 +106,34 @@ def is_remnant(view: View) -> bool:
 
 def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
     """Add to the doubts what stands against these answers."""
-    masks: dict[Slot, int] = {}
-    digests: dict[tuple[int, ...], bytes] = {}  # both rounds mostly ask for the same slots
-    for each in said:
-        if reason := _other_rules(each, view, digests):
+    masks, owners = dict[int, int](), view.owners_by_slot()
+    for each in dict.fromkeys(said):  # both rounds mostly say the same
+        if reason := _other_rules(each, view.strategy.version, owners):
             doubts.add(reason, each.counted, [each.peer])
             continue
-        unlike = frozenset(each.agreement.unlike)
         for slot, mask in zip(each.slots, each.agreement.level, strict=True):
-            if slot in each.counted:
-                if (known := masks.get(Slot(slot))) is None or mask.bit_count() < known.bit_count():
-                    masks[Slot(slot)] = mask  # both rounds must do
-                if slot in unlike:
-                    doubts.add(Reason.UNLIKE, [slot], [each.peer])
+            if slot in each.counted and ((known := masks.get(slot)) is None or mask.bit_count() < known.bit_count()):
+                masks[slot] = mask  # both rounds must do
+        if unlike := each.counted & frozenset(each.agreement.unlike):
+            doubts.add(Reason.UNLIKE, unlike, [each.peer])
         if each.agreement.vanished:
             doubts.add(Reason.VANISHED, (), [each.peer])
-    _count_owners(masks, view, doubts)
+    _count_owners(masks, owners, view, doubts)
 
 
-def _other_rules(said: Said, view: View, digests: dict[tuple[int, ...], bytes]) -> Reason | None:
+def _other_rules(said: Said, strategy: int, owners: Sequence[tuple[NodeId, ...]]) -> Reason | None:
     agreement = said.agreement
     if not agreement.strategy or len(agreement.level) != len(said.slots):
         return Reason.UNSAID
-    if agreement.strategy != view.strategy.version:
+    if agreement.strategy != strategy or max(said.slots, default=0) >= len(owners):
         return Reason.STRATEGY
-    if (owners := digests.get(slots := tuple(said.slots))) is None:
-        owners = digests[slots] = owners_digest(view, slots)
-    return Reason.OWNERS if agreement.owners != owners else None
+    return Reason.OWNERS if agreement.owners != owners_digest(owners, said.slots) else None
 
 
-def _count_owners(masks: Mapping[Slot, int], view: View, doubts: Doubts) -> None:
+def _count_owners(masks: Mapping[int, int], by_slot: Sequence[tuple[NodeId, ...]], view: View, doubts: Doubts) -> None:
     min_acks = view.strategy.min_acks
     for slot, mask in masks.items():
-        owners = view.owners(slot)
+        owners = by_slot[slot]
         needed = needed_owners(len(owners), min_acks)
         if (mask & ((1 << len(owners)) - 1)).bit_count() >= needed:
             continue

@@ -8,6 +8,7 @@ Who is late with other answers just now covers what nobody else can.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from types import MappingProxyType
 
 from dht import NodeId, Slot
 
@@ -32,26 +33,28 @@ def make_plan(
     me: NodeId,
     rng: Random,
     avoid: Collection[NodeId] = (),
-    tried: Collection[tuple[NodeId, Slot]] = (),
+    tried: Mapping[NodeId, Collection[Slot]] = MappingProxyType({}),
     is_late: Callable[[NodeId], bool] = nobody_is_late,
 ) -> ReplicaPlan:
-    """Cover the slots of `ready`; nobody of `avoid`, and no pair of `tried`, is asked (again)."""
+    """Cover the slots of `ready`; nobody of `avoid`, and for no slot whom `tried` names for it, is asked (again)."""
+    left, parts = set(ready), list[tuple[NodeId, tuple[Slot, ...]]]()
+    if me not in avoid:
+        done = tried.get(me, ())
+        if mine := sorted(slot for slot, peers in ready.items() if me in peers and slot not in done):
+            parts.append((me, tuple(mine)))
+            left.difference_update(mine)
     can: dict[NodeId, set[Slot]] = {}
-    for slot in sorted(ready):
+    for slot in sorted(left):
         for peer in ready[slot]:
-            if peer not in avoid and (peer, slot) not in tried:
+            if peer != me and peer not in avoid and slot not in tried.get(peer, ()):
                 can.setdefault(peer, set()).add(slot)
-    left = set(ready)
-    parts: list[tuple[NodeId, tuple[Slot, ...]]] = []
     order = sorted(can)
     rng.shuffle(order)
-    order.sort(key=lambda peer: peer != me)
-    late = {peer for peer in order if peer != me and is_late(peer)}
+    late = set(filter(is_late, order))
     while order and left:
-        chosen = order[0] if order[0] == me else max(order, key=lambda peer: (peer not in late, len(can[peer] & left)))
+        chosen = max(order, key=lambda peer: (peer not in late, len(can[peer] & left)))
         order.remove(chosen)
-        taken = can[chosen] & left
-        if taken:
+        if taken := can[chosen] & left:
             parts.append((chosen, tuple(sorted(taken))))
             left -= taken
     return ReplicaPlan(tuple(parts), tuple(sorted(left)))

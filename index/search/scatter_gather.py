@@ -95,7 +95,7 @@ class _GatherRun(Generic[A]):
         self._answer: type[A] = answer
         self._wrong: Callable[[A, Sequence[Slot]], str | None] = wrong
         self._open = set(ready)
-        self._tried: set[tuple[NodeId, Slot]] = set()
+        self._tried: dict[NodeId, set[Slot]] = {}
         self._flying: dict[NodeId, int] = {}
         self._heard: set[NodeId] = set()
         self.covered: Gathered[A] = Gathered()
@@ -124,15 +124,15 @@ class _GatherRun(Generic[A]):
         self, tasks: asyncio.TaskGroup, replies: asyncio.Queue[None], left_s: float, hedge: bool = False
     ) -> list[asyncio.Task[None]]:
         """Ask for what is open and not being asked (when hedging: also for what is)."""
-        busy = {slot for peer, slot in self._tried if self._flying.get(peer)} if not hedge else set()
-        wanted = {slot: self._ready[slot] for slot in self._open - busy}
+        flying = [slots for peer, slots in self._tried.items() if self._flying.get(peer) and not hedge]
+        wanted = {slot: self._ready[slot] for slot in self._open.difference(*flying)}
         if not wanted:
             return []
         late = self._overlay.late.is_late
         plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late)
         started = []
         for peer, slots in plan.parts:
-            self._tried.update((peer, slot) for slot in slots)
+            self._tried.setdefault(peer, set()).update(slots)
             self._flying[peer] = self._flying.get(peer, 0) + 1
             self.covered.asked.add(peer)
             started.append(tasks.create_task(self._one(peer, slots, replies, left_s), name=f"ask-{peer.hex()[:8]}"))
@@ -144,7 +144,7 @@ class _GatherRun(Generic[A]):
             self._heard.add(peer)
             if peer != self._overlay.view.node_id and (reason := await self._weigh(found, slots)):
                 raise BadMessage(peer.hex(), reason)
-            new = frozenset(Slot(slot) for slot in found.slots) & self._open
+            new = frozenset(self._open.intersection(found.slots))
             if new:
                 self.covered.answers.append((peer, found, new))
                 self._open -= new

@@ -95,8 +95,9 @@ class TwoPhaseSearch:
     async def statistics(self, asked: PeerQuery, until: float, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
-        bits, refuted = view.strategy.slot_bits, self._audit.refuted()
-        ready = {Slot(slot): _unless(view.ready(Slot(slot)), refuted) for slot in range(1 << bits)}
+        by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
+        bits = len(by_slot).bit_length() - 1
+        ready = {Slot(slot): _unless(peers, refuted) for slot, peers in enumerate(by_slot)}
         analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
 
         def ask(slots: Sequence[Slot]) -> AskStatistics:
@@ -165,10 +166,9 @@ class TwoPhaseSearch:
 
     def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
         """Who may be asked for these slots: not those that just failed, where there is another."""
-        view = self._overlay.view
-        same = view.strategy.slot_bits == outcome.slot_bits  # who became ready meanwhile may be asked too
-        ready = {slot: view.ready(slot) if same else outcome.ready[slot] for slot in slots}
-        return {slot: _unless(peers, outcome.shunned) for slot, peers in ready.items()}
+        now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
+        ready = now if len(now) == outcome.slots else outcome.ready
+        return {slot: _unless(ready[slot], outcome.shunned) for slot in slots}
 
     async def _ask_best(
         self,

@@ -91,10 +91,9 @@ class QuestionServer:
         if not follower.is_answering or (follower.is_beside and follower.is_stuck):
             return []
         known = sorted({Slot(slot) for slot in slots if slot < 1 << slot_bits})
-        if slot_bits == bits:
-            view = self._overlay.view
-            me, ready = view.node_id, view.ready
-            return [slot for slot in known if me in ready(slot)]
+        me, ready = self._overlay.view.node_id, self._overlay.view.ready_by_slot()
+        if len(ready) == 1 << slot_bits:
+            return [slot for slot in known if me in ready[slot]]
         return [slot for slot in known if self._is_ready(slot, slot_bits, bits)]
 
     def _is_ready(self, slot: Slot, slot_bits: int, bits: int) -> bool:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dht import Clock, NodeId, Now, Overlay, Slot
+from dht import Clock, NodeId, Overlay, Slot
 from index import Agreement, is_remnant, owners_digest
 from node.crawling.slot_levels import SlotLevels
 
@@ -16,20 +16,17 @@ class SlotAgreement:
     def of(self, slots: Sequence[Slot]) -> Agreement:
         """Describe the agreement of slots, as the strategy in force numbers them."""
         view, now, me = self._overlay.view, self._clock(), self._overlay.view.node_id
+        owners = view.owners_by_slot()
         return Agreement(
             strategy=view.strategy.version,
-            owners=owners_digest(view, slots),
-            level=tuple(self._levels.mask(now, slot, view.owners(slot), me) for slot in slots),
-            unlike=tuple(slot for slot in slots if self._is_unlike(now, slot)),
+            owners=owners_digest(owners, slots),
+            level=self._levels.masks(now, ((slot, owners[slot]) for slot in slots), me),
+            unlike=self._levels.unlike(now, slots, self._counts),
             vanished=is_remnant(view),
         )
 
-    def _is_unlike(self, now: Now, slot: Slot) -> bool:
-        """Whether another live copy differs that is served, or that an owner has yet to be given; a copy that is still
+    def _counts(self, slot: Slot, peer: NodeId) -> bool:
+        """Whether a peer's copy is live and served, or one that an owner has yet to be given; a copy that is still
         being made differs by its nature."""
         view = self._overlay.view
-
-        def counts(peer: NodeId) -> bool:
-            return view.is_live(peer) and (view.is_ready(peer, slot) or peer not in view.owners(slot))
-
-        return self._levels.is_unlike(now, slot, counts)
+        return view.is_live(peer) and (view.is_ready(peer, slot) or peer not in view.owners(slot))

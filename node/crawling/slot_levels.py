@@ -4,7 +4,7 @@ Pure: digests and `now` in, answers out. A peer is *level* in a slot when its co
 what was written in the last seconds, which is on its way to all owners.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -65,11 +65,15 @@ class _Heard:
     unlike_since: float | None = None
 
 
+_NOBODY: Mapping[NodeId, _Heard] = {}
+
+
 class SlotLevels:
     """Remembers what other holders of this node's slots say of their copies."""
 
     def __init__(self) -> None:
         self._heard: dict[Slot, dict[NodeId, _Heard]] = {}
+        self._differing: set[Slot] = set()  # and some in which nobody differs any more
         self._owed: dict[NodeId, int] = {}
         self._current_until = float("-inf")
 
@@ -89,6 +93,7 @@ class SlotLevels:
             heard.at, heard.whole = now.steady, said.whole
             if own != said.older:
                 heard.unlike_since = now.steady if heard.unlike_since is None else heard.unlike_since
+                self._differing.add(slot)
             else:
                 heard.unlike_since = None
                 heard.until, heard.level_at = until, now.steady
@@ -101,29 +106,39 @@ class SlotLevels:
         for heard in self._heard.values():
             for peer in [peer for peer in heard if peer not in live]:
                 del heard[peer]
+        differing = ((slot, self._heard.get(slot, {}).values()) for slot in self._differing)
+        self._differing = {slot for slot, said in differing if any(each.unlike_since is not None for each in said)}
 
     def forget(self) -> None:
         """Forget everything: slots are numbered anew, or this node's own copies are not what they were."""
         self._heard.clear()
+        self._differing.clear()
 
-    def mask(self, now: Now, slot: Slot, owners: Sequence[NodeId], me: NodeId) -> int:
-        """Return a bit for each owner that is level with this node, the first owner's the lowest. Its own is set while
-        its index keeps up."""
-        heard, found = self._heard.get(slot, {}), 0
-        for place, owner in enumerate(owners):
-            if owner == me:
-                is_level = now.wall - self._current_until <= LEVEL_S
-            else:
-                is_level = (said := heard.get(owner)) is not None and _is_level(now, said)
-            found |= is_level << place
-        return found
+    def masks(self, now: Now, teams: Iterable[tuple[Slot, Sequence[NodeId]]], me: NodeId) -> tuple[int, ...]:
+        """Return for each slot a bit for each of its owners that is level with this node, the first owner's the lowest.
+        This node's own is set while its index keeps up."""
+        wall, steady = now
+        masks, is_current = list[int](), wall - self._current_until <= LEVEL_S
+        for slot, owners in teams:  # of all slots, at every query: so nothing is called here
+            heard, bit, found = self._heard.get(slot, _NOBODY), 1, 0
+            for owner in owners:
+                if (said := heard.get(owner)) is None:
+                    found |= bit if owner == me and is_current else 0
+                elif steady - said.level_at <= LEVEL_S and wall - said.until <= STALE_S:
+                    found |= bit
+                bit <<= 1
+            masks.append(found)
+        return tuple(masks)
 
-    def is_unlike(self, now: Now, slot: Slot, counts: Callable[[NodeId], bool]) -> bool:
-        """Tell whether the copy of one of those peers that `counts` names has differed for longer than `UNLIKE_S`."""
+    def unlike(self, now: Now, slots: Iterable[Slot], counts: Callable[[Slot, NodeId], bool]) -> tuple[Slot, ...]:
+        """Return those of some slots of which a copy that `counts` has differed for longer than `UNLIKE_S`."""
+        return tuple(slot for slot in slots if slot in self._differing and self._is_unlike(now, slot, counts))
+
+    def _is_unlike(self, now: Now, slot: Slot, counts: Callable[[Slot, NodeId], bool]) -> bool:
         for peer, heard in self._heard.get(slot, {}).items():
             if (since := heard.unlike_since) is None or now.steady - heard.at > STALE_S:
                 continue
-            if now.steady - since > UNLIKE_S and counts(peer):
+            if now.steady - since > UNLIKE_S and counts(slot, peer):
                 return True
         return False
 
@@ -137,7 +152,3 @@ class SlotLevels:
     def _says(self, peer: NodeId, slot: Slot, whole: bytes) -> bool:
         heard = self._heard.get(slot, {}).get(peer)
         return heard is not None and bool(whole) and heard.whole == whole and not self._owed.get(peer)
-
-
-def _is_level(now: Now, heard: _Heard) -> bool:
-    return now.steady - heard.level_at <= LEVEL_S and now.wall - heard.until <= STALE_S

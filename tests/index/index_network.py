@@ -166,13 +166,18 @@ class FakeOverlay:
         """All copies of a slot are alike, but those of whom the network says otherwise."""
         teams = [self.owners(slot) for slot in slots]
         level = tuple(sum((peer not in self._network.behind) << n for n, peer in enumerate(team)) for team in teams)
-        return Agreement(self.strategy.version, owners_digest(self, slots), level)
+        return Agreement(self.strategy.version, owners_digest(self.owners_by_slot(), slots), level)
 
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return self.ready(slot)
 
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         return tuple(self._network.ready.get(slot, ()))
+
+    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        return [self.ready(Slot(number)) for number in range(1 << self.strategy.slot_bits)]
+
+    owners_by_slot = ready_by_slot
 
     def owned(self) -> frozenset[Slot]:
         return frozenset(slot for slot, peers in self._network.ready.items() if self._id in peers)

@@ -87,6 +87,7 @@ def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_s
     before = {slot: set(view.ready(slot)) for slot in SLOTS}
     strategies.strategy, strategies.former = msgspec.structs.replace(STRATEGY, version=2, slot_bits=BITS + 1), (BITS,)
     clock.steady = 2.0
+    assert len(view.owners_by_slot()) == len(view.ready_by_slot()) == 2 << BITS
     for part in range(2 << BITS):
         assert before[Slot(part // 2)] <= set(view.ready(Slot(part))), "nobody who has the data is left out"
         assert set(view.ready(Slot(part))) <= {n.node_id for n in NODES}
@@ -116,6 +117,9 @@ def test_what_is_kept_between_refreshes_is_what_a_new_view_would_say(seed: int) 
         assert view.live() == fresh.live()
         assert view.owned() == fresh.owned()
         assert view.teams() == fresh.teams()
+        assert list(view.owners_by_slot()) == list(map(fresh.owners, SLOTS))
+        assert list(view.ready_by_slot()) == list(map(fresh.ready, SLOTS))
+        assert view.owners_by_slot() is view.owners_by_slot() and view.ready_by_slot() is view.ready_by_slot()
         for slot in SLOTS:
             assert view.ready(slot) == fresh.ready(slot)
             assert view.live_owners(slot) == fresh.live_owners(slot) == fresh.teams()[slot]

@@ -22,8 +22,8 @@ class Town:
     vanished: frozenset[NodeId] = frozenset()
     strategy: Strategy = STRATEGY
 
-    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
-        return (A, B, C)
+    def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
+        return [(A, B, C)] * (SLOT + 1)
 
     def is_live(self, peer: NodeId) -> bool:
         return peer in self.live
@@ -35,14 +35,17 @@ class Town:
         return self.vanished
 
 
+DIGEST = owners_digest(Town().owners_by_slot(), [SLOT])
+
+
 def reasons(town: Town, *agreements: Agreement) -> set[Reason]:
     doubts = Doubts()
-    weigh([Said(A, [SLOT], {SLOT}, each) for each in agreements], town, doubts)  # type: ignore[arg-type]
+    weigh([Said(A, (SLOT,), frozenset({SLOT}), each) for each in agreements], town, doubts)  # type: ignore[arg-type]
     return set(doubts.reasons)
 
 
 def level(mask: int, **others: object) -> Agreement:
-    return Agreement(7, owners_digest(Town(), [SLOT]), (mask,), **others)  # type: ignore[arg-type]
+    return Agreement(7, DIGEST, (mask,), **others)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("owners", range(1, 9))
@@ -68,22 +71,22 @@ def test_both_rounds_must_agree_each_by_itself() -> None:
 
 def test_where_a_majority_is_not_live_its_sleep_is_the_reason() -> None:
     doubts = Doubts()
-    weigh([Said(A, [SLOT], {SLOT}, level(0b001))], Town(live={A, D}), doubts)  # type: ignore[arg-type]
+    weigh([Said(A, (SLOT,), frozenset({SLOT}), level(0b001))], Town(live={A, D}), doubts)  # type: ignore[arg-type]
     (why,) = doubts.as_json()
     assert why == {"reason": "asleep", "slots": 1, "peers": [B.hex(), C.hex()], "peer_count": 2}
 
 
 def test_who_goes_by_other_rules_proves_nothing() -> None:
     assert reasons(Town(), Agreement()) == {Reason.UNSAID}
-    assert reasons(Town(), Agreement(7, owners_digest(Town(), [SLOT]), ())) == {Reason.UNSAID}, "not one for each slot"
-    assert reasons(Town(), Agreement(6, owners_digest(Town(), [SLOT]), (7,))) == {Reason.STRATEGY}
+    assert reasons(Town(), Agreement(7, DIGEST, ())) == {Reason.UNSAID}, "not one for each slot"
+    assert reasons(Town(), Agreement(6, DIGEST, (7,))) == {Reason.STRATEGY}
     assert reasons(Town(), Agreement(7, b"other...", (7,))) == {Reason.OWNERS}
 
 
 def test_an_unlike_copy_counts_only_in_slots_that_this_answer_is_for() -> None:
     assert reasons(Town(), level(0b111, unlike=(SLOT,))) == {Reason.UNLIKE}
     doubts = Doubts()
-    weigh([Said(A, [SLOT], set(), level(0, unlike=(SLOT,)))], Town(), doubts)  # type: ignore[arg-type]
+    weigh([Said(A, (SLOT,), frozenset(), level(0, unlike=(SLOT,)))], Town(), doubts)  # type: ignore[arg-type]
     assert not doubts
 
 
@@ -94,9 +97,20 @@ def test_half_of_the_members_lost_is_too_many() -> None:
     assert reasons(Town(), level(0b111, vanished=True)) == {Reason.VANISHED}
 
 
+def test_both_rounds_must_do() -> None:
+    assert reasons(Town(), level(0b111), level(0b111)) == set()
+    assert reasons(Town(), level(0b111), level(0b001)) == reasons(Town(), level(0b001), level(0b111)) == {Reason.BEHIND}
+
+
+def test_who_answers_for_slots_that_there_are_not_counts_slots_otherwise() -> None:
+    doubts, beyond = Doubts(), Slot(SLOT + 1)
+    weigh([Said(A, (beyond,), frozenset({beyond}), level(0b111))], Town(), doubts)  # type: ignore[arg-type]
+    assert doubts.reasons == {Reason.STRATEGY}
+
+
 def test_owners_digests_differ_with_any_owner_and_its_place() -> None:
     class Other(Town):
-        def owners(self, slot: Slot) -> tuple[NodeId, ...]:
-            return (B, A, C)
+        def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
+            return [(B, A, C)] * (SLOT + 1)
 
-    assert owners_digest(Town(), [SLOT]) != owners_digest(Other(), [SLOT])  # type: ignore[arg-type]
+    assert owners_digest(Other().owners_by_slot(), [SLOT]) != DIGEST

@@ -45,7 +45,7 @@ def test_is_at_most_one_peer_from_the_fewest(ready: dict[Slot, list[NodeId]], se
 
 def test_own_slots_are_answered_at_home_and_tried_pairs_left_out() -> None:
     ready = {Slot(n): [PEERS[1], PEERS[0]] for n in range(4)} | {Slot(9): [PEERS[1], PEERS[2]]}
-    plan = make_plan(ready, PEERS[0], random.Random(1), tried={(PEERS[1], Slot(9))})
+    plan = make_plan(ready, PEERS[0], random.Random(1), tried={PEERS[1]: {Slot(9)}})
     assert plan.parts == ((PEERS[0], (0, 1, 2, 3)), (PEERS[2], (9,)))
 
 

@@ -60,6 +60,9 @@ class Side:
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return (A, B)
 
+    def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
+        return [(A, B)] * (max(SLOTS) + 1)
+
     ready = candidates = live_owners = owners
 
     def owned(self) -> frozenset[Slot]:

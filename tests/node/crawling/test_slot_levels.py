@@ -27,7 +27,8 @@ def hear(levels: SlotLevels, second: float, message: SlotDigests, peer: NodeId =
 
 
 def mask(levels: SlotLevels, second: float) -> int:
-    return levels.mask(at(second), SLOT, OWNERS, ME)
+    (found,) = levels.masks(at(second), [(SLOT, OWNERS)], ME)
+    return found
 
 
 def test_an_equal_copy_is_level_for_a_while_and_its_own_bit_says_that_the_index_keeps_up() -> None:
@@ -55,17 +56,18 @@ def test_a_copy_is_unlike_when_it_has_differed_for_long_and_no_more_once_it_was_
     levels = SlotLevels()
     for second in range(0, 40, 2):
         hear(levels, float(second), told(b"x" * 16))
-    assert not levels.is_unlike(at(UNLIKE_S), SLOT, lambda peer: True)
-    assert levels.is_unlike(at(UNLIKE_S + 1.0), SLOT, lambda peer: True)
-    assert not levels.is_unlike(at(UNLIKE_S + 1.0), SLOT, lambda peer: peer == OTHER), "nobody whose copy counts"
+    assert not levels.unlike(at(UNLIKE_S), [SLOT], lambda slot, peer: True)
+    levels.keep({SLOT}, {PEER})
+    assert levels.unlike(at(UNLIKE_S + 1.0), [SLOT, Slot(9)], lambda slot, peer: True) == (SLOT,)
+    assert not levels.unlike(at(UNLIKE_S + 1.0), [SLOT], lambda slot, peer: peer == OTHER), "nobody whose copy counts"
     hear(levels, 40.0, told())
-    assert not levels.is_unlike(at(41.0), SLOT, lambda peer: True)
+    assert not levels.unlike(at(41.0), [SLOT], lambda slot, peer: True)
 
 
 def test_who_stopped_telling_of_a_slot_is_no_unlike_holder_of_it() -> None:
     levels = SlotLevels()
     hear(levels, 0.0, told(b"x" * 16))
-    assert not levels.is_unlike(at(100.0), SLOT, lambda peer: True)
+    assert not levels.unlike(at(100.0), [SLOT], lambda slot, peer: True)
 
 
 def test_what_nobody_holds_here_and_who_is_gone_is_forgotten() -> None:
@@ -74,7 +76,7 @@ def test_what_nobody_holds_here_and_who_is_gone_is_forgotten() -> None:
     levels.keep({SLOT}, {OTHER})
     assert mask(levels, 0.0) == 0
     hear(levels, 0.0, SlotDigests(4, WALL, 0, (SlotDigest(9, MINE, WHOLE, 1, (0, 0, 0, 3)),)))
-    assert not levels.is_unlike(at(90.0), Slot(9), lambda peer: True)
+    assert not levels.unlike(at(90.0), [Slot(9)], lambda slot, peer: True)
 
 
 def test_all_is_settled_when_all_live_owners_say_the_same_and_owe_nothing() -> None:
