@@ -2,8 +2,9 @@
 
 Pure: `now` is an argument. A peer that left a question and its repetitions without an answer is suspected: not live
 until a heartbeat that it sent later. Whom we suspect is told to the near ones, who do not believe it but ask the peer
-themselves. Everything is limited, since mass deaths and liars would make storms: one question for a rumour about the
-same id in two minutes, some dozens at once.
+themselves; whom they cannot ask, for lack of a family in common, they judge by what several say who can. Everything is
+limited, since mass deaths and liars would make storms: one question for a rumour about the same id in two minutes, some
+dozens at once.
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
+from dht.membership.silence_reports import SilenceReports
 from dht.rate_limit import RateLimiter
 
 PREFIX_BYTES = 4
@@ -37,6 +39,7 @@ class FailureDetector:
         self._heard: dict[NodeId, float] = {}  # whom others suspect and we ask
         self._rumours = RateLimiter(1 / RUMOUR_S, 1.0)
         self._questions = RateLimiter(RUMOURS_RATE, RUMOURS_BURST)
+        self._reports = SilenceReports()
         self._sweep_at = float("-inf")
 
     def note_silence(self, now: Now, peer: NodeId, since: float) -> bool:
@@ -53,22 +56,26 @@ class FailureDetector:
 
     def suspects_for(self, now: Now, partner: NodeId | None) -> bytes:
         """Return the id prefixes to name to a partner: the latest suspects near to it, ours and those that we are
-        asking."""
+        asking; the latter not to one that could not ask them, and would take it for our own word."""
         if partner is None or not (self._told or self._heard):
             return b""
         self._forget(now)
         block = self._members.neighbourhood_of(partner)
-        near = [peer for peer in (*reversed(self._told), *reversed(self._heard)) if block.has(peer)]
+        heard = [peer for peer in reversed(self._heard) if self._partners.may_ask(partner, peer)]
+        near = [peer for peer in (*reversed(self._told), *heard) if block.has(peer)]
         return b"".join(peer[:PREFIX_BYTES] for peer in near[:NAMES_LIMIT])
 
-    def take_rumour(self, now: Now, names: bytes) -> bool:
-        """Ask those whom a peer suspects and we take for live; True if there was one."""
+    def take_rumour(self, now: Now, names: bytes, reporter: NodeId) -> bool:
+        """Ask those whom a peer suspects and we take for live; True if there was one. Whom we cannot ask we suspect,
+        too, where enough others do that can."""
         asked = False
         for start in range(0, min(len(names), NAMES_LIMIT * PREFIX_BYTES), PREFIX_BYTES):
             peer = self._members.digest_index.named(names[start : start + PREFIX_BYTES])
             if peer is None or not self._members.is_near(peer) or not self._members.is_live(peer, now):
                 continue
-            if self._rumours.take(peer, now.steady) and self._questions.take("", now.steady):
+            if not self._partners.can_ask(peer):
+                self._hear_report(now, peer, reporter)
+            elif self._rumours.take(peer, now.steady) and self._questions.take("", now.steady):
                 self._heard[peer] = now.steady
                 self._ask(now, peer)
                 asked = True
@@ -79,6 +86,17 @@ class FailureDetector:
     def answered(self, peer: NodeId) -> None:
         """Note that a peer lives: what others say of it is told no further."""
         self._heard.pop(peer, None)
+
+    def _hear_report(self, now: Now, peer: NodeId, reporter: NodeId) -> None:
+        """Suspect a peer of another family where those who can ask it say that it is silent."""
+        known = self._members.find(peer)
+        if known is None:
+            return
+        able = [each for each in self._partners.live_near(now) if self._partners.may_ask(each, peer)]
+        live = {each for each in able if self._members.is_live(each, now)}
+        since = self._reports.take(now, peer, known.sent_steady, reporter, live)
+        if since is not None:
+            self._members.suspect(peer, since)
 
     def _sweep(self, now: Now) -> None:
         """Ask all near peers, once, where several seem to have died together."""

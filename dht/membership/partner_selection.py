@@ -69,6 +69,16 @@ class PartnerSelection:
         usable = [e for e in endpoints if e.family in families]
         return usable[(fails.in_a_row if fails else 0) % len(usable)] if usable else None
 
+    def can_ask(self, peer: NodeId) -> bool:
+        """Tell whether this node can send to a known peer: they share a family."""
+        known = self._members.find(peer)
+        return known is not None and self.endpoint(known.opened.contact) is not None
+
+    def may_ask(self, one: NodeId, other: NodeId) -> bool:
+        """Tell whether two peers can send to each other as far as is known: they share a family."""
+        a, b = self._members.find(one), self._members.find(other)
+        return a is None or b is None or not a.opened.families.isdisjoint(b.opened.families)
+
     def greet(self, peer: NodeId) -> None:
         """Let a peer that was not known before hear from us soon."""
         if len(self._greet) < GREET_LIMIT:

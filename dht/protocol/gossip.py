@@ -111,7 +111,7 @@ class Gossip:
         if news:
             self._consider(now, news)
         if body.suspects and sender is not None:
-            if self._detector.take_rumour(now, body.suspects):
+            if self._detector.take_rumour(now, body.suspects, node_id_of(sender)):
                 self._alarm(now)
             self._object(now, body.suspects, node_id_of(sender))
 
@@ -173,7 +173,7 @@ class Gossip:
             if failing_since > first_lost or newest.sent_steady > failing_since or not was_welcome:
                 return  # it answered another question, or others hear it: our way to it is broken
             if self._detector.note_silence(at, peer, since):
-                self._alarm(at)
+                self._alarm(at, peer)
 
         self._probing.add(peer)
         if not self._ask(now, peer, again, tries=TRIES):
@@ -243,11 +243,15 @@ class Gossip:
     def _soon(self, now: Now) -> None:
         self._exchange_at = min(self._exchange_at, now.steady + self._rng.uniform(*BOOST_S))
 
-    def _alarm(self, now: Now) -> None:
-        """Tell a few near peers at once whom we suspect."""
-        if self._alarms.take("", now.steady):
-            near = [peer for peer in self._partners.live_near(now) if self._members.is_live(peer, now)]
-            for peer in self._rng.sample(near, min(FANOUT, len(near))):
+    def _alarm(self, now: Now, silent: NodeId | None = None) -> None:
+        """Tell a few near peers at once whom we suspect, and a few of those who cannot ask the silent one themselves."""
+        if not self._alarms.take("", now.steady):
+            return
+        near = [peer for peer in self._partners.live_near(now) if self._members.is_live(peer, now)]
+        trusting = [peer for peer in near if silent and not self._partners.may_ask(peer, silent)]
+        asking = [peer for peer in near if peer not in trusting]
+        for group in (asking, trusting):
+            for peer in self._rng.sample(group, min(FANOUT, len(group))):
                 self.ping(now, peer)
 
     def _object(self, now: Now, suspects: bytes, accuser: NodeId) -> None:

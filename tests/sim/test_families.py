@@ -1,5 +1,7 @@
 """Machines that have one family of address, believe in both, and are in one network with others."""
 
+import pytest
+
 from dht import Family
 from index import SearchRequest
 from node.simulation.census import take_census
@@ -9,6 +11,7 @@ from tests.sim.judged import assert_complete, assert_fetched_once, assert_polite
 
 MIXED: tuple[tuple[Family, ...], ...] = ((4, 6), (4,), (6,), (4,), (6,))
 ONE_VIEW_S = 60.0
+MISSED_S = 9.0  # two of four ask each: by turns that take 5 and 10 s, and twice
 
 
 async def start(world: World) -> list[SimNode]:
@@ -112,3 +115,20 @@ def host_of(node: SimNode, seen_by: SimNode) -> str:
     contact = seen_by.overlay.view.contact(node.identity.node_id)
     endpoint = contact.endpoint(6) if contact is not None else None
     return endpoint.host if endpoint is not None else ""
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_frozen_machine_of_the_other_family_is_missed_as_soon_as_by_those_who_can_ask_it(seed: int) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await start(world)
+        await world.pass_time(30.0)
+        for frozen in nodes[1:]:
+            id, at = frozen.overlay.node_id, world.loop.time()
+            others = [node for node in nodes if node is not frozen]
+            world.sleep(frozen)
+            await world.until(lambda id=id, others=others: not any(n.overlay.view.is_live(id) for n in others), 40.0)
+            assert world.loop.time() - at <= MISSED_S, frozen.name
+            world.wake(frozen)
+            await world.pass_time(40.0)
+
+    simulate(scenario, WorldPlan(seed=seed))

@@ -1,22 +1,34 @@
 """Networks in which not everybody can hear every heartbeat of everybody: what a node must know, it knows in time."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from dht import NodeId, Slot
 from dht.admission.neighbourhood import neighbourhood_of
+from node.simulation.delays import RTT_S, Delays
 from node.simulation.forming import form
 from node.simulation.observations import teams_agree
-from node.simulation.swarm import Swarm
+from node.simulation.swarm import Bee, Swarm
 
 WARM_S = 60.0  # within this every near peer has been asked once
 SLOT_BITS = 10
 SLOTS = [Slot(n) for n in range(1 << SLOT_BITS)]
 
 
-def formed(seed: int, nodes: int, *, loss: float = 0.0) -> Swarm:
-    """Nodes that all know each other already, as after a restart of all from their caches; each in one family."""
+MIXED = ("both", "4", "6")
+SLOW_S = 0.16  # the round trip of the worst lines that a query must bear
+
+
+def formed(
+    seed: int, nodes: int, *, loss: float = 0.0, families: Sequence[str] = ("4",), rtt_s: float = RTT_S
+) -> Swarm:
+    """Nodes that all know each other already, as after a restart of all from their caches. `families`: of which they
+    are, in turn."""
     swarm = Swarm(seed, loss)
-    swarm.add(nodes, families="4")
+    swarm.delays = Delays(seed, rtt_s=rtt_s)
+    for number in range(nodes):
+        swarm.add(1, families=families[number % len(families)])
     form(swarm)
     return swarm
 
@@ -110,8 +122,41 @@ def test_a_single_death_is_seen_by_all_within_ten_seconds_and_loss_kills_nobody(
     assert not any(bee.core.members.is_live(gone.node_id, swarm.now) for bee in swarm.running())
 
 
-def test_liars_who_name_everybody_cause_few_questions_and_no_deaths() -> None:
-    swarm = formed(4, 25)
+def seen_dead_s(swarm: Swarm, gone: Bee) -> dict[str, float]:
+    """Seconds from now until the last node of those that can ask one that is gone knows it, and the last of those that
+    cannot."""
+    ends, at = {"asking": 0.0, "told": 0.0}, swarm.time
+    waiting = [bee for bee in swarm.running() if bee is not gone]
+    while waiting and swarm.time - at < 40.0:
+        pass_time(swarm, 0.1)
+        for bee in [bee for bee in waiting if not bee.core.members.is_live(gone.node_id, swarm.now)]:
+            ends["told" if bee.addresses.keys().isdisjoint(gone.addresses) else "asking"] = swarm.time - at
+            waiting.remove(bee)
+    assert not waiting
+    return ends
+
+
+@pytest.mark.parametrize(("seed", "loss", "rtt_s"), [(1, 0.0, RTT_S), (2, 0.1, SLOW_S), (3, 0.1, SLOW_S)])
+def test_who_cannot_ask_a_dead_peer_knows_when_the_others_do_and_loss_kills_nobody(
+    seed: int, loss: float, rtt_s: float
+) -> None:
+    swarm = formed(seed, 9, loss=loss, families=MIXED, rtt_s=rtt_s)
+    pass_time(swarm, 60.0)
+    for _ in range(300):
+        pass_time(swarm, 1.0)
+        assert false_deaths(swarm) == 0.0
+    for gone in swarm.bees[1:6]:
+        swarm.kill(gone)
+        ends = seen_dead_s(swarm, gone)
+        assert ends["told"] <= ends["asking"] + 2.5
+        swarm.wake(gone)
+        pass_time(swarm, 130.0)
+        assert false_deaths(swarm) == 0.0
+
+
+@pytest.mark.parametrize("families", [("4",), MIXED])
+def test_liars_who_name_everybody_cause_few_questions_and_no_deaths(families: tuple[str, ...]) -> None:
+    swarm = formed(4, 25, families=families)
     pass_time(swarm, 60.0)
     names = b"".join(bee.node_id[:4] for bee in swarm.bees)
     liar = swarm.bees[0].core
