@@ -56,7 +56,8 @@ class PartnerSelection:
         self._near_silent: list[NodeId] = []
         self._far_silent: list[NodeId] = []
         self._aging: list[tuple[float, NodeId]] = []  # of them, who may be OLD_S before the next survey; since when
-        self._turn: list[NodeId] = []  # near peers whose turn comes
+        self._order: list[NodeId] = []  # in which near peers take turns
+        self._turn: list[NodeId] = []  # those whose turn comes
         self._survey_at = self._far_survey_at = float("-inf")
         self._version = self._far_version = -1
         self._sorted_for = families.towards_peers  # the families by which the peers were sorted
@@ -144,19 +145,27 @@ class PartnerSelection:
         self._fails[peer] = Failures(before.in_a_row + 1, min(before.since, now.steady), now.steady + wait)
 
     def _next_near(self, now: Now, count: int) -> list[NodeId]:
-        """Near peers: those not heard of for long first, then in turn, each turn in another order."""
+        """Near peers: those not heard of for long first, then in turn."""
         found = self._oldest(now, count, OLD_S)
         for _ in range(len(self._near)):
             if len(found) >= count:
                 break
             if not self._turn:
-                self._turn = self._rng.sample(self._near, len(self._near))
+                self._turn = self._next_turn()
                 self._turn.sort(key=lambda peer: peer not in self._answered)  # those that never answered come first
             peer = self._turn.pop()
             is_here = self._members.is_near(peer) and self._members.is_live(peer, now)
             if is_here and peer not in found and self._is_due(peer, now):
                 found.append(peer)
         return found
+
+    def _next_turn(self) -> list[NodeId]:
+        """The near peers in the order of the turn before, as far as they took part in it: so nobody waits for two."""
+        near = dict.fromkeys(self._near)
+        self._order = [peer for peer in self._order if peer in near]
+        new = near.keys() - self._order
+        self._order += self._rng.sample([peer for peer in near if peer in new], len(new))
+        return list(self._order)
 
     def _sampled(self, pool: list[NodeId], now: Now, count: int) -> list[NodeId]:
         chosen = self._rng.sample(pool, min(len(pool), count + TRIES))
