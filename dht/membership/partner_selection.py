@@ -23,7 +23,8 @@ RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
 SILENT_SHARE = 1 / 8  # of the exchanges go to peers that are not live
 FAR_SHARE = 1 / 4  # of the others go to far ones: what changes there comes from them
 OLD_S = 23.0  # a near peer not heard of for so long is asked before its turn; sooner, all would ask the same few
-OVERDUE_S, AT_ONCE = 24.0, 4  # and several of them at once, if they were not heard of for so long
+OVERDUE_S, OVERDUE = 24.0, 4  # and several of them at once, if they were not heard of for so long
+AT_ONCE = 3  # failures of a live near peer in a row after each of which it is asked next
 TRIES = 8  # candidates looked at beyond those wanted, some of which wait for their next try
 SURVEY_S = 5.0  # between two sortings of the peers into near, far and silent ones
 GREET_LIMIT = 64  # new peers that wait for our first packet
@@ -100,7 +101,7 @@ class PartnerSelection:
     def overdue(self, now: Now) -> list[NodeId]:
         """Return near peers that would count as dead in a few seconds if nobody asked them, the worst first."""
         self._survey(now)
-        return self._oldest(now, AT_ONCE, OVERDUE_S)
+        return self._oldest(now, OVERDUE, OVERDUE_S)
 
     def live_near(self, now: Now) -> list[NodeId]:
         """Return the live near peers that share a family with us; the list may be some seconds old."""
@@ -142,6 +143,9 @@ class PartnerSelection:
             return
         before = self._fails.get(peer, WELL)
         wait = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** min(before.in_a_row + 1, 10)) * self._rng.uniform(0.8, 1.2)
+        if before.in_a_row < AT_ONCE and self._members.is_near(peer) and self._members.is_live(peer, now):
+            self._turn.append(peer)  # is it still there? That is asked next, not last
+            wait = 0.0
         self._fails[peer] = Failures(before.in_a_row + 1, min(before.since, now.steady), now.steady + wait)
 
     def _next_near(self, now: Now, count: int) -> list[NodeId]:

@@ -244,7 +244,7 @@ class Gossip:
         self._exchange_at = min(self._exchange_at, now.steady + self._rng.uniform(*BOOST_S))
 
     def _alarm(self, now: Now, silent: NodeId | None = None) -> None:
-        """Tell a few near peers at once whom we suspect, and a few of those who cannot ask the silent one themselves."""
+        """Tell a few near peers at once whom we suspect, and a few of those who cannot ask the silent one."""
         if not self._alarms.take("", now.steady):
             return
         near = [peer for peer in self._partners.live_near(now) if self._members.is_live(peer, now)]

@@ -111,7 +111,7 @@ async def crash(world: World, node: SimNode, rng: Random, history: History) -> N
 
 
 @pytest.mark.parametrize(
-    "seed", [1, 2, *(pytest.param(n, marks=pytest.mark.prove) for n in (*range(3, 25), 30, 78, 84, 103, 114))]
+    "seed", [1, 2, *(pytest.param(n, marks=pytest.mark.prove) for n in (*range(3, 25), 30, 31, 78, 84, 103, 114))]
 )
 def test_no_slot_has_two_holders_nor_long_none_whatever_befalls_clocks_machines_and_disks(seed: int) -> None:
     """With seeds 30 and 78 hardly a lease is held for minutes, and none may be: most owners have just started, and

@@ -4,7 +4,7 @@ from collections import Counter
 from random import Random
 
 from dht.membership.member_table import MemberTable
-from dht.membership.partner_selection import OLD_S, PartnerSelection
+from dht.membership.partner_selection import AT_ONCE, OLD_S, PartnerSelection
 from dht.membership.working_families import WorkingFamilies
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
@@ -62,3 +62,19 @@ def test_a_new_peer_is_greeted_unless_it_has_answered() -> None:
     partners.answered(IDS[2])
     assert [partners.newcomer() for _ in range(3)] == [[IDS[1]], [IDS[0]], []]
     assert not partners.has_newcomers
+
+
+def test_all_are_asked_in_the_same_order_each_turn_so_nobody_waits_for_two() -> None:
+    partners = scene(12)
+    chosen = [peer for _ in range(36) for peer in partners.choose(at(1.0))]
+    assert chosen[:12] == chosen[12:24] == chosen[24:]
+
+
+def test_a_live_peer_that_left_a_question_without_an_answer_is_asked_next_and_after_that_at_growing_intervals() -> None:
+    partners = scene(12)
+    partners.choose(at(1.0))
+    for _ in range(AT_ONCE):
+        partners.failed(IDS[3], at(1.0))
+        assert partners.choose(at(1.0)) == [IDS[3]]
+    partners.failed(IDS[3], at(1.0))
+    assert IDS[3] not in [peer for _ in range(24) for peer in partners.choose(at(2.0))]
