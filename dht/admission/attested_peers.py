@@ -30,6 +30,11 @@ class AttestedPeers:
         """The day that goes with each mark."""
         return b"".join(day.to_bytes(DAY_BYTES, "big") for _, day in self._peers.values())
 
+    @property
+    def is_full(self) -> bool:
+        """Whether one must give way for another."""
+        return len(self._peers) >= MOST_ATTESTED
+
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self._peers)
 
@@ -43,11 +48,11 @@ class AttestedPeers:
 
     def has_room(self, peer: NodeId) -> bool:
         """Tell whether a peer could be named."""
-        return peer in self._peers or len(self._peers) < MOST_ATTESTED or self._least_needy(peer) is not None
+        return peer in self._peers or not self.is_full or self._least_needy(peer) is not None
 
     def name(self, peer: NodeId, mark: bytes, day: int) -> bool:
         """Name a peer by this mark from now on; False where there is no room."""
-        if peer not in self._peers and len(self._peers) >= MOST_ATTESTED:
+        if peer not in self._peers and self.is_full:
             if (gives_way := self._least_needy(peer)) is None:
                 return False
             del self._peers[gives_way]

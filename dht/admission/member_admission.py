@@ -10,17 +10,20 @@ cannot admit whom they please. In networks of more than 80 so must two of the fi
 agrees on its age.
 
 The roots need nobody: the founder for itself, and whom a node has other reasons to trust (its peer cache, the first
-contacts of its network file). A newcomer hears of a whole network at once, and three names cannot be had from one root:
-while it joins, one name is enough, and when it has joined it drops who has fewer than the others, unless only one that
-is silent could give the last of them. An open network admits whoever says that it is a member.
+contacts of its network file). A newcomer hears of a whole network at once, and three names cannot be had from one
+root: while it joins, one name is enough, and when it has joined it drops whom a few liars may have made up, and live
+ones that have fewer names than the others, unless only one that is silent could give the last of them. An open network
+admits whoever says that it is a member.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 
 from dht.admission.attester_order import AttesterOrder
 from dht.admission.guest_lists import GuestLists
 from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.admission.joined_words import JoinedWords
 from dht.admission.membership_claim import MembershipClaim, mark_of
 from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.keys import NodeId
@@ -231,10 +234,13 @@ class MemberAdmission:
         return self._settle([self._own])
 
     def end_join(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
-        """Ask of live members from now on what others ask; who is silent cannot be reached by more, and nobody by who
-        is silent."""
+        """Ask of members from now on what others ask, and drop whom a few liars may have made up (joined_words.py)."""
         self.is_joining = False
-        changed: dict[NodeId, None] = {}
+        words = JoinedWords(self.attesters, self.vouched, self._roots, self._own)
+        alone = words.unreached(partial(self._ways_wanted, is_live), self.is_member) if self.is_attested else []
+        for peer in alone:
+            self._expel(peer)
+        changed = dict.fromkeys([*alone, *self._settle(list(self._claims))])
         for _ in range(ROUNDS):
             weak = sorted(peer for peer in self.vouched if self._is_weak(peer) and is_live(peer))
             weak = [peer for peer in weak if not self._has_all_there_are(peer, is_live)]
@@ -243,6 +249,12 @@ class MemberAdmission:
             touched = [each for peer in weak for each in self._expel(peer)]
             changed |= dict.fromkeys([*weak, *self._settle(touched)])
         return list(changed)
+
+    def _ways_wanted(self, is_live: Callable[[NodeId], bool], peer: NodeId) -> int:
+        """How many ways of words must lead to a peer when this node has joined; two are enough for who is silent, since
+        it cannot ask for others where it lost a name."""
+        wanted = min(ATTESTERS, self.wanted(peer, self._claims[peer].families))
+        return wanted - self._has_all_there_are(peer, is_live) if is_live(peer) else min(2, wanted)
 
     def admit_despite_silence(self, waiting: Iterable[NodeId], is_live: Callable[[NodeId], bool]) -> list[NodeId]:
         """Admit those of the waiting peers, and this node, who lack one name that only a silent member could give."""

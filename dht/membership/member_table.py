@@ -208,10 +208,11 @@ class MemberTable:
             self.claim_own(self._own_claim._replace(member=own_member))
 
     def trust(self, peers: Iterable[NodeId]) -> None:
-        """Take these as roots: nobody else need vouch for them. A node that knew nobody joins from now on."""
-        knew_nobody = not len(self)
-        self._stand(self.admission.trust(peers))
-        if knew_nobody and len(self):
+        """Take these as roots: nobody else need vouch for them. A node that knew nobody joins from now on; one that
+        joins waits for what a new root will say of others, which may be new itself."""
+        knew_nobody, new = not len(self), [peer for peer in peers if not self.admission.is_root(peer)]
+        self._stand(self.admission.trust(new))
+        if (knew_nobody and len(self)) or (new and self.admission.is_joining):
             self._begin_join()
 
     def _begin_join(self) -> None:

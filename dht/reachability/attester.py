@@ -1,8 +1,9 @@
 """The attester reaches those who ask for it, and names them in this node's heartbeats.
 
-Who wants to be a member asks the six members whose part it is by hash (admission.py). Each of them reaches the asker
+Who wants to be a member asks the six whose part it is by hash (attester_order.py). Each of them reaches the asker
 where its heartbeat says that it is, by datagram from a new port and by connection, and not through a relay; behind a
-NAT by introduction. What an asker can have others do is small, rare, and only for its own endpoints.
+NAT by introduction. What an asker can have others do is small, rare, and only for its own endpoints. A silent member
+that lost names cannot ask: others name it until it is back.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -55,6 +56,7 @@ class Attester:
         self._core, self._view, self._reach, self._clock, self._kick = core, view, reach, clock, kick
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
         self._named = AttestedPeers(core.node_id, core.members.admission, self._is_ours)
+        self._spoken_for = set[NodeId]()  # those of them whom this node need not have reached
 
     def candidates(self, families: frozenset[Family]) -> list[NodeId]:
         """Return who may attest a peer with addresses of these families, be it this node: live members, and bare
@@ -74,7 +76,24 @@ class Attester:
                 found[peer] = mark, days.get(mark, today)
         self._named.restore(dict(sorted(found.items())))
         self._named.retain(lambda peer: self._stays(peer, today))
+        self._speak_for_sleepers()
         own.attest(self._named.marks, self._named.days)
+
+    def _speak_for_sleepers(self) -> None:
+        """Name members that are silent and lack names, where there is room: they cannot ask, and newcomers, who know
+        them by names alone, would not take them. This ends when they are back, and can be reached."""
+        members, admission, now = self._core.members, self._core.members.admission, self._clock()
+        self._named.retain(lambda peer: peer not in self._spoken_for or not members.is_live(peer, now))
+        self._spoken_for.intersection_update(self._named)
+        if admission.is_joining or not members.is_member(members.own):
+            return
+        for peer in members.members(now):
+            if members.is_live(peer, now) or peer in self._named or admission.lacks(peer) <= 0:
+                continue
+            if self._named.is_full or not self._is_ours(peer):
+                continue
+            self._named.name(peer, admission.mark(peer), self._known_since(peer))
+            self._spoken_for.add(peer)
 
     async def answer(self, asker: NodeId, message: AttestMe) -> Done:
         """Reach the asker and name it; raises BadMessage, or BadSignature, with the reason why not."""
@@ -85,12 +104,13 @@ class Attester:
             raise BadMessage(asker.hex(), "shows no heartbeat of its own in which it is a member")
         admission, mark = core.members.admission, mark_of(asker, opened.heartbeat.invited_by)
         check_invitation(opened, message.invitation, admission, rules.network, now.wall)
-        if not self._named.has(asker, mark):
+        if not self._named.has(asker, mark) or asker in self._spoken_for:
             self._permit(opened)
             await self._dial(opened)
             self._check_crowd(opened.contact)
             if not self._named.name(asker, mark, self._known_since(asker)):
                 raise BadMessage(asker.hex(), FULL)
+            self._spoken_for.discard(asker)
             core.own.attest(self._named.marks, self._named.days)
             core.members.claim_own(core.own.claim())
         core.members.add(opened, self._clock(), direct=True)
