@@ -4,7 +4,6 @@ Each query is asked once, so that no cache answers. Documents are put together f
 at random, in the lengths of those pages; typed queries are their titles, natural questions have stop words around them.
 """
 
-import asyncio
 import random
 import tempfile
 from collections.abc import Sequence
@@ -18,7 +17,7 @@ from benchmarks.search.figure import left_out
 from benchmarks.search.goals import CPU_DOCUMENTS, FORWARD_MB, NATURAL_CPU_MS, TYPED_CPU_MS
 from benchmarks.search.one_node import one_node
 from benchmarks.search.speed_loaded import client_rows, loaded_rows, next_page_rows
-from benchmarks.search.timing import TimedQueries, timed
+from benchmarks.search.timing import TimedQueries, run_as_node, timed
 from benchmarks.search.web_pages import WebPage, read_web
 from dht import document_id, placement_key
 from index import Text
@@ -59,7 +58,7 @@ def rows(extent: Extent) -> list[Row]:
             return out + await loaded_rows(node, typed[:most], found, more, has_goals)
 
     with tempfile.TemporaryDirectory() as path:
-        out = asyncio.run(measured(Path(path)))
+        out = run_as_node(measured(Path(path)))
         out += cold_rows(Path(path), [*texts, *more], typed, extent.engine, has_goals)
     return [row("speed over so many documents", [float(count)], ""), *out]
 
