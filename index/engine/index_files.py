@@ -29,7 +29,7 @@ from index.text.tags import tags_of
 log = logging.getLogger(__name__)
 
 ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
-LAYOUT = 14  # of the forward table and the engines' schemas; another one is rebuilt
+LAYOUT = 15  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class IndexFiles:

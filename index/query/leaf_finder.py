@@ -30,8 +30,8 @@ class LeafFinder:
         needles = self._known.get(forward.stem_class)
         if needles is None:
             needles = self._known[forward.stem_class] = [_needle(leaf, forward.stem_class) for leaf in self._leaves]
-        find, end = forward.rest.find, forward.table
-        return [find(either, 0, end) if isinstance(either, bytes) else _find_any(forward, either) for either in needles]
+        find = forward.table.find
+        return [find(either) if isinstance(either, bytes) else _find_any(forward, either) for either in needles]
 
     def positions(self, forward: ForwardRecord, found: Sequence[int]) -> list[array[int]]:
         """Return the positions at which each leaf begins, ascending; `found` is what `find` returned."""
@@ -42,10 +42,10 @@ class LeafFinder:
 
 
 def _find_any(forward: ForwardRecord, either: _Needles) -> int:
-    find, end = forward.rest.find, forward.table
+    find = forward.table.find
     for every in either:
         for needle in every:
-            if find(needle, 0, end) < 0:
+            if find(needle) < 0:
                 break
         else:
             return 0

@@ -5,10 +5,12 @@ signed document, so both give the same numbers. A record never leaves the machin
 
 Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · whether it is a
 front page (u8) · the scripts of its language (u8) · the day that it is dated (u16, 0 where unknown) · four field
-lengths (u16) · number of positions (u16) · number of terms that stand more than once (u16) · size of the term table
-(u32) · the low bytes of all positions · a compressed rest: the table, "\\0term\\0term\\0", those first that stand more
-than once · where the positions of each of these start, and where they end (u16) · the high bytes of all positions.
-Other terms have one position each, in order.
+lengths (u16) · number of terms that stand more than once (u16) · number of their positions (u16) · size of the
+compressed table (u32) · the low bytes of these positions · compressed, the table of terms, "\\0term\\0term\\0", those
+first that stand more than once · compressed, the low bytes of two rows of numbers (u16), their high bytes, and those of
+the positions. The first row tells where the positions of each of these terms begin, and where the last's end; the
+second is the one position of each other term. Each `RUN`th number of a row stands as it is, any other as what it is
+above the one before.
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
 and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
 it, but it is no field, so no score and no length knows of it.
@@ -26,11 +28,12 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
+from numpy.typing import NDArray
 
 from index.change_feed import Text
 from index.text.analyzer import terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.compression import compress, decompress
+from index.text.compression import frames_by
 from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
@@ -48,9 +51,10 @@ MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
 _HEAD = struct.Struct("=16s8s16sB?BH4HHHI")
-_PAIR = struct.Struct("<HH")
 _HOST = slice(16, 24)
 _LENGTHS = slice(7, 11)
+RUN = 32  # numbers that are added up, at most
+_TABLES, _ROWS = frames_by("forward_tables"), frames_by("forward_rows")
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _NOTHING = array("H")
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
@@ -80,13 +84,13 @@ class ForwardRecord(NamedTuple):
     day: int  # that it is dated, see `page_date`; 0 unknown
     lengths: Counts
     many: int  # terms that stand more than once
-    table: int  # bytes of the term table
-    low: bytes  # of each position
-    rest: bytes  # what is compressed, see the layout
+    low: bytes  # of their positions
+    table: bytes  # what is compressed, see the layout
+    rows: bytes
 
     def find(self, needle: bytes) -> int:
         """Return where a term (see `needle_of`) stands in the table, below 0 where the document does not have it."""
-        return self.rest.find(needle, 0, self.table)
+        return self.table.find(needle)
 
     def positions(self, term: str) -> array[int]:
         """Return where a term stands, ascending, in the one space of positions; empty where it does not."""
@@ -96,13 +100,14 @@ class ForwardRecord(NamedTuple):
         """Return where the term stands that `find` found there."""
         if found < 0:
             return _NOTHING
-        many, table, low, rest = self.many, self.table, self.low, self.rest
-        number, high = rest.count(b"\0", 0, found), table + 2 * many + 2
+        many, low, rows, number = self.many, self.low, self.rows, self.table.count(b"\0", 0, found)
+        half = (len(rows) - len(low)) // 2  # the size of both rows
         if number >= many:
-            place = rest[high - 2] + (rest[high - 1] << 8) + number - many
-            return array("H", (low[place] | rest[high + place] << 8,))
-        first, last = _PAIR.unpack_from(rest, table + 2 * number)
-        return array("H", [a | b << 8 for a, b in zip(low[first:last], rest[high + first : high + last], strict=True)])
+            return array("H", (_value(rows, half, number + 1, number - many),))
+        first, after = _value(rows, half, number, number), number + 1
+        step = rows[after] | rows[half + after] << 8
+        last, high = first + step if after % RUN else step, 2 * half
+        return array("H", [a | b << 8 for a, b in zip(low[first:last], rows[high + first : high + last], strict=True)])
 
 
 def needle_of(term: str) -> bytes:
@@ -133,40 +138,20 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
 
 def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     """Encode the forward record of a document."""
-    lines, bases = _lines(fields)
-    numbers = defaultdict[str, int]()  # each term's, in the order in which they come
-    numbers.default_factory = numbers.__len__
-    found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
-    numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
-    counts = np.bincount(found, minlength=len(numbers))
-    order = (counts == 1).argsort(kind="stable")  # those that stand more than once come first
-    rank = np.empty(len(numbers), np.uint16)
-    rank[order] = np.arange(len(numbers), dtype=np.uint16)
-    runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, bases, strict=True)]
-    places = np.frombuffer(b"".join(runs), "<u2")[rank[found].argsort(kind="stable")]
-    many = int(np.count_nonzero(counts > 1))
-    starts = np.zeros(many + 1, "<u2")
-    counts[order[:many]].cumsum(out=starts[1:])
-    names = list(numbers)
-    table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
-    marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
-    about = class_of(text.language), bool(front_name(text.url)), scripts_of_language(text.language), day_of(text)
-    head = _HEAD.pack(*marks, *about, *lengths_of(fields), len(places), many, len(table))
-    split = places.tobytes()
-    return b"".join((head, split[::2], compress(table + starts.tobytes() + split[1::2])))
+    forward = _measured(text, fields)
+    table = _TABLES.compress(forward.table)
+    head = _HEAD.pack(*forward[:7], *forward.lengths, forward.many, len(forward.low), len(table))
+    return b"".join((head, forward.low, table, _ROWS.compress(forward.rows)))
 
 
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
-    digest, host, signature, stem_class, is_front, scripts, day, *lengths, count, many, table = _HEAD.unpack_from(
-        record
-    )
-    signed = signature if signature != _UNSIGNED else b""
-    begin = _HEAD.size + count
-    low, rest = record[_HEAD.size : begin], decompress(record[begin:])
-    title, headings, url, body = lengths
-    sizes = (title, headings, url, body), many, table
-    return ForwardRecord(digest, host, signed, stem_class, is_front, scripts, day, *sizes, low, rest)
+    digest, host, signature, stem_class, is_front, scripts, day, *sizes = _HEAD.unpack_from(record)
+    title, headings, url, body, many, count, size = sizes
+    signed, begin = signature if signature != _UNSIGNED else b"", _HEAD.size + count
+    table, rows = _TABLES.decompress(record[begin : begin + size]), _ROWS.decompress(record[begin + size :])
+    lengths, low = (title, headings, url, body), record[_HEAD.size : begin]
+    return ForwardRecord(digest, host, signed, stem_class, is_front, scripts, day, lengths, many, low, table, rows)
 
 
 def host_in(record: bytes) -> bytes:
@@ -182,7 +167,7 @@ def lengths_in(record: bytes) -> Counts:
 
 def forward_of(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> ForwardRecord:
     """Analyse a document and read its record: what a checker of someone else's numbers does."""
-    return decode_forward(encode_forward(text, analyse(text, rules)))
+    return _measured(text, analyse(text, rules))
 
 
 def lengths_of(fields: FieldTerms) -> Counts:
@@ -227,3 +212,44 @@ def _lines(fields: FieldTerms) -> tuple[list[list[str]], list[int]]:
         position += len(heading) + 1
     lines = [fields.title, *fields.headings, fields.url, fields.body, fields.boilerplate]
     return lines, [*bases, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
+
+
+def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
+    """The reader of the record of a document."""
+    lines, bases = _lines(fields)
+    numbers = defaultdict[str, int]()  # each term's, in the order in which they come
+    numbers.default_factory = numbers.__len__
+    found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
+    numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
+    counts = np.bincount(found, minlength=len(numbers))
+    order = (counts == 1).argsort(kind="stable")  # those that stand more than once come first
+    rank = np.empty(len(numbers), np.uint16)
+    rank[order] = np.arange(len(numbers), dtype=np.uint16)
+    runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, bases, strict=True)]
+    places = np.frombuffer(b"".join(runs), "<u2")[rank[found].argsort(kind="stable")]
+    many = int(np.count_nonzero(counts > 1))
+    names = list(numbers)
+    table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
+    marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
+    stem_class, is_front = class_of(text.language), bool(front_name(text.url))
+    scripts, day = scripts_of_language(text.language), day_of(text)
+    starts = np.zeros(many + 1, np.uint16)
+    counts[order[:many]].cumsum(out=starts[1:])
+    again, once = places[: starts[-1]].tobytes(), places[starts[-1] :]
+    rows = np.concatenate((_distances(starts), _distances(once))).tobytes()
+    packed = again[::2], table, b"".join((rows[::2], rows[1::2], again[1::2]))
+    return ForwardRecord(*marks, stem_class, is_front, scripts, day, lengths_of(fields), many, *packed)
+
+
+def _distances(row: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """A row of ascending numbers as it is kept, see the layout."""
+    out = row.copy()
+    out[1:] -= row[:-1]
+    out[::RUN] = row[::RUN]
+    return out
+
+
+def _value(rows: bytes, half: int, place: int, number: int) -> int:
+    """The number that stands there, where it is this one of its row."""
+    low, end = place - number % RUN, place + 1
+    return sum(rows[low:end]) + (sum(rows[half + low : half + end]) << 8)
