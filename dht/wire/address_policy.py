@@ -45,7 +45,7 @@ def _allows(prefixes: tuple[str, ...], allow_private: bool, host: str) -> bool:
     return any(address in ipaddress.ip_network(p, strict=False) for p in prefixes)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)  # 2 MB; as many as members are remembered, in both families
 def _subnet(prefixes: tuple[str, ...], host: str) -> bytes | None:
     address = ipaddress.ip_address(host)
     if not address.is_global or any(address in ipaddress.ip_network(p, strict=False) for p in prefixes):

@@ -84,7 +84,7 @@ def stem(word: str, stem_class: int) -> str:
     return fold(word)
 
 
-@lru_cache(1 << 14)
+@lru_cache(1 << 12)  # 3 MB: words of queries
 def stems_of(word: str) -> tuple[Stem, ...]:
     """Return the terms of a query's word: one where all classes have the same."""
     found: dict[str, int] = {}

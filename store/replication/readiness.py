@@ -25,6 +25,7 @@ from dht import NodeId, Slot, resize_inside
 from store.config import StoreConfig
 
 FAILURES = 3  # sessions with a peer that fail in a row before its share may be done without it
+MAX_FAILING = 1024  # peers of which that is counted; the one that failed longest ago gives way
 GAP_S = 10.0  # after so long without a step, or without another owner, something may have been missed
 GIVE_WAY_S = 5.0  # so long who was left alone serves on beside others: if they slept they have given way by then
 SERVING_LEAST = 2  # live owners that have everything before a former owner serves no more
@@ -222,10 +223,13 @@ class Readiness:
 
     def failed(self, job: SyncJob) -> int:
         """Take note that a session failed, and return how many did in a row with this peer."""
-        self._failures[job.peer] = self._failures.get(job.peer, 0) + 1
+        failures = self._failures.pop(job.peer, 0) + 1
+        self._failures[job.peer] = failures
+        if len(self._failures) > MAX_FAILING:
+            del self._failures[next(iter(self._failures))]
         if job.purpose == SyncPurpose.CHECK:
             self._checked(job.peer, job.slots)  # the next round of checks finds it again
-        return self._failures[job.peer]
+        return failures
 
     def _checked(self, peer: NodeId, slots: Iterable[Slot]) -> None:
         for pending in (self._checks, self._doubts):

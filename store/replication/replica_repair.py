@@ -200,7 +200,8 @@ class ReplicaRepair:
             await self._store.drop_range(*slot_range(gone[0], self._slot_bits))
             readiness.dropped(gone[0])
             self._looked_at = self._clock().steady
-        away = {p for p, until in self._rest_until.items() if until > now} | (set(members) - live)
+        self._rest_until = {peer: until for peer, until in self._rest_until.items() if until > now}
+        away = self._rest_until.keys() | (set(members) - live)
         room = self._config.reconcile_parallel - len(self._busy)
         if room <= 0 or now < self._agreed_at:
             return []

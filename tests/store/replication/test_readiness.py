@@ -9,6 +9,7 @@ from store.replication.readiness import (
     FAILURES,
     GAP_S,
     GIVE_WAY_S,
+    MAX_FAILING,
     Readiness,
     SlotReplicas,
     StartupGate,
@@ -373,3 +374,12 @@ def test_what_was_left_here_meanwhile_is_not_dropped_with_what_was_handed_over()
     readiness.update(LATE, world)
     readiness.took(SLOT)
     assert readiness.gone(LATE + 1e6) == [] and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
+
+
+def test_of_peers_that_fail_and_go_no_more_than_some_are_remembered() -> None:
+    readiness = owning(SLOT)
+    strangers = [NodeId(number.to_bytes(20, "big")) for number in range(MAX_FAILING)]
+    for peer in (B, *strangers):
+        assert readiness.failed(SyncJob(peer, SyncPurpose.JOIN, (SLOT,))) == 1
+    assert readiness.failed(SyncJob(strangers[-1], SyncPurpose.JOIN, (SLOT,))) == 2
+    assert readiness.failed(SyncJob(B, SyncPurpose.JOIN, (SLOT,))) == 1, "it failed longest ago"
