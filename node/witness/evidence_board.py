@@ -1,7 +1,8 @@
 """What was said about authors: this node's own statements, published; those of others, read; the verdicts that follow.
 
 Statements about an author lie at a point of the key space, as small records (`dht/overlay/point_records.py`), which
-others keep for two days, so a witness writes its own again. Who shares a slot with an author reads there now and then,
+others keep for two days, so a witness writes its own again: for a week, and while the author is barred, so that
+newcomers can judge it, too. Who shares a slot with an author reads there now and then,
 and soon after a hearing. A verdict is noted in the store, since the statements behind it go before it does.
 """
 
@@ -14,7 +15,7 @@ from itertools import chain
 from dht import Clock, NodeId, Overlay, node_id_of
 from node.witness.panel_view import PanelView
 from node.witness.statement import MAX_STATEMENTS, STATED_S, Statement, Witnessed, decode_board, encode_board, point_of
-from node.witness.verdict import AuthorVerdict, judge
+from node.witness.verdict import BARRED_S, AuthorVerdict, judge
 from node.witness.verdict_file import Convict, VerdictFile
 from store import Record
 
@@ -114,12 +115,13 @@ class EvidenceBoard:
 
     async def _publish(self, author: NodeId) -> None:
         now = self._clock()
-        kept = [s for s in self._own[author] if now.wall - s.at <= STATED_S]
+        within_s = BARRED_S if author in self.convicts() else STATED_S
+        kept = [s for s in self._own[author] if now.wall - s.at <= within_s]
         if not kept:
             del self._own[author], self._write_at[author]
             return
         self._own[author], self._write_at[author] = kept, now.steady + AGAIN_S
-        count = await self._overlay.write_point(point_of(author), encode_board(kept, now.wall), LIFE_S)
+        count = await self._overlay.write_point(point_of(author), encode_board(kept, now.wall, within_s), LIFE_S)
         log.info("statement published author=%s statements=%d copies=%d", author.hex(), len(kept), count)
 
     async def _read(self, author: NodeId) -> None:
@@ -135,7 +137,7 @@ class EvidenceBoard:
         self.statements.pop(author, None)
         if fresh:
             self.statements[author] = len(fresh)
-        await self._judge(author, fresh)
+        await self._judge(author, said)
 
     async def _judge(self, author: NodeId, said: Sequence[Witnessed]) -> None:
         """Judge by what was said in public and in hearings."""

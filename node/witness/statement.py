@@ -19,7 +19,7 @@ from node.delegation.client_audit import LIE_BITS
 DOMAIN = b"dse-node statement 1"
 POINT = b"dse evidence\0"
 ALIKE_BITS = 32  # two witnesses that differ in no more saw the same page
-STATED_S = 7 * 86_400.0  # so long one counts
+STATED_S = 7 * 86_400.0  # so long one counts, and beside others of that time as long as a verdict of then holds
 MAX_STATEMENTS = 16
 MAX_BOARD_BYTES = 800  # of a small record's 1,000; the rest is its signature, key and author
 
@@ -91,11 +91,11 @@ def opened(signed: SignedStatement, network: bytes, author: NodeId) -> Witnessed
     return Witnessed(node_id_of(signed.witness), signed.statement)
 
 
-def encode_board(statements: Sequence[Statement], now: float) -> bytes:
-    """Encode one witness's statements about one author for a small record: one of each site and of each block, as many
-    as fit. All witnesses choose alike, by hashes, or no three would show the same page."""
+def encode_board(statements: Sequence[Statement], now: float, within_s: float = STATED_S) -> bytes:
+    """Encode one witness's statements about one author of so many seconds for a small record: one of each site and of
+    each block, as many as fit. All witnesses choose alike, by hashes, or no three would show the same page."""
     chosen, seen = list[Statement](), set[str | bytes]()
-    for said in sorted((s for s in statements if now - s.at <= STATED_S), key=_rank):
+    for said in sorted((s for s in statements if now - s.at <= within_s), key=_rank):
         fits = len(_encoder.encode([*chosen, said])) <= MAX_BOARD_BYTES and len(chosen) < MAX_STATEMENTS
         if fits and said.site not in seen and said.block not in seen:
             chosen.append(said)

@@ -3,7 +3,8 @@
 Pure: statements in, verdict out. One version of a page is *disputed* where three of one panel of its slot read texts
 that are alike and have nothing in common with the author's. An author is convicted by five disputed sites of different
 registrable domains and different address blocks within seven days: a site that shows its crawler something else
-convicts nobody, and neither do many sites of one owner, nor fewer than three liars on a panel of a slot.
+convicts nobody, and neither do many sites of one owner, nor fewer than three liars on a panel of a slot. These may be
+any seven of the thirty for which that bars it: who comes later judges as those did who were there.
 """
 
 from collections import Counter, defaultdict
@@ -52,8 +53,9 @@ def judge(
 ) -> AuthorVerdict | None:
     """Judge an author by what was said of it (wall time `now`); `panels_of` names the panels of a key's slot."""
     cases = disputed(author, said, panels_of, now)
-    chosen = _unrelated(cases)
-    if len(chosen) < SITES_NEEDED:
+    weeks = ([case for case in cases if end - STATED_S <= case.at <= end] for end in _newest_first(cases))
+    chosen = next((found for week in weeks if len(found := _unrelated(week)) >= SITES_NEEDED), None)
+    if chosen is None:
         return None
     since, at = min(case.since for case in chosen), sorted(case.at for case in chosen)[SITES_NEEDED - 1]
     return AuthorVerdict(author, since - STATED_S, at, tuple(sorted(case.domain for case in chosen)))
@@ -65,15 +67,15 @@ def disputed(
     """Return the versions that are disputed, in an order that does not depend on that of the statements."""
     by_version: dict[tuple[object, ...], dict[NodeId, Statement]] = defaultdict(dict)
     for witness, s in sorted(set(said), key=lambda each: (each.witness, each.statement.at, each.statement.text)):
-        if witness != author and is_telling(s, now):
+        if witness != author and is_telling(s, now, BARRED_S):
             by_version[s.key, s.epoch, s.at_ms, s.digest, s.claimed, s.site][witness] = s
     found = (_dispute(statements, panels_of) for _, statements in sorted(by_version.items(), key=_by_key))
     return [case for case in found if case is not None]
 
 
-def is_telling(s: Statement, now: float) -> bool:
+def is_telling(s: Statement, now: float, within_s: float = STATED_S) -> bool:
     """Tell whether a statement counts at all: it is of these days, about a page of its site, and denies it."""
-    fresh = now - STATED_S <= s.at <= now + CLOCKS_S and s.at_ms / 1000 <= s.at + CLOCKS_S
+    fresh = now - within_s <= s.at <= now + CLOCKS_S and s.at_ms / 1000 <= s.at + CLOCKS_S
     return fresh and s.is_unlike and s.key[:10] in shards(s.site)
 
 
@@ -85,6 +87,10 @@ def agreeing(said: Mapping[NodeId, Statement], panels: Iterable[Sequence[NodeId]
         if all(different_bits(one.text, other.text) <= ALIKE_BITS for one, other in combinations(three, 2)):
             return list(three)
     return []
+
+
+def _newest_first(cases: Iterable[Disputed]) -> list[float]:
+    return sorted({case.at for case in cases}, reverse=True)
 
 
 def _by_key(item: tuple[tuple[object, ...], object]) -> str:

@@ -5,12 +5,13 @@ from pathlib import Path
 from random import Random
 from typing import Any, cast
 
+import pytest
 from msgspec.structs import replace
 
 from dht import Key, NodeId, Now, Overlay, placement_key
 from node.witness.evidence_board import MAX_HEARD, EvidenceBoard
 from node.witness.panel_view import PanelView
-from node.witness.statement import Statement, Witnessed, encode_board
+from node.witness.statement import STATED_S, Statement, Witnessed, decode_board, encode_board
 from node.witness.verdict import BARRED_S
 from node.witness.verdict_file import VerdictFile
 
@@ -37,7 +38,8 @@ def said(sites: int) -> bytes:
 class Around:
     """The overlay and the panels as a board sees them: what lies at the author's point, and who is barred."""
 
-    node_id, view = NodeId(b"m" * 20), None
+    node_id, view = PANEL[3], None
+    written = b""  # by this node
 
     def __init__(self, sites: int) -> None:
         self.view: Any = self
@@ -49,6 +51,10 @@ class Around:
 
     async def read_point(self, key: Key) -> list[tuple[NodeId, bytes]]:
         return [(witness, said(self._sites)) for witness in PANEL[:3]]
+
+    async def write_point(self, key: Key, value: bytes, life_s: float) -> int:
+        self.written = value
+        return 3
 
     def of(self, author: NodeId, key: bytes) -> Sequence[Sequence[NodeId]]:
         return [PANEL]
@@ -69,6 +75,30 @@ async def test_after_a_restart_the_convict_is_barred_though_nobody_says_anything
     assert again.is_any and again.mark == first.mark
     late = board(tmp_path, around, NOW + BARRED_S + 60.0)
     assert not late.convicts() and around.barred == frozenset()
+
+
+async def test_a_newcomer_reads_what_convicted_an_author_weeks_ago(tmp_path: Path) -> None:
+    weeks = NOW + 3 * STATED_S
+    newcomer = board(tmp_path / "of a newcomer", Around(5), weeks)
+    await newcomer._read(AUTHOR)
+    first = board(tmp_path, Around(5), NOW)
+    await first._read(AUTHOR)
+    assert newcomer.convicts() == first.convicts() != {}
+
+
+@pytest.mark.parametrize("count", [4, 5])
+async def test_a_witness_says_again_what_convicted_an_author_while_that_is_barred(tmp_path: Path, count: int) -> None:
+    around, wall = Around(0), NOW
+    witness = EvidenceBoard(
+        cast(Overlay, around), VerdictFile(None), cast(PanelView, around), lambda: Now(wall, wall - NOW)
+    )
+    for each in statements(count):
+        await witness.hear(AUTHOR, [Witnessed(other, each) for other in (around.node_id, *PANEL[:2])])
+    for days, is_said in ((6, True), (20, count == 5), (31, False)):
+        wall, around.written = NOW + days * 86_400.0, b""
+        if AUTHOR in witness._own:
+            await witness._publish(AUTHOR)
+        assert len(decode_board(around.written)) == count * is_said, days
 
 
 async def test_four_sites_convict_nobody_before_and_after(tmp_path: Path) -> None:

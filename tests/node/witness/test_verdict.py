@@ -78,7 +78,7 @@ def test_the_order_and_number_of_statements_says_nothing(seed: int):
     [
         {"text": LIE},  # it agrees with the author
         {"claimed": NEAR},
-        {"at": int(NOW - STATED_S) - 10},
+        {"at": int(NOW - STATED_S) - 60},
         {"at": int(NOW) + 3600},
         {"at_ms": int(NOW * 1000) + 900_000},  # written after it was read
         {"key": placement_key("https://elsewhere.example/")},
@@ -88,6 +88,16 @@ def test_the_order_and_number_of_statements_says_nothing(seed: int):
 def test_a_statement_that_is_old_or_says_nothing_counts_for_none(spoiled: dict[str, object]):
     assert verdict(sites(4) + dispute(DOMAINS[4], 4)) is not None
     assert verdict(sites(4) + dispute(DOMAINS[4], 4, **spoiled)) is None
+
+
+def test_who_judges_late_judges_as_those_did_who_were_there():
+    """Five sites within a week convict whoever reads of them while the verdict holds, and five of a month do not."""
+    then = judge(AUTHOR, sites(5), panels_of, NOW)
+    later = sites(5) + dispute(DOMAINS[8], 8, at=int(NOW + 2 * STATED_S))
+    assert judge(AUTHOR, later, panels_of, NOW + 3 * STATED_S) == then
+    assert judge(AUTHOR, later, panels_of, NOW + BARRED_S) is None
+    seldom = [said for n in range(5) for said in dispute(DOMAINS[n], n, at=int(NOW + n * STATED_S / 3.9))]
+    assert judge(AUTHOR, seldom, panels_of, NOW + 2 * STATED_S) is None, "no week has five"
 
 
 def test_one_domain_or_one_block_counts_once():
