@@ -59,13 +59,11 @@ class Ruling(NamedTuple):
 
 
 def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
-    """Tell whether a version must prove its lease. A found URL, which has epoch 0, need not; a page always, and one
-    that stands beside a newer one in every network."""
-    if kind == Kind.STANDING:
+    """Tell whether a version must prove its lease. A found URL, which has epoch 0, need not; in every network a page
+    of that epoch must, which nobody fetched here, and one that stands beside a newer one."""
+    if kind == Kind.STANDING or (kind == Kind.DOCUMENT and not epoch):
         return True
-    if not grants_from or kind not in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST):
-        return False
-    return epoch >= grants_from or (kind == Kind.DOCUMENT and not epoch)
+    return bool(grants_from) and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST) and epoch >= grants_from
 
 
 class WriteRight:
