@@ -152,3 +152,16 @@ def test_who_was_named_before_it_is_heard_of_is_a_member_at_once_by_whatever_it_
     members.add(beat(1, 1, 0.0, attests=mark_of(NODES[2].node_id, invited_by)), at(0.0))
     assert members.add(beat(2, 1, 0.0, invited_by=invited_by), at(0.0)) is News.NEW
     assert NODES[2].node_id in members.members(at(0.0)) and not len(members.waiting)
+
+
+def test_a_newcomer_waits_for_the_words_of_a_root_that_comes_late_and_for_nobody_twice() -> None:
+    members = MemberTable(OWN)
+    members.follow(True, AddressPolicy())
+    for n, heard in ((1, 0.0), (2, 50.0), (2, 105.0)):
+        members.add(beat(n, 1 + int(heard), heard), at(heard))
+        members.expire(at(heard))
+        members.trust([NODES[n].node_id])
+    members.expire(at(109.0))
+    assert members.admission.is_joining
+    members.expire(at(111.0))
+    assert not members.admission.is_joining
