@@ -48,8 +48,9 @@ def make_plan(
         for peer in ready[slot]:
             if peer != me and peer not in avoid and slot not in tried.get(peer, ()):
                 can.setdefault(peer, set()).add(slot)
-    order = sorted(can)
-    rng.shuffle(order)
+    every = sorted(frozenset[NodeId]().union(*ready.values()).difference(avoid))
+    rng.shuffle(every)  # this node among them: what is drawn does not depend on what it can answer itself
+    order = list(filter(can.__contains__, every))
     late = set(filter(is_late, order))
     while order and left:
         chosen = max(order, key=lambda peer: (peer not in late, len(can[peer] & left)))

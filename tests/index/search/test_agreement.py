@@ -97,11 +97,6 @@ def test_half_of_the_members_lost_is_too_many() -> None:
     assert reasons(Town(), level(0b111, vanished=True)) == {Reason.VANISHED}
 
 
-def test_both_rounds_must_do() -> None:
-    assert reasons(Town(), level(0b111), level(0b111)) == set()
-    assert reasons(Town(), level(0b111), level(0b001)) == reasons(Town(), level(0b001), level(0b111)) == {Reason.BEHIND}
-
-
 def test_who_answers_for_slots_that_there_are_not_counts_slots_otherwise() -> None:
     doubts, beyond = Doubts(), Slot(SLOT + 1)
     weigh([Said(A, (beyond,), frozenset({beyond}), level(0b111))], Town(), doubts)  # type: ignore[arg-type]
