@@ -2,8 +2,8 @@
 
 Statements about an author lie at a point of the key space, as small records (`dht/overlay/point_records.py`), which
 others keep for two days, so a witness writes its own again: for a week, and while the author is barred, so that
-newcomers can judge it, too. Who shares a slot with an author reads there now and then,
-and soon after a hearing. A verdict is noted in the store, since the statements behind it go before it does.
+newcomers can judge it, too. Who shares a slot with an author reads there now and then, and soon after a hearing. A
+verdict is noted in a file, since witnesses may leave before it ends.
 """
 
 import asyncio
