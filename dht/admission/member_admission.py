@@ -64,6 +64,10 @@ class MemberAdmission:
         """Tell whether a node counts as a member."""
         return peer in self.vouched and self._claims[peer].member
 
+    def may_own(self, peer: NodeId) -> bool:
+        """Tell whether a node may own slots: a member that is not leaving for good."""
+        return self.is_member(peer) and not self._claims[peer].for_good
+
     def is_root(self, peer: NodeId) -> bool:
         """Tell whether a peer needs nobody's word."""
         return peer in self._roots
@@ -194,7 +198,8 @@ class MemberAdmission:
         self._count(peer, claim, 1)
         self.named += old.days != claim.days
         changed = self._settle([peer, *self._name(peer, old.names, claim.names)])
-        return changed if old.member == claim.member else list(dict.fromkeys([*changed, peer]))
+        stays = (old.member, old.for_good) == (claim.member, claim.for_good)
+        return changed if stays else list(dict.fromkeys([*changed, peer]))
 
     def forget(self, peer: NodeId) -> list[NodeId]:
         """Drop what a node said."""

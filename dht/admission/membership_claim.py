@@ -18,7 +18,7 @@ NO_DAYS: Mapping[bytes, int] = MappingProxyType({})
 class MembershipClaim(NamedTuple):
     """What a node says of itself that admission goes by. `names`: marks of those whom it has reached; `days`: since
     when it names each (days since 1970), where it says so. `block`: its /24, else its /48, b"" where it has none.
-    `invited_by`: as in its heartbeats."""
+    `invited_by` and `for_good`: as in its heartbeats."""
 
     member: bool
     families: frozenset[Family]
@@ -26,13 +26,15 @@ class MembershipClaim(NamedTuple):
     days: Mapping[bytes, int] = NO_DAYS
     block: bytes = b""
     invited_by: bytes = b""
+    for_good: bool = False
 
 
 def claim_of(opened: VerifiedHeartbeat, policy: AddressPolicy) -> MembershipClaim:
     """Read the claim of a heartbeat's author."""
     beat, endpoints = opened.heartbeat, opened.contact.endpoints
     names, days = marks_in(beat.attests), days_in(beat.attests, beat.attested_days)
-    return MembershipClaim(beat.member, opened.families, names, days, block_of(endpoints, policy), beat.invited_by)
+    block = block_of(endpoints, policy)
+    return MembershipClaim(beat.member, opened.families, names, days, block, beat.invited_by, beat.for_good)
 
 
 def block_of(endpoints: Sequence[Endpoint], policy: AddressPolicy) -> bytes:

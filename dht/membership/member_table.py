@@ -70,6 +70,9 @@ class MemberTable:
         was = old.opened
         if opened.sequence <= was.sequence:
             return News.OLD
+        if was.heartbeat.for_good and not opened.heartbeat.for_good:  # it left, and comes as a newcomer
+            self._drop(peer)
+            return self._add_new(peer, opened, now, direct)
         is_live, says_same = self.liveness.is_live(peer, old, now), opened.claims == was.claims
         news = News.SAME if is_live and (says_same or not is_news(was, opened)) else News.CHANGED
         turned = opened.sequence if news is News.CHANGED else old.turned
@@ -177,7 +180,7 @@ class MemberTable:
         moved = False
         for peer in changed:
             is_vouched = peer in self.admission.vouched
-            moved |= self._order.set(peer, is_member=self.admission.is_member(peer))
+            moved |= self._order.set(peer, is_member=self.admission.may_own(peer))
             if is_vouched and (known := self.waiting.take(peer)) is not None:
                 self._arrived = [*self._arrived[-FORGOTTEN:], peer]
                 self._take_in(peer, known)
@@ -201,6 +204,13 @@ class MemberTable:
         """Take what this node says of itself."""
         self._own_claim = claim
         self._stand(self.admission.hear(self.own, claim))
+
+    def leavers(self, now: Now) -> tuple[NodeId, ...]:
+        """Return the live members that are leaving for good, sorted: they own nothing and serve what they have yet to
+        hand over. This node may be one."""
+        live = (peer for peer, known in self.known() if known.opened.heartbeat.for_good and self.is_live(peer, now))
+        own = [self.own] if self._own_claim.for_good else []
+        return tuple(sorted([*own, *filter(self.admission.is_member, live)]))
 
     def take_part(self, own_member: bool) -> None:
         """Count this node among those who say that they are members, or do not from now on."""

@@ -207,6 +207,14 @@ class OverlayService:
         """Say that this node is the first of its network: nobody need admit it."""
         self._core.members.trust([self.node_id])
 
+    def leave_for_good(self) -> None:
+        """Give up all slots: this node owns nothing from now on, hands over what it has, and is a newcomer if it starts
+        again."""
+        self._core.own.leave_for_good()
+        self._core.members.claim_own(self._core.own.claim())
+        self._view.refresh()
+        self._driver.kick()
+
     def expect_others(self) -> None:
         """Say that there are others in the network: a node that remembers none of them is lost until it meets one."""
         if not self._remembered:

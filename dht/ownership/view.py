@@ -57,7 +57,9 @@ class OverlayView:
         self._strategy = strategies.current(clock())
         self._seen: tuple[object, ...] = ()
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
-        self._formers: tuple[tuple[int, Placement], ...] = ()  # (slot_bits, placement) before slots were resized lately
+        self._formers: tuple[
+            tuple[int, Placement], ...
+        ] = ()  # (slot_bits, placement) before slots were resized lately, or members began to leave
         self._before: tuple[Strategy, ...] = ()
         self._formers_at, self._followed = float("-inf"), self._strategy
         self._live: frozenset[NodeId] = frozenset()
@@ -180,7 +182,7 @@ class OverlayView:
 
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return who announces a slot as ready and is believed, sorted: its live candidates, and those that it had
-        before slots were resized lately. Anybody may announce anything."""
+        before slots were resized lately, or would have if nobody were leaving. Anybody may announce anything."""
         self._refresh_if_due()
         return self._ready_of(slot)
 
@@ -296,12 +298,15 @@ class OverlayView:
         formers = self._strategies.former_bits(now)
         ages = last, self._members.admission.named if last is not None else 0
         rules = strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers
-        placed = (self._members.epoch, own, ages, *rules)
+        leavers = self._members.leavers(now)
+        placed = (self._members.epoch, own, ages, leavers, *rules)
         if placed != self._basis:
             self._basis = placed
             self._placement = self._placed(members, strategy)
-            domains = self._domains(members, strategy) if formers else {}
-            self._formers = tuple((b, Placement(members, b, strategy.replicas, domains)) for b in formers)
+            before = sorted([*members, *leavers])
+            counted = [b for b in formers if b < strategy.slot_bits] + ([strategy.slot_bits] if leavers else [])
+            domains = self._domains(before, strategy) if counted else {}
+            self._formers = tuple((b, Placement(before, b, strategy.replicas, domains)) for b in counted)
             self._forget_ready(None)
             self._teams.clear()
         if live != self._live:
@@ -332,8 +337,7 @@ class OverlayView:
         if found is None:
             bits, peers = self._strategy.slot_bits, set(self._placement.ranking(slot))
             for former_bits, former in self._formers:
-                if former_bits < bits:
-                    peers.update(former.ranking(Slot(slot >> (bits - former_bits))))
+                peers.update(former.ranking(Slot(slot >> (bits - former_bits))))
             found = self._ready[slot] = tuple(sorted(peer for peer in peers if self.is_ready(peer, slot)))
         return found
 

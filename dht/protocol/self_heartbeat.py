@@ -73,7 +73,7 @@ class SelfHeartbeat:
         self._sequence = 0
         self._nonce = 0
         self._changed = True
-        self._leaving = False
+        self._leaving = self._for_good = False
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
         self.next_due = float("-inf")
 
@@ -174,6 +174,11 @@ class SelfHeartbeat:
         """Sign the next heartbeat before its turn: somebody takes us for dead."""
         self.next_due = min(self.next_due, self._sent + LEAST_S)
 
+    def leave_for_good(self) -> None:
+        """Say that this node gives all its slots to others, and will not be back."""
+        self._for_good = True
+        self.stir()
+
     def leave(self, now: Now) -> None:
         """Sign the last heartbeat."""
         self._leaving, self.next_due = True, float("-inf")
@@ -195,7 +200,7 @@ class SelfHeartbeat:
         what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
         who = config.operator, self._nonce, self._leaving
         others, attested = (says.refuses, self._introducers), (self.attests, self.attested_days, self.invited_by)
-        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others, *attested)
+        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others, *attested, self._for_good)
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
         changed, self._changed = self._changed, False
         self._said, self._sent = self._says, now.steady
@@ -206,7 +211,8 @@ class SelfHeartbeat:
         endpoints = self.endpoints()
         families, block = frozenset(each.family for each in endpoints), block_of(endpoints, self._rules.policy)
         names, days = marks_in(self.attests), days_in(self.attests, self.attested_days)
-        return MembershipClaim(self._member and not self._quiet, families, names, days, block, self.invited_by)
+        is_member = self._member and not self._quiet
+        return MembershipClaim(is_member, families, names, days, block, self.invited_by, self._for_good)
 
     def learns(self, family: Family) -> bool:
         """Tell whether this node has its address of a family from peers, and not from its operator."""

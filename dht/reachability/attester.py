@@ -147,6 +147,8 @@ class Attester:
             return False  # it has another invitation now
         if admission.is_one_too_many(peer, admission.invited_by(peer), today):
             return False
+        if known is not None and known.opened.heartbeat.for_good and known.opened.heartbeat.leaving:
+            return False  # it left, and needs new names where it comes back
         if known is None or day is None or day + 1 < today:
             return known is not None or members.waiting.find(peer) is not None
         mates, mine = self._mates(known.opened.contact), (first_day(peer) or today, peer)

@@ -77,6 +77,9 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     attests: bytes = b""  # marks of the peers that it has reached itself, by datagram and connection (admission.py)
     attested_days: bytes = b""  # since when it names each of them, two bytes a mark: days since 1970
     invited_by: bytes = b""  # the beginnings of its voucher's id and inviter's key, and when that was made
+    for_good: bool = (
+        False  # it is leaving the network: out of every placement, still serving until others have its slots
+    )
 
     @property
     def node_id(self) -> NodeId:
@@ -146,12 +149,17 @@ def unpack_endpoint(packed: tuple[bytes, int, int]) -> Endpoint:
 
 def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> bytes:
     """Return the signed wire form; raises ValueError above 1000 bytes (a slot set that no strategy allows)."""
-    fields = msgspec.structs.astuple(heartbeat)
-    body = _encoder.encode(fields if heartbeat.invited_by else fields[:-1])  # by whom, where somebody did
+    body = _encoder.encode(_said(msgspec.structs.astuple(heartbeat)))
     data = identity.sign(DOMAIN + network, body) + body
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise ValueError(f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
     return data
+
+
+def _said(fields: tuple[object, ...]) -> tuple[object, ...]:
+    """Without the last two fields where they say nothing: older programs wrote none."""
+    *_, invited_by, for_good = fields
+    return fields if for_good else fields[:-1] if invited_by else fields[:-2]
 
 
 def open_heartbeat(
@@ -190,7 +198,7 @@ def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:
 
 def _claims(beat: Heartbeat) -> bytes:
     """Encoded, so that comparing them is comparing bytes."""
-    stands = beat.endpoints, beat.introducers, beat.operator, beat.stable, beat.member, beat.leaving
+    stands = beat.endpoints, beat.introducers, beat.operator, beat.stable, beat.member, beat.leaving, beat.for_good
     return _encoder.encode(
         (
             stands,

@@ -142,6 +142,16 @@ class SimNode:
         for path, content in kept.items():  # a killed process tidies nothing up
             path.write_bytes(content)
 
+    async def stop(self, wire: SimNetwork) -> None:
+        """End the run as a signal does: the last packets leave, files are closed."""
+        task, self.task = self.task, None
+        assert task is not None, f"{self.name} does not run"
+        task.cancel()
+        await asyncio.wait([task])
+        await asyncio.sleep(1.0)  # for what is on its way
+        wire.kill(self.name)
+        await self.node_core.close()
+
     def wipe(self) -> None:
         """Give a killed node an empty disk."""
         self.disk = MemoryDisk()

@@ -159,6 +159,10 @@ class World:
         self._note_loss(node)
         await node.kill(self.wire)
 
+    async def stop(self, node: SimNode) -> None:
+        """Have a node end as it does when it is told to: it says farewell; return when it is over."""
+        await node.stop(self.wire)
+
     async def restart(self, node: SimNode) -> None:
         """Start a killed node on what its disk holds."""
         node.start(self._tasks, self._around)

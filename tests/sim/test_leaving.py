@@ -1,0 +1,74 @@
+"""Who leaves for good owns nothing at once, hands everything over, and nothing is missing from any answer meanwhile."""
+
+import pytest
+
+from index import SearchRequest
+from node.simulation.census import take_census, thin_records
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+from tests.sim.judged import assert_complete, crawled
+
+NOTICED_S = 5.0
+HANDED_OVER_S = 60.0
+JOINED_S = 20.0
+FORGOTTEN_S = 65.0  # attesters look through their names once a minute
+
+
+def owns_nothing(nodes: list[SimNode], leaver: SimNode) -> bool:
+    """Whether no node's view gives a slot to the one that leaves."""
+    me = leaver.overlay.node_id
+    return not any(me in owners for node in nodes for owners in node.overlay.view.owners_by_slot())
+
+
+def holds_nothing(leaver: SimNode) -> bool:
+    return not leaver.node_core.store.records.occupied(0)
+
+
+async def total(node: SimNode, query: str) -> int:
+    return int((await node.node_core.index.searcher.search(SearchRequest(query)))["total"])
+
+
+@pytest.mark.parametrize("replicas", [3, 1])
+def test_who_leaves_hands_everything_over_and_no_answer_lacks_anything(replicas: int) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.crawl()
+        await crawled(world)
+        leaver, others = nodes[2], [*nodes[:2], *nodes[3:]]
+        query = next(iter(sorted(take_census(nodes).texts.values(), key=lambda text: text.url))).title.split()[0]
+        before = await total(nodes[0], query)
+        assert before and not holds_nothing(leaver)
+        leaver.overlay.leave_for_good()
+        await world.until(lambda: owns_nothing(nodes, leaver), NOTICED_S)
+        began = world.loop.time()
+        while not holds_nothing(leaver):
+            assert world.loop.time() - began < HANDED_OVER_S
+            assert [await total(node, query) for node in others] == [before] * len(others)
+            await world.pass_time(1.0)
+        assert not thin_records(take_census(others), others)
+        await world.stop(leaver)
+        assert [await total(node, query) for node in others] == [before] * len(others)
+        await crawled(world)
+        assert_complete(world)
+
+    simulate(scenario, WorldPlan(replicas=replicas, strategy={"min_acks": min(2, replicas)}))
+
+
+@pytest.mark.parametrize("away_s", [2.0, 90.0])
+def test_who_left_and_starts_again_is_a_newcomer(away_s: float) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(60.0)
+        leaver, others = nodes[3], nodes[:3]
+        leaver.overlay.leave_for_good()
+        await world.until(lambda: owns_nothing(nodes, leaver), NOTICED_S)
+        await world.stop(leaver)
+        await world.pass_time(away_s)
+        began, me = min(node.clock().wall for node in others), leaver.overlay.node_id
+        if away_s > FORGOTTEN_S:
+            assert not any(node.core.members.admission.attesters(me) for node in others)
+        await world.restart(leaver)
+        await world.until(lambda: all(me in node.overlay.view.members() for node in others), JOINED_S)
+        assert not any(node.core.members.seniority.since(me) < began for node in others)
+
+    simulate(scenario)
