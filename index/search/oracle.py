@@ -101,18 +101,21 @@ class SearchOracle:
         marks: list[ForwardRecord] = []
         rest = list(found)
         while rest:
-            begin = len(hits)
+            begin, shown = len(hits), Counter[str]()
             for most in (OF_ONE_HOST, TEN) if is_crowded else (TEN,):
                 left: list[_Found] = []
-                for scored, text, forward in rest:
-                    of_host = sum(host_of(hit.text.url) == host_of(text.url) for hit in hits[begin:])
-                    if len(hits) - begin == TEN or of_host >= most:
+                for number, (scored, text, forward) in enumerate(rest):
+                    if len(hits) - begin == TEN:
+                        left += rest[number:]
+                        break
+                    if shown[host_of(text.url)] >= most:
                         left.append((scored, text, forward))
                     elif (place := self._first_near(hits, marks, text, forward)) is not None:
                         hits[place] = replace(hits[place], similar=(*hits[place].similar, text))
                     else:
                         hits.append(OracleHit(text, scored))
                         marks.append(forward)
+                        shown[host_of(text.url)] += 1
                 rest = left
         return tuple(hits)
 
