@@ -126,8 +126,8 @@ def test_pages_of_a_blocked_author_are_fetched_anew_by_another():
         lost = written_by(world, author)
         others = [node for node in nodes if node is not author]
         assert len(lost) > 3
+        await world.kill(author)  # first: the strategy is handed to a node that runs
         world.publish(blocked=(author.identity.node_id.hex(),))
-        await world.kill(author)
         await world.until(lambda: not written_by(world, author), HIDDEN_WITHIN_S)
         await world.until(lambda: lost <= take_census(others).texts.keys(), 900.0)
         await crawled(world)
