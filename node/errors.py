@@ -57,6 +57,14 @@ class NotProved(InputError):
 
 
 @dataclass(eq=False)
+class NobodyElse(InputError):
+    """Says that a node cannot hand over what lies there, because its network has no other member."""
+
+    def __str__(self) -> str:
+        return "no other member is there to take what lies here; start one, or end without it: --now"
+
+
+@dataclass(eq=False)
 class DataDirLocked(LocalError):
     """Says that another process uses the data directory."""
 

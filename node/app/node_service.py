@@ -19,6 +19,7 @@ from dht import (
 )
 from index import SearchRequest
 from node.app.answer_cache import AnswerCache
+from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus
 from node.app.strategy_preview import StrategyPreview
@@ -32,10 +33,16 @@ class NodeService:
     """The `Service` of a node that runs in this process."""
 
     def __init__(
-        self, node_core: NodeCore, overlay: OverlayService, network: Network, quota_bytes: int, clock: Clock
+        self,
+        node_core: NodeCore,
+        overlay: OverlayService,
+        network: Network,
+        quota_bytes: int,
+        departure: Departure,
+        clock: Clock,
     ) -> None:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
-        self._network, self._clock = network, clock
+        self._network, self._departure, self._clock = network, departure, clock
         self._status = NodeStatus(node_core, overlay, network, quota_bytes, clock)
         self._answers = AnswerCache()
         self._previews = StrategyPreview(node_core.store, overlay, clock)
@@ -129,6 +136,9 @@ class NodeService:
         else:
             pause.resume()
         return pause.operator_reason()
+
+    def leave(self, *, at_once: bool, is_sure: bool) -> Json:
+        return self._departure.leave(at_once=at_once, is_sure=is_sure)
 
     async def publish_strategy(self, document: bytes) -> Json:
         # Only the next version is taken from people; older ones and forks come from peers, who prove that they were

@@ -81,5 +81,9 @@ class Service(Protocol):
         """Fetch nothing for so many seconds or (None) until told otherwise, or go on; return why nothing is fetched
         now, or ""."""
 
+    def leave(self, *, at_once: bool, is_sure: bool) -> Json:
+        """Begin to leave the network for good, handing everything over, or `at_once` where the operator `is_sure`; say
+        how far it is: {state: here | leaving | gone, slots, documents, at_risk, silent}. Raises NobodyElse."""
+
     async def publish_strategy(self, document: bytes) -> Json:
         """Verify a signed strategy document, adopt it and spread it; raises BadStrategy."""

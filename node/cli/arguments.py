@@ -143,6 +143,11 @@ def _add_asking(verbs: Verbs) -> None:
     pause.add_argument("duration", nargs="?", default="", metavar="DURATION", help="such as 30m or 2h; else for good")
     _place(pause, url=True)
     _place(_verb(verbs, "resume", "query_node:resume", "fetch again"), url=True)
+    about = "leave the network for good: hand everything over, then end the node"
+    leave = _verb(verbs, "leave", "leaving:leave", about, "dse-node leave")
+    leave.add_argument("--now", action="store_true", help="hand nothing over: say what is at risk; ends with --yes")
+    leave.add_argument("--yes", action="store_true", help="do what --now says")
+    _place(leave, url=True)
 
 
 def _add_crawl(verbs: Verbs) -> None:

@@ -5,6 +5,7 @@ identity.key    the node's key      admin.token    for the web API        lock  
 identity.puzzle its solved puzzle   keys/          publisher's keys
 founder         the node's id, where it is the first node of its network: it starts though nobody answers
 invitation      what lets the node in     vouchers/    of those that this node handed out in words
+leaving     there while the node hands everything over to leave its network for good
 dht/  store/  index/                one directory a package
 """
 
@@ -32,6 +33,7 @@ class DataDir:
         self.puzzle = root / "identity.puzzle"
         self.founder = root / "founder"
         self.invitation, self.vouchers = root / "invitation", root / "vouchers"
+        self.leaving = root / "leaving"
         self.admin_token = root / "admin.token"
         self.format = root / "format"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"

@@ -7,7 +7,7 @@ import asyncio
 import logging
 import resource
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -30,6 +30,7 @@ from dht import (
     system_clock,
     when_told_to_stop,
 )
+from node.app.departure import Departure
 from node.app.environment import NodeEnvironment
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
@@ -87,16 +88,19 @@ async def _until_signalled(config: Config, data: DataDir, network: Network, faul
 
     when_told_to_stop(stop)
     try:
-        await reopening(lambda: _serve(config, data, network, faults))
+        await reopening(lambda: _serve(config, data, network, faults, stop))
     except asyncio.CancelledError:
         if not stopped:
             raise
         log.info("stopped")
 
 
-async def _serve(config: Config, data: DataDir, network: Network, faults: LocalFaults) -> None:
+async def _serve(
+    config: Config, data: DataDir, network: Network, faults: LocalFaults, stop: Callable[[], None]
+) -> None:
     async with _open_core(config, data, network, faults) as (core, overlay):
-        answers = NodeService(core, overlay, network, config.store.quota_bytes, system_clock)
+        departure = Departure(overlay, core.store, data.leaving)
+        answers = NodeService(core, overlay, network, config.store.quota_bytes, departure, system_clock)
         crawl = config.crawl
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url)
         web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
@@ -109,6 +113,7 @@ async def _serve(config: Config, data: DataDir, network: Network, faults: LocalF
             tasks.create_task(web.run(), name="web")
             tasks.create_task(_keep_event_log(core, overlay), name="event-log")
             tasks.create_task(keep_memory_small(), name="memory")
+            tasks.create_task(_leave(departure, stop), name="departure")
             rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
             tasks.create_task(rejoiner.run(), name="rejoiner")
             if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
@@ -119,6 +124,13 @@ async def _serve(config: Config, data: DataDir, network: Network, faults: LocalF
                 join = partial(overlay.join, is_trusted=is_trusted)
                 lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
                 tasks.create_task(lan.run(), name="lan")
+
+
+async def _leave(departure: Departure, stop: Callable[[], None]) -> None:
+    """Stop the process when its node has left."""
+    await departure.run()
+    log.info("node has left its network")
+    stop()
 
 
 async def _keep_event_log(core: NodeCore, overlay: OverlayService) -> None:

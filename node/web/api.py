@@ -52,6 +52,13 @@ class PauseRequest(msgspec.Struct, forbid_unknown_fields=True):
     for_s: Annotated[float, msgspec.Meta(gt=0.0, le=MAX_S)] | None = None
 
 
+class LeaveRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/leave. `at_once`: say what that puts at risk, and do it where `sure`."""
+
+    at_once: bool = False
+    sure: bool = False
+
+
 def parameters(request: web.Request, name: str) -> Values:
     """Read a request's parameters by the route that bears the handler's name."""
     return read_parameters(route(name), list(request.query.items()))
@@ -166,6 +173,11 @@ class Api:
         order = await _body(request, PauseRequest)
         reason = self._service.pause(order.paused, order.for_s)
         return json_response({"paused": order.paused, "reason": reason})
+
+    async def leave(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/leave."""
+        order = await _body(request, LeaveRequest)
+        return json_response(self._service.leave(at_once=order.at_once, is_sure=order.sure))
 
     async def publish_strategy(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/strategy."""

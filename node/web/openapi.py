@@ -227,4 +227,13 @@ _SCHEMAS: Json = {
         crawler={"type": ["object", "null"]},
     ),
     "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
+    "Leave": _object(at_once=_FLAG, sure=_FLAG),
+    "Departure": _object(
+        "state slots documents at_risk silent",
+        state={"type": "string", "enum": ["here", "leaving", "gone"]},
+        slots=_COUNT,
+        documents=_COUNT,
+        at_risk=_COUNT,
+        silent=_list(_TEXT),
+    ),
 }

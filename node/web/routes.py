@@ -127,6 +127,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     ),
     _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
     _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
+    _post("/leave", "leave", "Leave the network for good; ask again for how far it is", "Departure", "Leave"),
     _post("/strategy", "publish_strategy", "Adopt a signed strategy document and spread it"),
     HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT),
     HttpRoute("GET", "/readyz", "readyz", "200 when this node serves at least one slot, else 503", TEXT),

@@ -93,6 +93,7 @@ class FakeService:
     looks: int = 0
     broken: list[Json] = field(default_factory=list)
     is_paused: bool = False
+    left: int = 0
     warned: list[str] = field(default_factory=list)
     ready: int = 60
     gate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -249,6 +250,13 @@ class FakeService:
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         self.is_paused, self.paused_for_s = paused, for_s
         return "paused by its operator" if paused else ""
+
+    def leave(self, *, at_once: bool, is_sure: bool) -> Json:
+        """Each look finds a slot less; the third one finds the end."""
+        self.left = 3 if is_sure else self.left + (not at_once)
+        state = ("here", "leaving", "leaving", "gone")[self.left]
+        silent = ["ab" * 20] if self.left == 1 else []
+        return {"state": state, "slots": 3 - self.left, "documents": 1204, "at_risk": 7 * at_once, "silent": silent}
 
     async def publish_strategy(self, document: bytes) -> Json:
         if b"signatures" not in document:

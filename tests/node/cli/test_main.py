@@ -243,6 +243,24 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert len(json.loads(capsys.readouterr().out)) == 2
 
 
+def test_leaving_shows_its_progress_and_at_once_needs_a_yes(
+    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    (Path(home) / "admin.token").write_text(token)
+    assert main(["leave", "--yes", *place]) == 2
+    assert main(["leave", "--now", *place]) == 1
+    told = capsys.readouterr()
+    assert "7 of its 1,204 documents have no other live copy" in told.out and "--now --yes" in told.out
+    assert site.service.left == 0
+    assert main(["leave", *place]) == 0
+    told = capsys.readouterr().out
+    assert "2 slots" in told and "waits for abababababab" in told and told.endswith("the node ends\n")
+    site.service.left = 0
+    assert main(["leave", "--now", "--yes", *place]) == 0
+    assert site.service.left == 3
+
+
 def test_administration_uses_the_token_of_the_directory(
     site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -67,13 +67,22 @@ def test_reading_routes(site: Any) -> None:
 
 
 def test_administration_needs_the_token(site: Any, token: str) -> None:
-    for path in ("/api/v1/crawl", "/api/v1/pause", "/api/v1/strategy"):
+    for path in ("/api/v1/crawl", "/api/v1/pause", "/api/v1/strategy", "/api/v1/leave"):
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {token}"}):
             reply = site.send("POST", path, b"{}", **JSON, **headers)
             assert reply.status == 401
             assert reply.headers["www-authenticate"] == "Bearer"
     assert site.service.seeds == []
-    assert not site.service.is_paused
+    assert not (site.service.is_paused or site.service.left)
+
+
+def test_leaving_is_begun_and_asked_for_alike(site: Any, token: str) -> None:
+    right = {"Authorization": f"Bearer {token}", **JSON}
+    risk = site.send("POST", "/api/v1/leave", b'{"at_once": true}', **right).json
+    assert (risk["state"], risk["at_risk"]) == ("here", 7)
+    states = [site.send("POST", "/api/v1/leave", b"{}", **right).json["state"] for _ in range(3)]
+    assert states == ["leaving", "leaving", "gone"]
+    assert site.send("POST", "/api/v1/leave", b'{"now": true}', **right).status == 400
 
 
 def test_crawl_pause_and_publish(site: Any, token: str) -> None:

@@ -1,0 +1,87 @@
+"""Takes a node out of its network for good, and says how far that is and what its going would put at risk.
+
+What lies here goes to the owners that its slots have without this node, and is dropped here when all of them have it:
+so it is done when nothing lies here any more. A note outlives a restart, which goes on with it.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dht import NodeId, OverlayService, Slot, slot_range
+from node.app.wiring import StoreParts
+from node.errors import NobodyElse
+
+Json = dict[str, Any]
+LOOK_S = 1.0
+LINGER_S = 3.0  # in which who waits for the end hears of it
+SHOWN = 20  # silent owners that are named
+
+
+class Departure:
+    """One node's way out. `note`: a file that says that it is on its way, None: nothing is remembered."""
+
+    def __init__(self, overlay: OverlayService, parts: StoreParts, note: Path | None) -> None:
+        self._overlay, self._parts, self._note = overlay, parts, note
+        self._is_leaving = self._is_over = self._ends_now = False
+        if note is not None and note.exists():
+            self._leave()
+
+    def leave(self, *, at_once: bool, is_sure: bool) -> Json:
+        """Begin to leave, and say how far it is. `at_once`: end without handing anything over; only who `is_sure`
+        begins that. Raises NobodyElse where nobody can take what lies here."""
+        if at_once:
+            self._ends_now = self._ends_now or is_sure
+        if self._ends_now or not (self._is_leaving or at_once):
+            self._begin()
+        return self.progress()
+
+    def progress(self) -> Json:
+        """Return {state: here | leaving | gone, slots, documents, at_risk, silent}: what lies here still, documents of
+        which no live node has another copy, and the owners that are waited for."""
+        view, bits = self._overlay.view, self._overlay.view.strategy.slot_bits
+        documents = at_risk = 0
+        silent = set[NodeId]()
+        slots = list(self._slots())
+        for slot in slots:
+            count = self._parts.records.summary(*slot_range(slot, bits)).documents
+            documents += count
+            at_risk += 0 if any(peer != view.node_id for peer in view.ready(slot)) else count
+            silent |= {peer for peer in view.owners(slot) if not view.is_live(peer)}
+        return {
+            "state": "gone" if self._is_over else "leaving" if self._is_leaving else "here",
+            "slots": len(slots),
+            "documents": documents,
+            "at_risk": at_risk,
+            "silent": sorted(peer.hex() for peer in silent)[:SHOWN],
+        }
+
+    async def run(self) -> None:
+        """Return when this node has left, and who waits for that has had time to hear it."""
+        while not (self._ends_now or (self._is_leaving and self._is_empty())):
+            await asyncio.sleep(LOOK_S)
+        self._is_over = True
+        if self._note is not None:
+            self._note.unlink(missing_ok=True)
+        await asyncio.sleep(LINGER_S)
+
+    def _begin(self) -> None:
+        view = self._overlay.view
+        if not self._ends_now and self._parts.records.occupied(0) and set(view.members()) <= {view.node_id}:
+            raise NobodyElse()
+        if self._note is not None:
+            self._note.touch(0o600)
+        self._leave()
+
+    def _leave(self) -> None:
+        self._is_leaving = True
+        self._overlay.leave_for_good()
+
+    def _slots(self) -> Iterator[Slot]:
+        """The slots in which anything lies here."""
+        return map(Slot, sorted(self._parts.records.occupied(self._overlay.view.strategy.slot_bits)))
+
+    def _is_empty(self) -> bool:
+        kept = self._parts.replicator.status()
+        return not (kept.handing_over or kept.owed_now or kept.writing_bytes or self._parts.records.occupied(0))
