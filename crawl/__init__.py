@@ -21,6 +21,7 @@ from crawl.errors import (
     FetchFailed,
     PageUnreadable,
 )
+from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.fetcher import open_fetcher
 from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, Locate, nowhere
 from crawl.fetch_hours import FetchHours
@@ -58,6 +59,7 @@ __all__ = [
     "SCOPE_KINDS",
     "AddressRefused",
     "AliasEvidence",
+    "BadCoding",
     "BadHostsFile",
     "BadUrl",
     "BandwidthWait",
@@ -100,6 +102,7 @@ __all__ = [
     "allowed_depth",
     "canonical_url",
     "change_rate",
+    "decode_body",
     "decode_visit",
     "different_bits",
     "encode_visit",

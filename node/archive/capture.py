@@ -56,7 +56,10 @@ class ReadLimits(msgspec.Struct, frozen=True):
     record_bytes: int = 64 << 20  # unpacked; our crawler keeps pages of a few MB
     head_bytes: int = 1 << 16  # of a record's head, and of the HTTP head in it
     headers: int = 512
-    ratio: int = 1_100  # of unpacked to packed bytes of a body; deflate packs zeros 1,032 times
+    ratio: int = 100  # of unpacked to packed bytes; pages are packed 3 to 20 times, zeros 1,032 times
+
+
+DEFAULT_LIMITS = ReadLimits()
 
 
 def capture_of(record: Record, document: Document) -> Capture:
