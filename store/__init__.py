@@ -22,8 +22,8 @@ from store.replication.replicator import Replicator
 
 __all__ = [
     "MAX_MEDIA_TYPE_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "Document", "Draft", "HostAlias", "HostRecord",
-    "Kind", "MemoryDisk", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator", "SlotReport",
-    "SlotReportReply", "StoreConfig",
+    "Kind", "MemoryDisk", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator",
+    "SlotReport", "SlotReportReply", "StoreConfig",
     "StoreCorrupt", "TooFewCopies", "Version", "decode_document", "decode_host", "encode_document", "encode_host",
     "host_name", "host_url", "open_package", "pack", "page_in", "sign_package", "url_of",
 ]  # fmt: skip

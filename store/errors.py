@@ -1,7 +1,7 @@
 """The store's errors, by whose fault they are.
 
-Pure: values only. `BadReplica`, `TooFewCopies` and `NotGranted`: other nodes; `BadDraft`: our caller; `StoreCorrupt`:
-this machine.
+Pure: values only. `BadReplica`, `TooFewCopies`, `NotGranted` and `NoReadyOwner`: other nodes; `BadDraft`: our
+caller; `StoreCorrupt`: this machine.
 """
 
 from dataclasses import dataclass
@@ -44,6 +44,16 @@ class NotGranted(RemoteError):
 
     def __str__(self) -> str:
         return f"slot {self.slot}: no grant covers what is to be written; its voters are asked again within seconds"
+
+
+@dataclass(eq=False)
+class NoReadyOwner(RemoteError):
+    """Nobody who is ready for a slot said what lies in it."""
+
+    slot: int
+
+    def __str__(self) -> str:
+        return f"slot {self.slot}: none of its owners that are ready answered; read it again later"
 
 
 @dataclass(eq=False)

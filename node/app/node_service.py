@@ -10,6 +10,7 @@ from dht import (
     AdoptedStrategy,
     BadStrategy,
     Clock,
+    Key,
     Network,
     OverlayService,
     decode_signed,
@@ -23,6 +24,8 @@ from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus
 from node.app.strategy_preview import StrategyPreview
+from node.archive.network_reader import ArchivePart, ReadBounds
+from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
 from store import Document, Record, decode_document
 
@@ -99,6 +102,9 @@ class NodeService:
             stored = await self._core.store.lookup.records(names, content=False)
             found = [stored.get(url) for url in names]
         return [self._document(record) if record else None for record in found]
+
+    async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
+        return await self._core.store.reader.read(wish, start, bounds, content=content)
 
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
         url = known_url(url)

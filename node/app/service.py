@@ -1,13 +1,17 @@
 """What the web listener asks of a node: one protocol, which `node/app/node_service.py` and the tests' fake implement.
 
-Pure: values and a protocol. Every answer is plain data, ready for JSON, in the shapes of the HTTP contract.
+Pure: values and a protocol. Every answer is plain data, ready for JSON, in the shapes of the HTTP contract; what the
+archive reads are values that HTTP shows in several shapes.
 """
 
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from crawl import ScopeKind
+from dht import Key
 from index import SearchRequest
+from node.archive.network_reader import ArchivePart, ReadBounds
+from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
 
 Json = dict[str, Any]
@@ -47,6 +51,10 @@ class Service(Protocol):
     async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
         """Return stored documents by URL, in order; null for a URL that is none, or not stored. `local`: only what lies
         on this node's own disk."""
+
+    async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
+        """Read stored pages that are wished for, from a key on and in the order of keys, that their authors let others
+        show, with or without contents."""
 
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
         """Return a document and its stored content, read from any ready replica; None where it may not be shown."""

@@ -17,6 +17,7 @@ from crawl import (
 from dht import PeerAudit, SiteShards
 from index import Agree, IndexConfig, LocalIndex, Searcher
 from node.app.environment import NodeEnvironment
+from node.archive.network_reader import NetworkReader
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
@@ -82,7 +83,9 @@ class StoreParts:
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
         self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
-        self.lookup = UrlLookup(env.store, self.replicator, self.shards, self.host_records.learn, sweep.is_vanishing)
+        learn = self.host_records.learn
+        self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
+        self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.clock)
 
 
 class FetchParts:

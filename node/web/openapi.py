@@ -67,7 +67,7 @@ def _parameter(parameter: Parameter) -> Json:
             schema = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": parameter.most}
         case _:
             schema = {"type": "string", "maxLength": parameter.most}
-    if parameter.default not in (None, ""):
+    if parameter.default not in (None, "", ()):
         schema["default"] = parameter.default
     return {
         "name": parameter.name,
@@ -193,6 +193,30 @@ _SCHEMAS: Json = {
     ),
     "Peers": _object("peers", peers=_list(_ANY)),
     "Documents": _object("documents", documents=_list({"type": ["object", "null"]})),
+    "DocumentsRead": _object(
+        "documents next_cursor unread left_out",
+        documents=_list(
+            _object(
+                "url captured_at status headers",
+                url=_TEXT,
+                captured_at=_NUMBER,
+                status=_COUNT,
+                headers=_list(_list(_TEXT)),
+                content=_TEXT,
+                content_digest=_TEXT,
+                media_type=_TEXT,
+                charset=_TEXT,
+                language=_TEXT,
+                title=_TEXT,
+                text=_TEXT,
+                expires_at=_NUMBER,
+                author=_TEXT,
+            )
+        ),
+        next_cursor={"type": ["string", "null"]},
+        unread=_list(_object("slot reason count", slot=_COUNT, reason=_TEXT, count=_COUNT)),
+        left_out={"type": "object", "additionalProperties": _COUNT},
+    ),
     "CrawlOrder": _object(
         urls=_list(_TEXT),
         sitemaps=_list(_TEXT),

@@ -81,7 +81,7 @@ def _flag(parameter: Parameter, value: str) -> bool:
 
 
 def _texts(parameter: Parameter, given: list[str]) -> tuple[str, ...]:
-    if not given:
+    if not given and parameter.default is None:
         raise BadParameter(parameter.name, f"is missing; it takes {parameter.about}")
     if not parameter.least <= len(given) <= parameter.most:
         raise BadParameter(parameter.name, f"is given {len(given)} times, at most {parameter.most} are read")

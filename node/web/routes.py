@@ -22,7 +22,7 @@ class Parameter:
     name: str
     about: str
     kind: Kind = "text"
-    default: str | int | bool | None = ""  # None: it must be there
+    default: str | int | bool | tuple[str, ...] | None = ""  # None: it must be there
     least: int = 0
     most: int = 200
 
@@ -92,6 +92,20 @@ def _post(path: str, name: str, about: str, schema: str = "Object", takes: str =
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
 _URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
 _LOCAL = Parameter("local", "only what lies on this node's own disk", "flag", False)
+_SLOT = Parameter("slot", "only this slot of the key space, by its number", most=5)
+_HOST = Parameter("site", "only this host and those below it", most=255)
+_PREFIX = Parameter("prefix", "only URLs that begin so, with http or https", most=MAX_URL)
+_ONLY = Parameter("url", "only these pages; may be repeated", "texts", (), 0, MAX_URLS)
+_READ = (
+    _SLOT,
+    _HOST,
+    _PREFIX,
+    _ONLY,
+    Parameter("cursor", "`next_cursor` of the answer before; good at any node", most=40),
+    Parameter("limit", "documents in one answer, at most", "count", 100, 1, 1000),
+    Parameter("content", "with the bytes of the pages, in Base64", "flag", False),
+)
+_READS = "Stored documents in the order of the key space: of a slot, a site, or the whole network"
 _DOCUMENTS = "Stored documents by URL, in order; null where there is none"
 _SUGGESTED = "application/x-suggestions+json"
 _OPENSEARCH = "application/opensearchdescription+xml"
@@ -112,6 +126,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _get("/strategy/log", "strategy_log", "Every accepted version, and its forks", "Object"),
     _post("/strategy/preview", "preview_strategy", "What a draft would move: owners, documents, bytes, hosts"),
     _get("/document", "document", _DOCUMENTS, "Documents", _URLS, _LOCAL),
+    _get("/documents", "documents", _READS, "DocumentsRead", *_READ),
     _post("/crawl", "crawl", "Hand URLs to their owners", "Crawled", "CrawlOrder"),
     _post(
         "/remove",

@@ -11,6 +11,7 @@ from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
 from node.web.api import Api
+from node.web.archive import Archive
 from node.web.guard import Guard, Handler
 from node.web.monitoring import Health, Metrics
 from node.web.pages import CrawlerIdentity, Pages
@@ -34,7 +35,13 @@ class WebServer:
         self._port = config.web_port
         metrics, pages = Metrics(), Pages(service, crawler)
         self._guard = Guard(config, token, metrics, pages.problem)
-        self._handlers = (Api(service, version), pages, Snapshots(service, pages), Health(service, metrics))
+        self._handlers = (
+            Api(service, version),
+            pages,
+            Snapshots(service, pages),
+            Archive(service),
+            Health(service, metrics),
+        )
         self.listening = asyncio.Event()
 
     @property

@@ -122,6 +122,30 @@ def answer(between: ItemsBetween, ranges: Sequence[Range]) -> tuple[Range, ...]:
     return reply.ranges()
 
 
+def listing(first: bytes, end: bytes) -> tuple[Range, ...]:
+    """Return the message that asks what there is from a place up to another: a list of nothing, which the other side
+    answers with its own."""
+    return Range(first, RangeMode.SKIP), Range(end, RangeMode.LIST)
+
+
+def listed(ranges: Sequence[Range], first: bytes, end: bytes) -> tuple[list[RangeEntry], bytes]:
+    """Return what an answer to `listing` names, and the key before which that is all there is (or `end`). Raises
+    BadReplica where it is malformed, or names too little to get on."""
+    entries, upto = list[RangeEntry](), end
+    for begin, r in _checked(ranges):
+        if r.mode == RangeMode.FINGERPRINT:
+            upto = min(begin, end)
+            break
+        entries += r.entries
+    entries = [e for e in entries if first <= e.place < upto]
+    if upto == end:
+        return entries, end
+    whole = [e for e in entries if e.key < upto[:20]]  # the kinds of one key stay together
+    if len(entries) < MAX_ENTRIES or not whole:
+        raise BadReplica("reconciliation", f"a list of {len(entries)} entries that does not end")
+    return whole, upto[:20]
+
+
 class RangeSession:
     """The asking side of one reconciliation.
 

@@ -15,7 +15,7 @@ from store.disk.catalog_reader import CatalogReader
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
 from store.record.package import open_package, pack, size_of
-from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntry, RangeItem, RangeSession, item
+from store.record.range_reconciliation import END, FORM, ItemsBetween, Range, RangeEntry, RangeItem, RangeSession, item
 from store.record.record import Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication.host_writers import HostWriters
@@ -96,22 +96,31 @@ class PeerSync:
                 _items_of(catalog, slots, slot_bits, today), spans(slots, slot_bits), pull=pull
             )
         )
-        ranges = session.open()
-        for _ in range(MAX_STEPS):
-            if not ranges:
-                break
-            step = ReconcileStep(today, ranges, FORM)
-            reply = await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)
-            ranges = session.receive(reply.ranges)
+        is_done = await self.compare(peer, session, today)
         owed = [e for e in session.owed if slot_of(e.key, slot_bits) in push]
         asked = frozenset(slots)  # a peer may answer with ranges, and so with records, of slots that are not ours
         wanted = [e for e in session.wanted if slot_of(e.key, slot_bits) in asked]
         behind = await self.fetch(peer, wanted, slot_bits, pacing)
         pushed = await self.push(peer, self._ours(owed), slot_bits, pacing)
         refused = {slot_of(e.key, slot_bits) for e in owed} if pushed is None else pushed
-        if session.is_full or ranges:
+        if not is_done:
             return SyncResult(frozenset(), len(wanted), len(owed))
         return SyncResult(asked - (behind if pull else refused), len(wanted), len(owed))
+
+    async def compare(self, peer: NodeId, session: RangeSession, today: int) -> bool:
+        """Carry on a session with a peer, and return whether it came to its end. Raises RemoteError where the peer
+        fails or lies."""
+        ranges = session.open()
+        for _ in range(MAX_STEPS):
+            if not ranges:
+                break
+            ranges = session.receive(await self.ask_ranges(peer, ranges, today))
+        return not (session.is_full or ranges)
+
+    async def ask_ranges(self, peer: NodeId, ranges: tuple[Range, ...], today: int) -> tuple[Range, ...]:
+        """Send a peer one message of a session and return its answer."""
+        step = ReconcileStep(today, ranges, FORM)
+        return (await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)).ranges
 
     async def fetch(
         self, peer: NodeId, entries: Sequence[RangeEntry], slot_bits: int, pacing: Pacing = unthrottled

@@ -27,6 +27,7 @@ from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import PeerSync
 from store.replication.place_survey import PlaceSurvey
 from store.replication.proof_thread import ProofThread
+from store.replication.range_lister import RangeLister, RangePart
 from store.replication.replica_reader import Name, Records, ReplicaReader, Wants
 from store.replication.replica_repair import ReplicaRepair
 from store.replication.replica_server import ReplicaServer
@@ -108,6 +109,7 @@ class Replicator:
         )
         audit = audit or PeerAudit(clock, rng.random)
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
+        self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
         self._server = ReplicaServer(
             store,
@@ -156,9 +158,13 @@ class Replicator:
         """Return those of many records that exist, batched per peer; by default without their contents."""
         return await self._reader.read_many(wanted, content=content)
 
-    async def read_sure(self, wanted: Wants) -> tuple[Records, frozenset[Name]]:
+    async def read_sure(self, wanted: Wants, *, content: bool = False) -> tuple[Records, frozenset[Name]]:
         """Return those of many records that exist, and the names of those of which nobody said whether they do."""
-        return await self._reader.read_sure(wanted)
+        return await self._reader.read_sure(wanted, content=content)
+
+    async def list_range(self, first: Key, last: Key) -> RangePart:
+        """Name what the ready owners of a slot have in the first part of a key range of it. Raises NoReadyOwner."""
+        return await self._lister.part(first, last)
 
     def moved(self, site: str) -> None:
         """Have the records of a site moved to its places, which may be others than they were."""

@@ -4,16 +4,21 @@ import asyncio
 import http.client
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 import pytest
 
-from dht import BadStrategy, InputError, Strategy
+from dht import BadStrategy, InputError, Key, Slot, Strategy, placement_key, shards
 from index import SearchRequest
 from node.app.service import Json
+from node.archive.capture import Capture
+from node.archive.network_reader import ArchivePart, ReadBounds, UnreadPart
+from node.archive.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.job_progress import Followed
@@ -88,6 +93,7 @@ class FakeService:
     total: int | None = None
     why: list[Json] = field(default_factory=list)
     asked: list[SearchRequest] = field(default_factory=list)
+    wishes: list[tuple[Wish, Key, int, bool]] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
     looks: int = 0
@@ -184,6 +190,17 @@ class FakeService:
         found = [PAGES.get(url) for url in urls]
         return [{k: v for k, v in page.items() if k != "content"} if page else None for page in found]
 
+    async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
+        self.wishes.append((wish, start, bounds.pages, content))
+        scope = scope_of(wish, 8, lambda url: [placement_key(url)], lambda site: shards(site)[:1])
+        pages = [page for url, page in PAGES.items() if scope.accepts(url) and isinstance(page["fetched_at"], float)]
+        captures = [capture(page) for page in pages if placement_key(page["url"]) >= start]
+        captures.sort(key=lambda made: placement_key(made.url))
+        rest = captures[bounds.pages :]
+        more = placement_key(rest[0].url) if rest else None
+        unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == 7 else []
+        return ArchivePart(captures[: bounds.pages], Counter(noarchive=1), unread, more)
+
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
         page = PAGES.get(url)
         return (page, page["content"]) if page else None
@@ -262,6 +279,13 @@ class FakeService:
         if b"signatures" not in document:
             raise BadStrategy("signatures", "1 of 2 that are needed", "let another publisher sign it")
         return {"version": 4}
+
+
+def capture(page: Json) -> Capture:
+    headers = (("Content-Type", page["media_type"]), ("Content-Encoding", "gzip"))
+    digest = sha256(page["content"]).digest()
+    about = {name: page[name] for name in ("status", "content", "media_type", "charset", "title", "text", "language")}
+    return Capture(page["url"], page["fetched_at"], headers=headers, content_digest=digest, **about)
 
 
 def _hit(page: Json, query: str, explain: bool) -> Json:

@@ -1,0 +1,69 @@
+"""Answers what other programs ask of the archive: all documents of a slot, a site or the network, part by part."""
+
+import re
+from dataclasses import replace
+
+from aiohttp import web
+
+from crawl import BadUrl
+from dht import MAX_SLOT_BITS, Key, Slot
+from node.app.node_service import known_url
+from node.app.service import Service
+from node.archive.network_reader import ReadBounds
+from node.archive.scope import FIRST, Wish, wish_of
+from node.web.api import json_response, parameters
+from node.web.parameters import Values
+from node.web.problems import BadParameter
+
+MAX_CONTENT_BYTES = 8 << 20  # in one answer, and one batch of pages beyond
+READ_S = 10.0  # then an answer ends with what there is, a third of the time that a request may take
+_CURSOR = re.compile("[0-9a-f]{40}")
+
+
+class Archive:
+    """Holds the handlers of the archive, named as in the table of routes."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    async def documents(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/documents."""
+        values = parameters(request, "documents")
+        bounds = ReadBounds(values.count("limit"), MAX_CONTENT_BYTES, READ_S)
+        content = values.flag("content")
+        part = await self._service.archive(_wish(values), cursor(values), bounds, content=content)
+        return json_response(
+            {
+                "documents": part.captures,
+                "next_cursor": part.next.hex() if part.next is not None else None,
+                "unread": part.unread,
+                "left_out": part.left_out,
+            }
+        )
+
+
+def cursor(values: Values) -> Key:
+    """Return where a reading goes on, by the parameter `cursor`."""
+    text = values.text("cursor")
+    if text and not _CURSOR.fullmatch(text):
+        raise BadParameter("cursor", "is none that this network gave")
+    return Key(bytes.fromhex(text)) if text else FIRST
+
+
+def _wish(values: Values) -> Wish:
+    slot, site, prefix = values.text("slot"), values.text("site"), values.text("prefix")
+    urls = tuple(url for text in values.texts("url") if (url := known_url(text)))
+    if sum(map(bool, (site, prefix, urls))) > 1:
+        raise BadParameter("site", "excludes prefix and url")
+    number = None
+    if slot:
+        if not (slot.isascii() and slot.isdecimal()) or int(slot) >= 1 << MAX_SLOT_BITS:
+            raise BadParameter("slot", f"is no number below {1 << MAX_SLOT_BITS}")
+        number = Slot(int(slot))
+    wish = Wish(urls=urls)
+    try:
+        if site or prefix:
+            wish = wish_of(site or prefix, "domain" if site else "prefix")
+    except BadUrl as error:
+        raise BadParameter("site" if site else "prefix", str(error)) from None
+    return replace(wish, slot=number)
