@@ -42,11 +42,14 @@ class LentTurns:
         self._queues, self._delays = queues, delays
         self._out: dict[str, _Loan] = {}
         self._spared: dict[str, _Spared] = {}
+        self._returned: dict[str, float] = {}  # by whom, lately, until when we remember it
 
     def lend(self, site: str, slot: Slot, by: str, floor_s: float, now: float) -> float:
         """Lend a site's turn and return 0.0, or return the seconds after which to ask again. `slot`: in which the site
         is at home here; `floor_s`: the strategy's minimum rest."""
         self.expire(now)
+        if by in self._returned:
+            return AGAIN_S  # a question that came twice, the second time late: nobody would return that turn
         loan = self._out.get(site)
         if loan is not None:
             return 0.0 if loan.by == by else BUSY_S  # its answer may have been lost
@@ -67,6 +70,9 @@ class LentTurns:
         if loan is None or loan.by != by:
             return False
         del self._out[site]
+        self._returned[by] = now + TURN_S
+        if len(self._returned) > MAX_LENT:
+            del self._returned[next(iter(self._returned))]
         rest_s = max(rest_s, loan.rest_s)
         before, each_s = self._spared.get(site), SPARED * rest_s
         self._spared[site] = _Spared(max(now, before.until if before else now) + each_s, each_s)
@@ -76,8 +82,13 @@ class LentTurns:
     def expire(self, now: float) -> None:
         """End the turns that were not returned in time."""
         self._spared = {site: spared for site, spared in self._spared.items() if spared.until > now}
+        self._returned = {by: until for by, until in self._returned.items() if until > now}
         for site, loan in [(site, loan) for site, loan in self._out.items() if loan.expires_at <= now]:
             self.take_back(site, loan.by, loan.rest_s, now)
+
+    def next_expiry(self) -> float | None:
+        """Return the steady instant at which the next turn ends that is not returned; None where none is out."""
+        return min((loan.expires_at for loan in self._out.values()), default=None)
 
     def has(self, slot: Slot) -> bool:
         """Tell whether a site at home in a slot is being asked by somebody else."""

@@ -41,7 +41,7 @@ from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
-from dht import Clock, LocalFaults, Slot
+from dht import Clock, LocalFaults, Now, Slot
 
 log = logging.getLogger(__name__)
 
@@ -230,6 +230,7 @@ class Crawler:
             self._frontier.refetch(url, now)
 
     def _start_tasks(self, tasks: asyncio.TaskGroup) -> None:
+        self.lent_turns.expire(self._clock().steady)
         while self._has_room() and not self._late() and (task := self._frontier.pop(self._clock())):
             self._fetching += 1
             self._workers.start(tasks, task)
@@ -246,15 +247,22 @@ class Crawler:
         """Wake the loop where it waits for room, or where a task may be due before it looks by itself."""
         if self._wakes_at is not None and not self._control.changed.is_set():
             now = self._clock()
-            wait_s = self._frontier.next_due(now)
+            wait_s = self._next_due(now)
             if wait_s is None or now.steady + wait_s >= self._wakes_at:
                 return
         self._control.changed.set()
 
+    def _next_due(self, now: Now) -> float | None:
+        """Return the seconds until a task may be due, be it because a lent turn has ended; None where none will be."""
+        waits = [self._frontier.next_due(now)]
+        if (expiry := self.lent_turns.next_expiry()) is not None:
+            waits.append(max(0.0, expiry - now.steady))
+        return min((wait_s for wait_s in waits if wait_s is not None), default=None)
+
     async def _sleep(self) -> None:
         """Return when a task may be due, or when something changes."""
         now = self._clock()
-        wait_s = self._frontier.next_due(now) if self._has_room() else None
+        wait_s = self._next_due(now) if self._has_room() else None
         if wait_s is not None:
             wait_s = max(wait_s, self._late())
         self._wakes_at = now.steady + wait_s if wait_s is not None else None

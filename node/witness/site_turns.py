@@ -17,6 +17,7 @@ from node.delegation.site_token_exchange import SiteTokenExchange
 log = logging.getLogger(__name__)
 
 ASK_WITHIN_S = 3.0
+TIMES_RETURNED = 3  # a lost answer would have the site's crawler wait until the turn ends by itself
 AGAIN_S = 5.0  # until who found nobody to ask tries again
 MAX_REST_S = 86_400.0
 MOST_WAIT_S = 60.0  # between two questions
@@ -88,10 +89,12 @@ class SiteTurns:
     async def release(self, turn: LentTurn, rest_s: float) -> None:
         """Give a turn back; the site must rest for so many seconds. Never raises: a turn that stays away ends."""
         done = TurnDone(turn.site, turn.number, min(max(rest_s, 0.0), MAX_REST_S))
-        try:
-            await self._overlay.ask(turn.issuer, done, Turn, timeout_s=ASK_WITHIN_S)
-        except RemoteError as error:
-            log.debug("turn not returned site=%s to=%s reason=%s", turn.site, turn.issuer.hex(), error)
+        for _ in range(TIMES_RETURNED):
+            try:
+                await self._overlay.ask(turn.issuer, done, Turn, timeout_s=ASK_WITHIN_S)
+                return
+            except RemoteError as error:
+                log.debug("turn not returned site=%s to=%s reason=%s", turn.site, turn.issuer.hex(), error)
 
     async def _ask(self, site: str, number: int) -> tuple[NodeId | None, float]:
         view = self._overlay.view

@@ -64,6 +64,14 @@ def test_a_turn_that_is_not_returned_ends_by_itself() -> None:
     assert not turns.has(SLOT) and frontier.pop(at(TURN_S + 1.1)) is not None
 
 
+def test_a_question_that_comes_again_after_its_turn_was_returned_takes_no_other_turn() -> None:
+    frontier, _, turns = made()
+    assert turns.lend(SITE, SLOT, "one", 1.0, 0.0) == 0.0
+    assert turns.take_back(SITE, "one", 1.0, 1.0)
+    assert turns.lend(SITE, SLOT, "one", 1.0, 3.0) > 0.0 and not turns.has(SLOT)
+    assert frontier.pop(at(3.0)) is not None
+
+
 def test_who_only_asks_for_turns_takes_no_more_than_a_quarter_of_them() -> None:
     frontier, sites, turns = made(200)
     now, own, lent = 0.0, 0, 0

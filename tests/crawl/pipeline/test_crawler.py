@@ -2,7 +2,9 @@
 
 import asyncio
 from itertools import pairwise
+from urllib.parse import urlsplit
 
+import pytest
 from aiohttp import web
 
 from crawl import (
@@ -48,6 +50,17 @@ async def test_after_a_release_nothing_starts_and_what_is_open_ends(site: Web, c
     assert crawl.owner.visits[site.url("a.test", "/1")].state == VisitState.WAITING
     assert not site.paths("b.test")
     assert crawl.crawler.status().state == "idle"
+
+
+async def test_a_lent_turn_that_nobody_returns_delays_its_site_and_no_more(
+    site: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawl.frontier.lent_turns.TURN_S", 0.3)
+    site.add("a.test", {"/": linked()})
+    name = urlsplit(site.url("a.test")).netloc
+    assert crawl.crawler.lent_turns.lend(name, SLOT, "one", 0.0, crawl.crawler._clock().steady) == 0.0
+    await crawl.run(seed(site.url("a.test")))
+    assert site.url("a.test") in crawl.owner.pages
 
 
 async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
