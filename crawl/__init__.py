@@ -23,7 +23,7 @@ from crawl.errors import (
 )
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.fetcher import open_fetcher
-from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, Locate, nowhere
+from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, FindWay, Locate, anywhere, nowhere
 from crawl.fetch_hours import FetchHours
 from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
 from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
@@ -76,6 +76,7 @@ __all__ = [
     "FetchHours",
     "Fetched",
     "Fetcher",
+    "FindWay",
     "InlineParsers",
     "Locate",
     "MirrorAlias",
@@ -100,6 +101,7 @@ __all__ = [
     "VisitState",
     "admit_urls",
     "allowed_depth",
+    "anywhere",
     "canonical_url",
     "change_rate",
     "decode_body",

@@ -111,6 +111,14 @@ class HttpFetcher:
         if isinstance(error, aiohttp.ConnectionTimeoutError) or error.errno == errno.ETIMEDOUT:
             self._families.silent(addresses[0], now)
 
+    async def find_way(self, url: str) -> None:
+        """Find addresses of a URL's host that this machine has a way to; raises FetchFailed, AddressRefused or
+        FamilyMissing as a fetch would."""
+        try:
+            await self._resolver.usable(split_url(url).host)
+        except OSError as error:
+            raise FetchFailed(url, _reason(error)) from error
+
     async def locate(self, url: str) -> str:
         """Return the literal address that a fetch of this URL will try first, "" where none is known; never raises."""
         host = split_url(url).host

@@ -104,8 +104,15 @@ def broken_coding(error: BadCoding) -> str:
 Locate = Callable[[str], Awaitable[str]]
 """The literal address that a fetch of this URL will try first, "" where none is known here; never raises."""
 
+FindWay = Callable[[str], Awaitable[None]]
+"""Raises what a fetch of this URL would where no way leads to its host from here; the host is not asked."""
+
 BandwidthWait = Callable[[], float]
 """Seconds until another fetch may begin, as far as the owner of this machine limits what it takes from the web."""
+
+
+async def anywhere(url: str) -> None:
+    """Return, as a `FindWay` to which a way leads everywhere."""
 
 
 async def nowhere(url: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from crawl import BandwidthWait, Fetcher, Locate, Parsers, nowhere
+from crawl import BandwidthWait, Fetcher, FindWay, Locate, Parsers, anywhere, nowhere
 from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from node.crawling.machine_load import MachineReading
 from node.sites.mirror_finder import Sampling
@@ -33,6 +33,7 @@ class NodeEnvironment:
     witness_fetcher: Fetcher | None = (
         None  # for pages that it looks at as a witness, where their requests are told apart
     )
+    find_way: FindWay = anywhere  # whether the fetcher has a way to a host
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does

@@ -195,7 +195,8 @@ class WitnessParts:
         turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
         fetcher = env.witness_fetcher or env.fetcher
         refusal = lambda url: fetching.refusals.reason(url) or fetching.pause.operator_reason()  # noqa: E731
-        self.look = SecondLook(config, fetcher, env.parsers, turns, budget, fetching.decide, refusal, clock)
+        parsers, find_way, decide = env.parsers, env.find_way, fetching.decide
+        self.look = SecondLook(config, fetcher, find_way, parsers, turns, budget, decide, refusal, clock)
         check = RecordCheck(RecordRules(), store.shards, env.store.denial)
         fetch, refetch = fetching.fetcher, crawl.refetch
         replacement = PageReplacement(config, overlay, env.store, env.parsers, fetch, refetch)

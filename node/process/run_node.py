@@ -176,6 +176,7 @@ async def _open_core(
             overlay=overlay,
             store=store,
             fetcher=fetcher,
+            find_way=fetcher.find_way,
             locate=fetcher.locate,
             late=fetcher.late_s,
             parsers=await stack.enter_async_context(open_parsers(config.crawl)),

@@ -42,14 +42,19 @@ class ScriptedFetcher:
         self._as_witness = as_witness
         self._web, self._node, self._log, self._families, self._has = web, node, log, families, has
 
-    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """Return the scripted reply after its latency; raises FamilyMissing, or FetchFailed where the node tries what
-        its machine cannot."""
+    async def find_way(self, url: str) -> None:
+        """Raise FamilyMissing where the node believes that its machine has no family of a site's."""
         host = split_url(url).host
         there = self._web.families.get(host, BOTH)
         if self._families.working.isdisjoint(there):
             raise FamilyMissing(host, there[0])
-        if self._has.isdisjoint(there):
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        """Return the scripted reply after its latency; raises FamilyMissing, or FetchFailed where the node tries what
+        its machine cannot."""
+        await self.find_way(url)
+        host = split_url(url).host
+        if self._has.isdisjoint(self._web.families.get(host, BOTH)):
             raise FetchFailed(url, "connection: Network is unreachable")
         now, reply = asyncio.get_running_loop().time(), self._web.reply_to(self._node, url)
         self._log.append(Visited(self._node, url, now, now + reply.latency_s, self._as_witness))

@@ -101,11 +101,13 @@ class SimNode:
         if joins and not self.is_founder and not RecordStore(self.disk, STORE, self.clock).occupied(0):
             overlay.expect_others()
         has = frozenset(address.family for address in self.addresses)
+        fetcher = ScriptedFetcher(around.web, self.name, around.log, overlay.families, has)
         environment = NodeEnvironment(
             identity=self.identity,
             overlay=overlay,
             store=RecordStore(self.disk, STORE, self.clock, faults),
-            fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has),
+            fetcher=fetcher,
+            find_way=fetcher.find_way,
             witness_fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has, as_witness=True),
             parsers=InlineParsers(),
             clock=self.clock,

@@ -11,10 +11,10 @@ from crawl import (
     AddressRefused,
     CrawlConfig,
     Decide,
-    FamilyMissing,
     Fetched,
     Fetcher,
     FetchFailed,
+    FindWay,
     PageUnreadable,
     Parsers,
     Robots,
@@ -47,6 +47,7 @@ class SecondLook:
         self,
         config: CrawlConfig,
         fetcher: Fetcher,
+        find_way: FindWay,
         parsers: Parsers,
         turns: SiteTurns,
         budget: WitnessBudget,
@@ -54,7 +55,8 @@ class SecondLook:
         refusal: Callable[[str], str],
         clock: Clock,
     ) -> None:
-        self._config, self._fetcher, self._parsers, self._turns = config, fetcher, parsers, turns
+        self._config, self._fetcher, self._find_way = config, fetcher, find_way
+        self._parsers, self._turns = parsers, turns
         self._budget, self._decide, self._refusal, self._clock = budget, decide, refusal, clock
         self._robots = RobotsCache(config, fetcher, clock)
         self.fetches = 0  # requests made as a witness, robots.txt among them
@@ -62,10 +64,12 @@ class SecondLook:
 
     async def observe(self, url: str) -> Look | None:
         """Look at a page, for which the budget gave one fetch; None where that cannot be, or there is no text. Raises
-        FamilyMissing where the page's site has only a family of address that this machine has not."""
+        FamilyMissing where the page's site has only a family of address that this machine has not; no turn of the site
+        is asked for then."""
         made = 0
         try:
             while made < REQUESTS and self._may(url):
+                await self._find_way(url)
                 turn = await self._turns.acquire(site_of(url), TURN_WITHIN_S)
                 if turn is None:
                     self.without_turn += 1
@@ -73,9 +77,6 @@ class SecondLook:
                 made += 1
                 if (fetched := await self._request(url, turn)) is not None:
                     return await self._read(fetched)
-        except FamilyMissing:
-            made -= 1
-            raise
         except (AddressRefused, FetchFailed, PageUnreadable) as error:
             log.debug("witness saw nothing url=%s reason=%s", url, error)
         finally:

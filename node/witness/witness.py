@@ -175,11 +175,13 @@ class Witness:
         return change_rate(decode_visit(visited.body).history, USUAL_S) * elapsed_s <= MOST_CHANCE
 
     async def _look_first(self, record: Record, *, is_handed: bool) -> None:
-        """Look at a page that nobody called for; one that this machine cannot reach is handed on, once."""
+        """Look at a page that nobody called for; one that this machine cannot reach is handed on, once, and counts as
+        one that it looked at, so that it hands on no more than it would look at."""
         try:
             await self._look_at(record, self._hearing.call)
         except FamilyMissing as missing:
             if not is_handed:
+                self._budget.take(asked=True)
                 await self._hearing.hand_on(record, missing.family)
 
     async def _answer_call(self, call: Call) -> None:

@@ -2,6 +2,7 @@
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count
@@ -16,6 +17,7 @@ from node.simulation.scripted_web import ScriptedReply, ScriptedWeb
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
 from node.views.witness import found_line
+from node.witness.draw import COST
 from store import Document, Kind, Record, decode_document
 from tests.sim.judged import MIN_DELAY_S
 
@@ -44,10 +46,10 @@ def lie(url: str, reply: ScriptedReply) -> ScriptedReply:
     return other_words(url, reply, Random(f"lie {url}")) if is_page else reply
 
 
-def hurry(nodes: Iterable[SimNode]) -> None:
-    """Let nodes look at pages as if they fetched a thousand more every second: what a share buys is shown elsewhere."""
+def hurry(nodes: Iterable[SimNode], by: int = 1000) -> None:
+    """Let nodes look at pages as if they fetched so many more every second: what a share buys is shown elsewhere."""
     for node in nodes:
-        node.node_core.witnessing.witness._fetched = count(0, 1000).__next__
+        node.node_core.witnessing.witness._fetched = count(0, by).__next__
 
 
 def accused(nodes: Iterable[SimNode]) -> set[NodeId]:
@@ -157,6 +159,7 @@ def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetch
 
 
 MIXED = replace(WEB, seed=35)
+FAR = WorldPlan(seed=36, hosts=12, pages=4)
 FEW: tuple[Family, ...] = (6,)  # the family of all sites, and of three that could look at them
 MANY: tuple[Family, ...] = (4,)
 
@@ -182,6 +185,42 @@ def test_pages_of_sites_that_most_owners_cannot_reach_are_looked_at_by_those_who
         assert accused(honest) <= {liar.identity.node_id}
 
     simulate(scenario, MIXED)
+
+
+def test_who_has_no_way_to_a_site_asks_for_none_of_its_turns_and_others_look_in_its_place():
+    async def scenario(world: World) -> None:
+        spread_out(world.web, FAR.hosts)
+        world.web.families |= dict.fromkeys(world.web.addresses, FEW)
+        both = (*MANY, *FEW)
+        nodes = [await world.add_with(has) for has in (both, both, both, MANY, MANY, MANY)]
+        able, blind = nodes[:3], nodes[3:]
+        asked, handed = Counter[str](), Counter[str]()
+        for node in nodes:
+            note(node.node_core.witnessing.look._turns, "acquire", node, asked)
+            note(node.node_core.witnessing.hearing, "hand_on", node, handed)
+        hurry(able)
+        hurry(blind, by=5)
+        await world.pass_time(30.0)
+        await world.crawl()
+        await world.until(lambda: sum(node.node_core.witnessing.witness.compared for node in nodes) > 9, FOUND_WITHIN_S)
+        await world.pass_time(60.0)
+        assert set(asked) <= {node.name for node in able}
+        assert sum(asked.values()) <= sum(visited.as_witness for visited in world.log) + len(nodes), "one a request"
+        share = world.loop.time() * 5 * 0.03 / COST
+        assert all(0 < handed[node.name] <= share for node in blind), "a page handed on counts as one looked at"
+
+    simulate(scenario, FAR)
+
+
+def note(part: object, name: str, node: SimNode, counted: Counter[str]) -> None:
+    """Count the calls of a method of a node's part."""
+    method = getattr(part, name)
+
+    def noted(*args: object) -> object:
+        counted[node.name] += 1
+        return method(*args)
+
+    setattr(part, name, noted)
 
 
 class ChangingWeb:

@@ -257,6 +257,17 @@ async def test_sites_that_are_silent_in_one_family_show_that_it_leads_nowhere(
         deaf.close()
 
 
+async def test_whether_there_is_a_way_to_a_host_is_said_without_asking_it(config: CrawlConfig, tmp_path: Path) -> None:
+    hosts = tmp_path / "hosts"
+    hosts.write_text("four.test 127.0.0.1\nsix.test ::1\n")
+    config = replace(config, hosts_file=str(hosts))
+    async with open_fetcher(config, "0", system_clock, WorkingFamilies((4,))) as fetcher:
+        await fetcher.find_way("http://four.test:1/")
+        for url, error in (("http://six.test:1/", FamilyMissing), ("http://none.test/", FetchFailed)):
+            with pytest.raises(error):
+                await fetcher.find_way(url)
+
+
 async def test_the_address_that_was_checked_is_the_one_that_is_used(
     site: Web, config: CrawlConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
