@@ -3,10 +3,10 @@
 Pure, but for the stream that it writes to.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import BinaryIO
+from typing import IO
 
 from node.archive.capture import Capture, ExportSummary
 
@@ -16,10 +16,10 @@ LATEST_S = 253_402_300_799.0  # the last second of 9999: no format has a later y
 class ArchiveOutput:
     """A stream that only grows, as zipfile takes it, too."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: IO[bytes]) -> None:
         self._out = out
         self._digest = sha256()
-        self._bytes = self._captures = self._content_bytes = self._forbidden = 0
+        self._bytes = self._captures = self._content_bytes = self._forbidden = self._unfit = 0
 
     def write(self, data: bytes) -> int:
         """Write all of some bytes."""
@@ -36,11 +36,16 @@ class ArchiveOutput:
         """Pass on to the stream below what waits in memory."""
         self._out.flush()
 
-    def allowed(self, captures: Iterable[Capture]) -> Iterator[Capture]:
-        """Yield the captures that may be copied, and count them and the others."""
+    def allowed(
+        self, captures: Iterable[Capture], fits: Callable[[Capture], bool] = lambda capture: True
+    ) -> Iterator[Capture]:
+        """Yield the captures that may be copied and that the format can tell, and count them and the others."""
         for capture in captures:
             if capture.noarchive:
                 self._forbidden += 1
+                continue
+            if not fits(capture):
+                self._unfit += 1
                 continue
             self._captures += 1
             self._content_bytes += len(capture.content)
@@ -49,7 +54,7 @@ class ArchiveOutput:
     def summary(self) -> ExportSummary:
         """Say what was written; the file must be complete."""
         digest = self._digest.digest()
-        return ExportSummary(self._captures, self._content_bytes, self._forbidden, self._bytes, digest)
+        return ExportSummary(self._captures, self._content_bytes, self._forbidden, self._bytes, digest, self._unfit)
 
 
 def instant(at: float) -> datetime:

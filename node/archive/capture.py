@@ -48,6 +48,7 @@ class ExportSummary(msgspec.Struct, frozen=True):
     forbidden: int  # left out, because their authors forbid copies
     file_bytes: int
     file_digest: bytes  # SHA-256 of the file
+    unfit: int = 0  # left out, because the format cannot tell what they are
 
 
 class ReadLimits(msgspec.Struct, frozen=True):

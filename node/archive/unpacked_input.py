@@ -6,7 +6,7 @@ place, since a page may hold what looks like a record. Source: RFC 1952 (a file 
 """
 
 from collections.abc import Iterator
-from typing import BinaryIO, cast
+from typing import IO, cast
 
 from isal import isal_zlib
 
@@ -27,7 +27,7 @@ class Unreadable(ValueError):
 class UnpackedInput:
     """A file as lines and stretches of bytes."""
 
-    def __init__(self, file: BinaryIO, limits: ReadLimits) -> None:
+    def __init__(self, file: IO[bytes], limits: ReadLimits) -> None:
         self._pieces = _pieces(file, limits)
         self._held, self._at, self._before = b"", 0, 0
         self._is_member = False  # whether what is held begins a member, of which nothing was read yet
@@ -60,6 +60,10 @@ class UnpackedInput:
         """Pass over so many bytes; raises Unreadable as `read` does."""
         for _ in self._stretch(count):
             pass
+
+    def is_over(self) -> bool:
+        """Tell whether nothing follows."""
+        return self._at == len(self._held) and not self._read_on(is_inside=False)
 
     def next_member(self) -> bool:
         """Pass over what is left of a broken member; return whether another one follows. May raise Unreadable."""
@@ -96,7 +100,7 @@ class UnpackedInput:
         return False
 
 
-def _pieces(file: BinaryIO, limits: ReadLimits) -> Iterator[tuple[bytes, bool]]:
+def _pieces(file: IO[bytes], limits: ReadLimits) -> Iterator[tuple[bytes, bool]]:
     """Yield a file's content in pieces, each with whether it begins a gzip member; raises Unreadable."""
     data = file.read(PACKED_BYTES)
     if not data.startswith(GZIP):

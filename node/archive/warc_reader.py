@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha1, sha256
-from typing import BinaryIO
+from typing import IO
 
 from crawl import BadCoding, decode_body
 from node.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture, ReadLimits
@@ -30,7 +30,7 @@ _GZIPS = ("gzip", "x-gzip")
 _SHA = {"sha1": sha1, "sha256": sha256}
 
 
-def read_warc(file: BinaryIO, limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[Capture | ArchiveFlaw]:
+def read_warc(file: IO[bytes], limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[Capture | ArchiveFlaw]:
     """Yield the captures of a WARC in order, and a flaw for each record that gives none though it should."""
     pages = _Pages(limits)
     for record in read_records(file, limits, _is_wanted):

@@ -4,7 +4,7 @@ Pure, but for the stream that it reads from. Source: ISO 28500:2017 (WARC 1.1).
 """
 
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import IO
 
 import msgspec
 
@@ -33,7 +33,7 @@ class WarcRecord(msgspec.Struct, frozen=True):
 
 
 def read_records(
-    file: BinaryIO, limits: ReadLimits, wanted: Callable[[Fields], bool]
+    file: IO[bytes], limits: ReadLimits, wanted: Callable[[Fields], bool]
 ) -> Iterator[WarcRecord | ArchiveFlaw]:
     """Yield the records of a WARC in order, with the blocks of those that are `wanted`, and what cannot be read."""
     source = UnpackedInput(file, limits)
@@ -59,7 +59,7 @@ def read_records(
                 yield WarcRecord(place, fields, block)
 
 
-def response_targets(file: BinaryIO) -> Iterator[str]:
+def response_targets(file: IO[bytes]) -> Iterator[str]:
     """Yield the addresses of the responses in a WARC, in order; raises ValueError where it is none, or ends within."""
     is_empty = True
     for record in read_records(file, DEFAULT_LIMITS, lambda fields: False):

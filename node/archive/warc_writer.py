@@ -6,7 +6,7 @@ WARC says that there is no head. Source: ISO 28500:2017.
 """
 
 from collections.abc import Iterable
-from typing import BinaryIO
+from typing import IO
 from uuid import NAMESPACE_URL, uuid5
 
 from isal import igzip_lib
@@ -74,7 +74,7 @@ class WarcWriter:
         return began, self._out.tell() - began
 
 
-def write_warc(captures: Iterable[Capture], file: BinaryIO, made_at: float) -> ExportSummary:
+def write_warc(captures: Iterable[Capture], file: IO[bytes], made_at: float) -> ExportSummary:
     """Write captures as they come."""
     out = ArchiveOutput(file)
     writer = WarcWriter(out, made_at)
