@@ -6,6 +6,7 @@ so it is done when nothing lies here any more. A note outlives a restart, which 
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,16 +25,17 @@ class Departure:
 
     def __init__(self, overlay: OverlayService, parts: StoreParts, note: Path | None) -> None:
         self._overlay, self._parts, self._note = overlay, parts, note
-        self._is_leaving = self._is_over = self._ends_now = False
+        self._is_leaving = self._is_over = False
+        self._at_once = asyncio.Event()
         if note is not None and note.exists():
             self._leave()
 
     def leave(self, *, at_once: bool, is_sure: bool) -> Json:
         """Begin to leave, and say how far it is. `at_once`: end without handing anything over; only who `is_sure`
         begins that. Raises NobodyElse where nobody can take what lies here."""
-        if at_once:
-            self._ends_now = self._ends_now or is_sure
-        if self._ends_now or not (self._is_leaving or at_once):
+        if at_once and is_sure:
+            self._at_once.set()
+        if not self._is_leaving and (is_sure or not at_once):
             self._begin()
         return self.progress()
 
@@ -59,8 +61,10 @@ class Departure:
 
     async def run(self) -> None:
         """Return when this node has left, and who waits for that has had time to hear it."""
-        while not (self._ends_now or (self._is_leaving and self._is_empty())):
-            await asyncio.sleep(LOOK_S)
+        while not (self._at_once.is_set() or (self._is_leaving and self._is_empty())):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._at_once.wait()
         self._is_over = True
         if self._note is not None:
             self._note.unlink(missing_ok=True)
@@ -68,7 +72,7 @@ class Departure:
 
     def _begin(self) -> None:
         view = self._overlay.view
-        if not self._ends_now and self._parts.records.occupied(0) and set(view.members()) <= {view.node_id}:
+        if not self._at_once.is_set() and self._parts.records.occupied(0) and set(view.members()) <= {view.node_id}:
             raise NobodyElse()
         if self._note is not None:
             self._note.touch(0o600)
