@@ -65,6 +65,18 @@ class NobodyElse(InputError):
 
 
 @dataclass(eq=False)
+class BadBackup(InputError):
+    """Says why a backup cannot be made or restored."""
+
+    source: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.problem}; {self.remedy}"
+
+
+@dataclass(eq=False)
 class DataDirLocked(LocalError):
     """Says that another process uses the data directory."""
 

@@ -9,6 +9,7 @@ from store.config import StoreConfig
 from store.disk.catalog_reader import RecordChange
 from store.disk.file_system import MemoryDisk
 from store.disk.record_store import RecordStore
+from store.disk.store_copy import store_copy
 from store.errors import BadReplica, StoreCorrupt, TooFewCopies
 from store.record.denial import PROOF_PATH, REMOVED
 from store.record.document import MAX_MEDIA_TYPE_CHARS, Document, decode_document, encode_document
@@ -25,5 +26,5 @@ __all__ = [
     "Kind", "MemoryDisk", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator",
     "SlotReport", "SlotReportReply", "StoreConfig",
     "StoreCorrupt", "TooFewCopies", "Version", "decode_document", "decode_host", "encode_document", "encode_host",
-    "host_name", "host_url", "open_package", "pack", "page_in", "sign_package", "url_of",
+    "host_name", "host_url", "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",
 ]  # fmt: skip

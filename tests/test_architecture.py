@@ -52,6 +52,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/joining",
         "node/views",
         "node/config",
+        "node/backup",
         "node/archive",
         "node/jobs",
         "node/sites",

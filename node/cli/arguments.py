@@ -116,10 +116,26 @@ def _add_setup(verbs: Verbs) -> None:
     _place(init, json=True)
     identity = _family(verbs, "identity", "the key that a node is known by")
     _place(_verb(identity, "show", "setup:identity_show", "print node id and public key"), json=True)
+    _add_backups(verbs)
     paths = _verb(verbs, "paths", "setup:paths", "print where a node keeps what")
     paths.add_argument("--keys", action="store_true", help="print every key of config.toml with default and reason")
     _place(paths, json=True)
     _json(_verb(verbs, "version", "setup:version", "print the version"))
+
+
+def _add_backups(verbs: Verbs) -> None:
+    example = "dse-node backup /media/disk --with-identity"
+    backup = _verb(verbs, "backup", "backups:make", "copy a node, which may run, into one file", example)
+    backup.add_argument("target", metavar="FILE|DIR", help="a new file; in a directory it gets a name")
+    _place(backup)
+    example = "dse-node restore node.dse ~/dse-node --with-identity"
+    restore = _verb(verbs, "restore", "backups:put_back", "make a node's directory from a backup", example)
+    restore.add_argument("file", metavar="FILE", help="what `backup` wrote")
+    restore.add_argument("dir", metavar="DIR", help="a new directory")
+    for verb in (backup, restore):
+        about = "the node's key, its invitations and publishers' keys too, closed by a pass phrase"
+        verb.add_argument("--with-identity", action="store_true", help=about)
+        verb.add_argument("--passphrase-file", metavar="FILE", help="where the pass phrase lies; else it is asked for")
 
 
 def _add_asking(verbs: Verbs) -> None:

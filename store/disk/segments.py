@@ -33,7 +33,7 @@ _LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01
 _LOOK_BYTES = 1 << 20  # read at once while looking for a header
 _HEAD_SQUEEZED, _CONTENT_SQUEEZED, _TYPE_SHIFT = 1, 2, 8
 PROBE, PROBE_BYTES = "probe", 65_536  # a file that asks whether the disk takes anything again
-_NAME = re.compile(r"segment-\d{8,}")
+SEGMENT_NAME = re.compile(r"segment-\d{8,}")
 _WORTH_SQUEEZING = 512  # bytes; a visit is mostly hashes and gains nothing
 
 
@@ -87,7 +87,7 @@ class Segments:
 
     def __init__(self, disk: Disk, segment_bytes: int, level: int) -> None:
         self._disk, self._segment_bytes, self._level = disk, segment_bytes, level
-        self.numbers = sorted(int(n.removeprefix("segment-")) for n in disk.names() if _NAME.fullmatch(n))
+        self.numbers = sorted(int(n.removeprefix("segment-")) for n in disk.names() if SEGMENT_NAME.fullmatch(n))
         self.used_bytes = sum(map(self.size, self.numbers))
         self._torn_at: int | None = None  # where the newest segment ends, were it not for bytes that would not go
 
