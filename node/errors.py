@@ -103,6 +103,16 @@ class NotJoined(LocalError):
 
 
 @dataclass(eq=False)
+class TwinRuns(LocalError):
+    """Says that a node was started though another machine runs with its identity."""
+
+    warning: str
+
+    def __str__(self) -> str:
+        return self.warning
+
+
+@dataclass(eq=False)
 class PortInUse(LocalError):
     """Says that a listener could not have its address."""
 

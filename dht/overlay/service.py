@@ -134,6 +134,10 @@ class OverlayService:
         waits = self._admission.warning() if self._admission is not None else ""
         return self._missing(now) + others + self._messenger.warnings() + ((waits,) if waits else ())
 
+    def twin_warning(self) -> str:
+        """Say that another machine runs with this node's identity; "" where none does."""
+        return next(iter(self._core.twin.warnings(self._clock().steady)), "")
+
     def invited_by(self, peer: NodeId) -> InvitedBy | None:
         """Return what a node has said of its invitation; None where it has none, or nothing is known of it."""
         said = self._core.members.admission.invited_by(peer)

@@ -44,6 +44,7 @@ from node.joining.rejoin import Rejoiner
 from node.joining.upnp import UpnpMapping, listens_everywhere
 from node.process.memory_upkeep import keep_memory_small, map_large_buffers, spare_collector
 from node.process.reopening import reopening
+from node.process.twin_stop import give_way_to_twin
 from node.version import VERSION
 from node.web import CrawlerIdentity, WebServer
 from store import RecordStore
@@ -114,6 +115,7 @@ async def _serve(
             tasks.create_task(_keep_event_log(core, overlay), name="event-log")
             tasks.create_task(keep_memory_small(), name="memory")
             tasks.create_task(_leave(departure, stop), name="departure")
+            tasks.create_task(give_way_to_twin(overlay), name="twin")
             rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
             tasks.create_task(rejoiner.run(), name="rejoiner")
             if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):

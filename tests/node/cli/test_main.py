@@ -261,6 +261,29 @@ def test_leaving_shows_its_progress_and_at_once_needs_a_yes(
     assert site.service.left == 3
 
 
+def test_a_node_is_backed_up_and_restored(home: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, words = ["--data-dir", home], tmp_path / "words"
+    words.write_text("correct horse battery staple\n")
+    phrase = ["--with-identity", "--passphrase-file", str(words)]
+    assert main(["backup", str(tmp_path), *phrase, *place]) == 0
+    (backup,) = tmp_path.glob("*.dse")
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600 and " files, " in capsys.readouterr().out
+    assert main(["backup", str(backup), *place]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert main(["restore", str(backup), str(tmp_path / "same"), *phrase]) == 0
+    assert "stop the node that it was made of" in capsys.readouterr().out
+    key = Path(home) / "identity.key"
+    assert (tmp_path / "same" / "identity.key").read_bytes() == key.read_bytes()
+    assert main(["restore", str(backup), str(tmp_path / "other")]) == 0
+    assert "a new node with the records of" in capsys.readouterr().out
+    assert (tmp_path / "other" / "identity.key").read_bytes() != key.read_bytes()
+    assert main(["restore", str(backup), str(tmp_path / "third"), "--with-identity"]) == 2
+    assert "needs a pass phrase, and there is no terminal" in capsys.readouterr().err
+    backup.write_bytes(backup.read_bytes()[:-11_000])
+    assert main(["restore", str(backup), str(tmp_path / "third")]) == 2
+    assert "ends early" in capsys.readouterr().err and not (tmp_path / "third").exists()
+
+
 def test_administration_uses_the_token_of_the_directory(
     site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
