@@ -18,7 +18,7 @@ from node.archive.scope import ArchiveScope, Wish, following, scope_of
 from node.crawling.store_change_feed import is_hidden, shown_page
 from store import Kind, Record, Replicator, decode_document
 
-BATCH = 32  # pages read at once: their contents are in memory together
+BATCH = 8  # pages read at once: their contents are in memory together
 _PAGE = (Kind.DOCUMENT, Kind.STANDING)
 Names = Mapping[DocumentId, Key]
 Learn = Callable[[Iterable[str]], Awaitable[object]]

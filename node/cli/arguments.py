@@ -151,6 +151,7 @@ def _add_asking(verbs: Verbs) -> None:
     _place(_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)
     _place(_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
     _add_crawl(verbs)
+    _add_archive(verbs)
     example = "dse-node remove https://example.org/private/"
     remove = _verb(verbs, "remove", "query_node:remove", "have pages of your own site removed everywhere", example)
     remove.add_argument("prefix", metavar="URL-PREFIX", help="all that begins so; a file at the site must name it")
@@ -183,6 +184,18 @@ def _add_crawl(verbs: Verbs) -> None:
     crawl.add_argument("--explain", metavar="URL", help="would it be fetched, by whom, when, why not; hands in nothing")
     crawl.add_argument("--wait", action="store_true", help="until each URL and what it led to has an outcome")
     _place(crawl, url=True, json=True)
+
+
+def _add_archive(verbs: Verbs) -> None:
+    archive = _family(verbs, "archive", "what the network keeps, for other programs")
+    example = "dse-node archive export --site example.org example.warc.gz"
+    export = _verb(archive, "export", "archive:export", "write pages of the whole network to a file", example)
+    export.add_argument("out", metavar="OUT", help="its ending says the format: .warc.gz or .jsonl")
+    export.add_argument("--site", default="", metavar="HOST", help="only this host and those below it")
+    export.add_argument("--prefix", default="", metavar="URL", help="only URLs that begin so")
+    export.add_argument("--query", default="", metavar="Q", help="only the results of a search")
+    export.add_argument("--at", default="", metavar="DATE", help="only what was fetched up to then: 2026-11-24")
+    _place(export, url=True, json=True)
 
 
 def _add_networks(verbs: Verbs) -> None:

@@ -6,14 +6,14 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 import pytest
 
-from dht import BadStrategy, InputError, Key, Slot, Strategy, placement_key, shards
+from dht import BadStrategy, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import SearchRequest
 from node.app.service import Json
 from node.archive.capture import Capture
@@ -93,6 +93,9 @@ class FakeService:
     total: int | None = None
     why: list[Json] = field(default_factory=list)
     asked: list[SearchRequest] = field(default_factory=list)
+    unread: bool = False  # that a part of the archive is
+    fails_at: int = 0  # which reading of the archive ends with an error
+    most_pages: int = 1000  # in one reading of it
     wishes: list[tuple[Wish, Key, int, bool]] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
@@ -192,13 +195,16 @@ class FakeService:
 
     async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         self.wishes.append((wish, start, bounds.pages, content))
+        if len(self.wishes) == self.fails_at:
+            raise PeerTimeout("a peer", 1.0)
+        bounds = replace(bounds, pages=min(bounds.pages, self.most_pages))
         scope = scope_of(wish, 8, lambda url: [placement_key(url)], lambda site: shards(site)[:1])
         pages = [page for url, page in PAGES.items() if scope.accepts(url) and isinstance(page["fetched_at"], float)]
         captures = [capture(page) for page in pages if placement_key(page["url"]) >= start]
         captures.sort(key=lambda made: placement_key(made.url))
         rest = captures[bounds.pages :]
         more = placement_key(rest[0].url) if rest else None
-        unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == 7 else []
+        unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == 7 or self.unread else []
         return ArchivePart(captures[: bounds.pages], Counter(noarchive=1), unread, more)
 
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:

@@ -72,7 +72,7 @@ async def _goes_on(node: SimNode, stored: list[str]) -> None:
         assert len(part.captures) <= 7
         found, at = found + [capture.url for capture in part.captures], part.next
     assert found == stored
-    assert len((await _read(node, Wish(), bounds=ReadBounds(1000, 1, 60.0))).captures) <= 32
+    assert len((await _read(node, Wish(), bounds=ReadBounds(1000, 1, 60.0))).captures) <= 8
     some = Random(1).choice(stored)
     rest = await _read(node, Wish(), start=following(placement_key(some)))
     assert [capture.url for capture in rest.captures] == stored[stored.index(some) + 1 :]

@@ -1,0 +1,194 @@
+"""Does the verb archive export: pages out of the whole network into a file that other programs read."""
+
+import os
+import sys
+import time
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from dht import Identity
+from node.archive.archive_output import ArchiveOutput
+from node.archive.capture import Capture, ExportSummary
+from node.archive.export_digest import ExportDigest, signed_digest
+from node.archive.warc_writer import write_warc
+from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.target_node import client, data_dir
+from node.cli.export_spool import ExportSpool
+from node.cli.http_client import HttpClient
+from node.errors import NothingToDo
+from node.views.safe_text import plain
+from node.views.status import size
+
+PAGES = 500  # in one answer, at most
+URL_CHARS = 4000  # of all addresses in one request
+RESULTS = 100  # of a query, in one answer
+
+Written = TypeVar("Written")
+Write = Callable[[Iterable[Capture], BinaryIO, float], ExportSummary]
+
+
+def write_json_lines(captures: Iterable[Capture], file: BinaryIO, made_at: float) -> ExportSummary:
+    """Write captures as JSON, one a line; bytes are Base64."""
+    out = ArchiveOutput(file)
+    for capture in out.allowed(captures):
+        out.write(msgspec.json.encode(capture) + b"\n")
+    return out.summary()
+
+
+FORMATS: dict[str, Write] = {".warc.gz": write_warc, ".jsonl": write_json_lines}
+
+
+def export(arguments: Namespace) -> int:
+    """Export pages; return 1 where a part of the network could not be read."""
+    out = Path(arguments.out)
+    write, asked = _format(out), _asked(arguments)
+    until, node = _instant(asked.get("at", "")), client(arguments)
+    spool = ExportSpool(out.with_name(f"{out.name}.pages.part"), asked)
+    try:
+        _fetch(node, spool)
+    finally:
+        if not spool.is_whole and spool.pages:
+            print(f"{spool.pages:,} pages are kept in {spool.path}: the same command goes on", file=sys.stderr)
+    late, made_at = Counter[str](), time.time()
+    summary = _write_whole(out, lambda file: write(_older(spool.captures(), until, late), file, made_at))
+    digest = _digest(arguments, spool, summary, late, made_at)
+    body = msgspec.json.format(msgspec.json.encode(digest)) + b"\n"
+    _write_whole(out.with_name(f"{out.name}.digest.json"), lambda file: file.write(body))
+    spool.path.unlink()
+    _tell(arguments, digest)
+    return 1 if digest.unread else 0
+
+
+def _asked(arguments: Namespace) -> dict[str, str]:
+    asked = {name: getattr(arguments, name) for name in ("site", "prefix", "query", "at") if getattr(arguments, name)}
+    if len(asked.keys() - {"at"}) > 1:
+        raise NothingToDo("archive export", "takes one of --site, --prefix and --query", "export them one by one")
+    return asked
+
+
+def _digest(
+    arguments: Namespace, spool: ExportSpool, summary: ExportSummary, late: Counter[str], made_at: float
+) -> ExportDigest:
+    """Say what was written, signed where the node's key lies on this machine."""
+    digest = ExportDigest(
+        file=Path(arguments.out).name,
+        bytes=summary.file_bytes,
+        sha256=summary.file_digest.hex(),
+        captures=summary.captures,
+        content_bytes=summary.content_bytes,
+        left_out=dict(spool.left_out + late),
+        unread=spool.unread,
+        asked=spool.asked,
+        made_at=made_at,
+    )
+    key = data_dir(arguments).identity
+    return signed_digest(digest, Identity.load(key)) if key.exists() else digest
+
+
+def _format(out: Path) -> Write:
+    found = next((write for ending, write in FORMATS.items() if out.name.endswith(ending)), None)
+    if found is None:
+        raise NothingToDo("OUT", f"{out.name!r} names no format", f"let it end with one of {', '.join(FORMATS)}")
+    return found
+
+
+def _instant(text: str) -> float | None:
+    """The last second of a date, such as 2026-11-24, or an instant of it."""
+    if not text:
+        return None
+    try:
+        at = datetime.fromisoformat(f"{text}T23:59:59" if len(text) == 10 else text)
+    except ValueError:
+        raise NothingToDo("--at", f"{text!r} is no date", "write 2026-11-24, or 2026-11-24T10:30:00") from None
+    return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _fetch(node: HttpClient, spool: ExportSpool) -> None:
+    """Ask the node for what is left, and keep each answer."""
+    question = spool.question or spool.begin(_readings(node, spool))
+    while not spool.is_whole:
+        wanted = [*question.readings[spool.reading], ("limit", PAGES), ("content", "true")]
+        body = node.get("/api/v1/documents", [*wanted, ("cursor", spool.cursor)] if spool.cursor else wanted)
+        spool.add(body)
+        if sys.stderr.isatty():
+            print(f"\r{spool.pages:,} pages, {_share(spool):.0%} read ", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+
+def _share(spool: ExportSpool) -> float:
+    """How much is read: by the key space, or of the results of a query."""
+    readings = len(spool.question.readings) if spool.question else 1
+    return (spool.reading + int(spool.cursor[:8] or "0", 16) / (1 << 32)) / max(1, readings)
+
+
+def _readings(node: HttpClient, spool: ExportSpool) -> list[list[tuple[str, str]]]:
+    """What to read: a part of the network, or the results of a query, so many at once as one request can name."""
+    asked = spool.asked
+    if "query" not in asked:
+        return [[(name, asked[name]) for name in ("site", "prefix") if name in asked]]
+    readings: list[list[tuple[str, str]]] = []
+    room = 0
+    for url in dict.fromkeys(_results(node, asked["query"])):
+        if len(quote(url, safe="")) > room:
+            readings.append([])
+            room = URL_CHARS
+        readings[-1].append(("url", url))
+        room -= len(quote(url, safe="")) + len("&url=")
+    return readings
+
+
+def _results(node: HttpClient, query: str) -> Iterator[str]:
+    cursor = ""
+    while True:
+        body = node.get("/api/v1/search", {"q": query, "limit": RESULTS, "cursor": cursor, "deadline_ms": 20_000})
+        if body.get("partial"):
+            print("some slots did not answer the query: results may be missing", file=sys.stderr)
+        yield from (str(result["url"]) for result in body["results"])
+        cursor = body.get("next_cursor") or ""
+        if not cursor:
+            return
+
+
+def _older(captures: Iterable[Capture], until: float | None, late: Counter[str]) -> Iterator[Capture]:
+    """The captures up to an instant; the others are counted."""
+    for capture in captures:
+        if until is None or capture.captured_at <= until:
+            yield capture
+        else:
+            late["later"] += 1
+
+
+def _write_whole(path: Path, write: Callable[[BinaryIO], Written]) -> Written:
+    """Write a file whole or not at all: it has its name once it is on the disk."""
+    draft = path.with_name(f"{path.name}.part")
+    with draft.open("wb") as file:
+        written = write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    return written
+
+
+def _tell(arguments: Namespace, digest: ExportDigest) -> None:
+    if arguments.json:
+        print_json(msgspec.to_builtins(digest))
+        return
+    left_out = ", ".join(f"{count:,} {reason}" for reason, count in sorted(digest.left_out.items()))
+    facts = [
+        ("file", f"{arguments.out}, {size(digest.bytes)}"),
+        ("pages", f"{digest.captures:,}, {size(digest.content_bytes)} of contents"),
+        ("left out", left_out or "none"),
+        ("sha256", digest.sha256),
+        ("signed by", digest.public_key or "nobody: the key of the node is not on this machine"),
+    ]
+    print_facts(facts)
+    for part in digest.unread:
+        print(f"not read: slot {part.get('slot')}: {plain(part.get('reason'))}", file=sys.stderr)

@@ -1,0 +1,99 @@
+"""Keeps what a node has answered to an export in a file, one answer a line, until the export is whole.
+
+The first line says what was asked. A command that was interrupted is given again and goes on where the file ends: a
+last line that was cut short is asked for anew.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from node.archive.capture import Capture
+from node.cli.http_client import Json
+
+
+class ExportQuestion(msgspec.Struct, frozen=True):
+    """The first line: what a person asked, and the readings that answer it, one after the other."""
+
+    asked: dict[str, str]
+    readings: list[list[tuple[str, str]]]  # parameters of /api/v1/documents
+
+
+class ExportAnswer(msgspec.Struct, frozen=True):
+    """One answer of the node, to the reading of this number."""
+
+    reading: int
+    documents: list[Capture]
+    next_cursor: str | None
+    left_out: dict[str, int] = {}
+    unread: list[dict[str, object]] = []
+
+
+class ExportSpool:
+    """A file of answers that grows until there is a last one."""
+
+    def __init__(self, path: Path, asked: dict[str, str]) -> None:
+        """Open what an earlier command left, if it asked the same."""
+        self.path, self.asked = path, asked
+        self.question: ExportQuestion | None = None
+        self.pages, self.left_out, self.unread = 0, Counter[str](), list[dict[str, object]]()
+        self.reading, self.cursor = 0, ""  # where to go on
+        self._end = 0  # of the last whole line
+        if path.exists():
+            self._read()
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is left to be asked."""
+        return self.question is not None and self.reading == len(self.question.readings)
+
+    def begin(self, readings: list[list[tuple[str, str]]]) -> ExportQuestion:
+        """Begin anew, with what is to be read."""
+        self.question = ExportQuestion(self.asked, readings)
+        self.path.write_bytes(line := msgspec.json.encode(self.question) + b"\n")
+        self._end = len(line)
+        return self.question
+
+    def add(self, body: Json) -> None:
+        """Add an answer; it is on the disk when this returns."""
+        line = msgspec.json.encode({**body, "reading": self.reading}) + b"\n"
+        with self.path.open("r+b") as file:
+            file.truncate(self._end)
+            file.seek(self._end)
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        self._note(msgspec.json.decode(line, type=ExportAnswer), len(line))
+
+    def captures(self) -> Iterator[Capture]:
+        """Yield the pages of all answers, one answer in memory at a time."""
+        with self.path.open("rb") as file:
+            file.readline()
+            while file.tell() < self._end:
+                yield from msgspec.json.decode(file.readline(), type=ExportAnswer).documents
+
+    def _read(self) -> None:
+        with self.path.open("rb") as file:
+            try:
+                question = msgspec.json.decode(line := file.readline(), type=ExportQuestion)
+            except msgspec.DecodeError:
+                return
+            if question.asked != self.asked:
+                return
+            self.question, self._end = question, len(line)
+            for line in file:
+                try:
+                    self._note(msgspec.json.decode(line, type=ExportAnswer), len(line))
+                except msgspec.DecodeError:
+                    return
+
+    def _note(self, answer: ExportAnswer, size: int) -> None:
+        self._end += size
+        self.pages += len(answer.documents)
+        self.left_out.update(answer.left_out)
+        self.unread += answer.unread
+        self.cursor = answer.next_cursor or ""
+        self.reading = answer.reading + (not self.cursor)
