@@ -39,7 +39,7 @@ class Topic(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Refutation:
     """Tells of a peer that was found out. `at`: Unix seconds; `witnesses`: peers that said otherwise, none where signed
-    documents did; `is_behind`: it said itself that its copies may lack something."""
+    documents did; `is_behind`: its copies may only lack something, by what it said."""
 
     peer: NodeId
     at: float

@@ -104,8 +104,11 @@ async def settle(
         else:
             alone = other if right is one else one
             struck[alone[0]] = slot, right[0], third[slot][0]
-            if is_impossible(of_slot(alone[1], slot), of_slot(right[1], slot)):
-                audit.refute(alone[0], Topic.STATISTICS, f"other numbers of slot {slot}", struck[alone[0]][1:])
+            said, truth = of_slot(alone[1], slot), of_slot(right[1], slot)
+            if is_impossible(said, truth):
+                is_behind = said.fingerprint != truth.fingerprint  # by far, as an owner may be while much is crawled
+                reason = f"other numbers of slot {slot}"
+                audit.refute(alone[0], Topic.STATISTICS, reason, struck[alone[0]][1:], is_behind=is_behind)
     for peer, (slot, *witnesses) in struck.items():
         audit.differs(peer, Topic.STATISTICS, f"other lengths of documents in slot {slot}", witnesses)
     covered.answers = _gathered(first)
