@@ -211,8 +211,7 @@ class LeaseHolder:
             return
         self._inherit(now, peer, release.heirs)
         for slot, epoch in release.slots:
-            if peer in self.voter.team(slot):
-                self.voter.release(peer, slot, epoch)
+            if self.voter.release(peer, slot, epoch) or peer in self.voter.team(slot):
                 self._turns.note_release(now, Slot(slot), peer)
 
     def give_up(self, now: Now) -> Mapping[NodeId, LeaseRelease]:

@@ -125,14 +125,16 @@ class Voter:
         past, team = self._past.get(slot, []), self.team(slot)
         return any(ended + VOTE_S > now.steady and may_miss(self._node_id, old, team) for old, ended in past)
 
-    def release(self, peer: NodeId, slot: int, epoch: int) -> None:
-        """Let a holder give a slot back; where it was the newest holder known, no older one needs to be waited for."""
+    def release(self, peer: NodeId, slot: int, epoch: int) -> bool:
+        """Let a holder give a slot back, be it an owner still or not; return whether it had the vote. Where it was the
+        newest holder known, no older one needs to be waited for."""
         promise = self._promises.get(slot)
         if promise is None or promise.holder != peer or promise.epoch > epoch:
-            return  # it held nothing that we know of: perhaps it only asked, and an older holder is still there
+            return False  # it held nothing that we know of: perhaps it only asked, and an older holder is still there
         del self._promises[slot]
         if epoch >= self._epochs.get(slot, 0):
             self._past.pop(slot, None)
+        return True
 
     def _grants(
         self, now: Now, peer: NodeId, claim: Claim, promise: Promise | None, announced: Sequence[NodeId], seen: int

@@ -627,3 +627,13 @@ def test_a_slot_that_begins_to_concern_a_voter_has_a_past_that_it_does_not_know(
     assert voter.abstains(now, Slot(2))
     assert not voter.abstains(now, Slot(1))
     assert not voter.abstains(Now(WALL + 31, 131.0), Slot(2))
+
+
+def test_who_is_a_live_owner_no_longer_gives_back_what_it_held() -> None:
+    leases, now = LeaseHolder(team(1)[0], 4), Now(WALL, 100.0)
+    leases.set_teams(now, {Slot(1): team(1, 2, 3)})
+    leases.voter.vote(now, team(3)[0], Claim(1, int(WALL), team_digest(team(1, 2, 3)), holding=False), ())
+    leases.set_teams(now, {Slot(1): team(1, 2, 4)})
+    assert leases.voter.promise(now, 1) is not None
+    leases.hear_release(now, team(3)[0], LeaseRelease(4, ((1, int(WALL)), (9, int(WALL)))))
+    assert leases.voter.promise(now, 1) is None
