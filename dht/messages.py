@@ -14,11 +14,14 @@ from msgspec import Meta
 from dht.keys import NodeId
 
 MAX_CLAIMS = 4096  # in one message; the rest waits for the next round
+MAX_PAST_TEAMS = 8  # of a slot that a voter remembers; after more changes within 30 s it just abstains
+MAX_TEAM = 16  # owners of a slot, as many as a strategy may ask for
 MAX_CHAIN = 64  # versions in one answer
 MAX_RELEASES = 1 << 16  # every slot there can be
 MAX_MOVE_S = 3600  # the longest that a move is believed; whoever holds the slot by then may ask for more
 
 _Id = Annotated[bytes, Meta(max_length=20)]
+_Team = Annotated[tuple[_Id, ...], Meta(max_length=MAX_TEAM)]
 
 
 class Message(msgspec.Struct, frozen=True, array_like=True):
@@ -91,13 +94,20 @@ class LeaseRequest(Message, frozen=True):
 class Vote(Message, frozen=True):
     """A vote on one claim. Where it is refused, `holder` (empty: nobody) has the vote; `epoch` is the highest seen.
 
-    `signature`: of the grant that the claim asks for, in `dht/wire/grant.py`; empty for none."""
+    `signature`: of the grant that the claim asks for, in `dht/wire/grant.py`; empty for none. `company`: a vote that is
+    not granted is given all the same, and counts once members of each of these teams vote alike (voter.py)."""
 
     slot: int
     granted: bool
     epoch: int
     holder: _Id
     signature: Annotated[bytes, Meta(max_length=64)] = b""
+    company: Annotated[tuple[_Team, ...], Meta(max_length=MAX_PAST_TEAMS)] = ()
+
+    @property
+    def binds(self) -> bool:
+        """Whether the voter has promised the slot, be it on a condition."""
+        return self.granted or bool(self.company)
 
 
 class LeaseReply(Message, frozen=True):

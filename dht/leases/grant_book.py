@@ -1,8 +1,9 @@
 """The grants that this node collects for the slots that it holds, and those that it signs for others.
 
 Pure: claims and votes in, grants out. The holder asks for signatures when its tenure begins, every RENEW_S, and when
-the team is another one; every vote of such a round may bring one. It keeps what it got for as long as something written
-then may still be on its way. A voter signs what it granted in the same breath, so it needs no memory of it.
+the team is another one; every vote of such a round may bring one that depends on no other vote. It keeps what it got
+for as long as something written then may still be on its way. A voter signs what it granted in the same breath, so it
+needs no memory of it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -99,7 +100,7 @@ class GrantBook:
 
     def _wants(self, now: Now, name: _Name, attempt: Attempt) -> bool:
         newest = next(iter(self._kept.get(name, ())), None)
-        return newest is None or _is_stale(now, newest.grant, attempt)
+        return not attempt.company and (newest is None or _is_stale(now, newest.grant, attempt))
 
     def _take(self, name: _Name, key: bytes, signature: bytes) -> None:
         asked = self._asked[name]

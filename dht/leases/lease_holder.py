@@ -264,10 +264,12 @@ class LeaseHolder:
         team, held = self.voter.team(slot), self._held.get(slot)
         epoch = self._raised(now, self._held[slot], slot) if holding else self.voter.next_epoch(now, slot)
         claim = Claim(slot, epoch, team_digest(team), holding)
-        if not self.voter.vote(now, self._node_id, claim, ()).granted:
+        vote = self.voter.vote(now, self._node_id, claim, ())
+        if not vote.binds:
             self._turns.postpone(slot, now.steady + RETRY_S)
             return None
-        attempt = Attempt(epoch, team, holding, {self._node_id})
+        attempt = Attempt(epoch, team, holding, set())
+        attempt.take(self._node_id, vote)
         if held is not None:
             attempt.asks_all = held.team != team or held.is_strained or held.drained_at is not None
             attempt.friends = held.voters
@@ -281,11 +283,11 @@ class LeaseHolder:
 
     def _take(self, now: Now, asked: QuorumRound, peer: NodeId, vote: Vote) -> None:
         attempt = asked.attempts[Slot(vote.slot)]
-        if not vote.granted:
+        if not vote.binds:
             self.voter.saw_epoch(now, vote.slot, vote.epoch)
             attempt.others[peer] = NodeId(vote.holder)
         elif vote.epoch == attempt.epoch:
-            attempt.granted.add(peer)
+            attempt.take(peer, vote)
             self._count(now, asked, Slot(vote.slot))
 
     def _count(self, now: Now, asked: QuorumRound, slot: Slot) -> None:
@@ -306,6 +308,8 @@ class LeaseHolder:
                 renewed.renew_at = asked.sent_at + RETRY_S  # everybody should know before it goes
         else:
             self._transfers.note_holders(now, slot, [self._node_id])
+        if attempt.company:
+            renewed.renew_at = asked.sent_at + RENEW_RETRY_S  # for votes without conditions, which bring grants, too
         self._held[slot] = renewed
         self._turns.note_taken(slot)
         self._show_anew()

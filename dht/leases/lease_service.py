@@ -147,10 +147,10 @@ class LeaseService:
         now, voter = self._clock(), self._leases.voter
         claims = {c.slot: c for c in request.claims if c.grant_from and voter.is_sound(now, c.slot, c.epoch)}
         reply = self._leases.answer(now, peer, request, self._view)
-        if any(vote.granted for vote in reply.votes) and not self._is_noted:
+        if any(vote.binds for vote in reply.votes) and not self._is_noted:
             self._is_noted = await asyncio.get_running_loop().run_in_executor(self._executor, self._note.write)
             if not self._is_noted:
-                return LeaseReply(tuple(replace(vote, granted=False) for vote in reply.votes))
+                return LeaseReply(tuple(replace(vote, granted=False, company=()) for vote in reply.votes))
         if not claims:
             return reply
         return self._grants.sign(

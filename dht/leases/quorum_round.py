@@ -10,12 +10,12 @@ asked).
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dht.keys import NodeId, Slot
-from dht.leases.voter import Team, majority, team_digest
-from dht.messages import Claim, LeaseRequest
+from dht.leases.voter import Team, has_of_every_majority, majority, team_digest
+from dht.messages import Claim, LeaseRequest, Vote
 
 WHOLE = 720_720  # a slot's need of votes, parted among its voters: 1 … 16 of them divide it without a rest
 
@@ -24,7 +24,8 @@ WHOLE = 720_720  # a slot's need of votes, parted among its voters: 1 … 16 of 
 class Attempt:
     """One slot of a round: who was asked, who granted, who refused in whose favour.
 
-    `asks_all`: whether everybody has to hear of it; `friends`: who granted it the last time."""
+    `asks_all`: whether everybody has to hear of it; `friends`: who granted it the last time; `company`: the teams on
+    whose members the vote of one who granted depends."""
 
     epoch: int
     team: Team
@@ -35,11 +36,21 @@ class Attempt:
     asked: set[NodeId] = field(default_factory=set)
     others: dict[NodeId, NodeId] = field(default_factory=dict)  # voter → holder it named, b"" for none
     grant_from: int = 0  # Unix second of the grant that is asked for with it, 0 for none
+    company: dict[NodeId, Sequence[Team]] = field(default_factory=dict)
 
     @property
     def lacks(self) -> int:
-        """How many votes are missing to a majority."""
-        return max(0, majority(len(self.team)) - len(self.granted))
+        """How many votes are missing to a majority of votes that count."""
+        counted = len(self.granted)
+        for teams in self.company.values():
+            counted -= not all(has_of_every_majority(self.granted, team) for team in teams)
+        return max(0, majority(len(self.team)) - counted)
+
+    def take(self, voter: NodeId, vote: Vote) -> None:
+        """Note a vote that was given, be it on a condition."""
+        self.granted.add(voter)
+        if not vote.granted:
+            self.company[voter] = tuple(tuple(map(NodeId, team)) for team in vote.company)
 
     def is_for(self, holder: NodeId) -> bool:
         """Tell whether most of the team named this other holder."""

@@ -100,7 +100,7 @@ class Succession:
             self.note_taken(slot)
             self._transfers.note_holders(now, slot, holders)
             return False
-        if self._voter.abstains(now, slot):
+        if self._voter.company(now, slot) is None:
             self.note_vacant(now, slot)  # the preferred owner may not ask yet either
             return False
         since = self._vacant_since.setdefault(slot, now.steady)

@@ -2,27 +2,31 @@
 
 Pure: claims in, votes out. A vote binds for VOTE_S from its giving; its holder stops HOLD_S after its asking, so
 clocks may differ by the ten seconds between. Two majorities of one team share a voter, which remembers. When a team
-changes, a majority of the old and one of the new may share nobody: a voter for which that is possible abstains until
-the old team's last votes have run out, unless the claimant holds the slot already, or its holder has released it.
+changes, a majority of the old and one of the new may share nobody. A voter for which that is possible, until the old
+team's last votes have run out, votes on a condition: its vote counts once every majority of the old team has a member
+that votes for the same claim. Such a member is bound to nobody else now, and to this claimant from now on, so no lease
+by the old team is left, and none can come. Whether the member's own vote counts does not matter for that. Who cannot
+know what it promised itself, after a restart, abstains. Who renews has won its lease by these rules: such votes need no
+condition. A release by one that won by conditions alone says nothing about older holders.
 
 An epoch is the wall clock's second, or one more than the highest seen: it grows also when a whole network restarts.
-Source: Gray & Cheriton 1989 (leases); the majority rule as in Paxos, Lamport 1998.
+Source: Gray & Cheriton 1989 (leases); the majority rule as in Paxos, Lamport 1998; of two teams as in Raft's joint
+consensus, Ongaro 2014, section 4.3.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
 from dht.clock import Now
 from dht.keys import NodeId, Slot
-from dht.messages import Claim, Vote
+from dht.messages import MAX_PAST_TEAMS, Claim, Vote
 from dht.wire.grant import CLOCKS_S
 
 VOTE_S = 30.0
 HOLD_S = 20.0
 LAG_S = 8.0  # a renewal by a team that was ours so shortly ago counts: a death is not noticed by all at once
 MAX_EPOCH_AHEAD = 86400  # a claim further ahead of our clock is refused, so nobody can use up the epochs
-MAX_PAST_TEAMS = 8  # per slot within VOTE_S; more changes than that and the voter just abstains
 
 Team = tuple[NodeId, ...]
 UNKNOWN: Team = (NodeId(b""),)  # a team of strangers: no majority of another shares a voter with it
@@ -35,6 +39,7 @@ class Promise:
     holder: NodeId
     epoch: int
     until: float
+    company: Sequence[Team]  # past teams whose holder may be there, unless their members voted alike
 
 
 class Voter:
@@ -106,24 +111,27 @@ class Voter:
         seen = self._epochs.get(claim.slot, 0)
         self.saw_epoch(now, claim.slot, claim.epoch)
         promise = self.promise(now, claim.slot)
-        if not self._grants(now, peer, claim, promise, announced, seen):
+        company = () if claim.holding else self.company(now, claim.slot)
+        if company is None or not self._grants(now, peer, claim, promise, announced, seen):
             holder = promise.holder if promise is not None else next(iter(announced), b"")
             return Vote(claim.slot, False, self._epochs.get(claim.slot, 0), holder)
-        self._promises[claim.slot] = Promise(peer, claim.epoch, now.steady + VOTE_S)
+        self._promises[claim.slot] = Promise(peer, claim.epoch, now.steady + VOTE_S, company)
         self._epochs[claim.slot] = max(claim.epoch, self._epochs.get(claim.slot, 0))
-        return Vote(claim.slot, True, claim.epoch, peer)
+        return Vote(claim.slot, not company, claim.epoch, peer, company=company)
 
     def is_sound(self, now: Now, slot: int, epoch: int) -> bool:
         """Tell whether an epoch may be signed: it follows the highest one seen, or is no further ahead than clocks
         are."""
         return epoch <= max(self._epochs.get(slot, 0) + 1, now.wall + CLOCKS_S)
 
-    def abstains(self, now: Now, slot: int) -> bool:
-        """Tell whether a holder may exist that this voter's own memory does not show."""
+    def company(self, now: Now, slot: int) -> tuple[Team, ...] | None:
+        """Return the past teams which may have given the slot a holder that this voter's own memory does not show;
+        None where it abstains, since it may have voted for one itself."""
         if now.steady < self._abstain_until:
-            return True
+            return None
         past, team = self._past.get(slot, []), self.team(slot)
-        return any(ended + VOTE_S > now.steady and may_miss(self._node_id, old, team) for old, ended in past)
+        recent = dict.fromkeys(old for old, ended in past if ended + VOTE_S > now.steady)
+        return tuple(old for old in recent if may_miss(self._node_id, old, team))
 
     def release(self, peer: NodeId, slot: int, epoch: int) -> bool:
         """Let a holder give a slot back, be it an owner still or not; return whether it had the vote. Where it was the
@@ -132,7 +140,7 @@ class Voter:
         if promise is None or promise.holder != peer or promise.epoch > epoch:
             return False  # it held nothing that we know of: perhaps it only asked, and an older holder is still there
         del self._promises[slot]
-        if epoch >= self._epochs.get(slot, 0):
+        if epoch >= self._epochs.get(slot, 0) and not promise.company:
             self._past.pop(slot, None)
         return True
 
@@ -148,7 +156,7 @@ class Voter:
         if claim.holding:
             return True
         vacant = all(holder == peer for holder in announced)
-        return vacant and claim.epoch > seen - (peer == self._node_id) and not self.abstains(now, claim.slot)
+        return vacant and claim.epoch > seen - (peer == self._node_id)
 
     def _knows_team(self, now: Now, claim: Claim, team: Team) -> bool:
         """Whether the claimant sees the live owners that this voter sees; for a renewal, or saw until just now.
@@ -174,6 +182,11 @@ def may_miss(voter: NodeId, old: Team, new: Team) -> bool:
     old_from_shared = max(0, needed_old - (len(before) - shared))
     new_from_shared = max(0, needed_new - (len(after) - shared))
     return old_from_shared + new_from_shared <= shared
+
+
+def has_of_every_majority(voters: Collection[NodeId], team: Team) -> bool:
+    """Tell whether every majority of a team has one of these voters."""
+    return len(set(team).intersection(voters)) > len(team) - majority(len(team))
 
 
 def majority(count: int) -> int:

@@ -85,7 +85,7 @@ MESSAGES: list[Message] = [
     GetStrategy(3),
     StrategyChain((b"{}", b"x")),
     LeaseRequest(8, (Claim(1, 2, b"12345678", True),)),
-    LeaseReply((Vote(1, False, 9, ID),)),
+    LeaseReply((Vote(1, False, 9, ID), Vote(2, False, 9, ID, company=((ID, ID), (b"",))))),
     LeaseRelease(8, ((1, 2),)),
     PutPackage(b"package"),
     PutReply((RefusedRecord(0, "why ü"),)),

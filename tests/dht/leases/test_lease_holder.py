@@ -14,7 +14,7 @@ from dht import NodeId, Now, Slot
 from dht.leases.lease_holder import RENEW_S, LeaseHolder
 from dht.leases.quorum_round import QuorumRound
 from dht.leases.succession import preference
-from dht.leases.voter import Team, Voter, majority, may_miss, team_digest
+from dht.leases.voter import Team, majority, may_miss, team_digest
 from dht.messages import Claim, LeaseRelease, LeaseReply, LeaseRequest
 
 SLOT_BITS = 4
@@ -181,7 +181,7 @@ class Town:
         if not other.up:
             return
         reply = other.leases.answer(self.clock(), peer.id, request, self.eyes(other))
-        if any(vote.granted for vote in reply.votes):
+        if any(vote.binds for vote in reply.votes):
             other.last_vote = self.now
         if self.linked(peer, other) and self.rng.random() >= self.loss:
             self.post(partial(self.hear, peer, asked, other.id, LeaseReply(reply.votes)))
@@ -604,29 +604,6 @@ def team(*numbers: int) -> Team:
 def test_every_node_prefers_the_same_order_whatever_it_was_given():
     peers = team(1, 2, 3, 4)
     assert preference(Slot(3), 4, peers) == preference(Slot(3), 4, peers[::-1])
-
-
-def test_who_asked_in_vain_and_gives_up_says_nothing_about_an_older_holder():
-    """The voter abstains because a majority of the old team may have voted without it."""
-    me, *_ = old = team(1, 2, 3)
-    voter, asker = Voter(me), team(4)[0]
-    voter.set_teams(Now(WALL, 100.0), {Slot(1): old})
-    voter.set_teams(now := Now(WALL + 10, 110.0), {Slot(1): team(1, 4, 5)})
-    claim = Claim(1, int(WALL) + 10, team_digest(team(1, 4, 5)), holding=False)
-    assert not voter.vote(now, asker, claim, ()).granted
-    voter.release(asker, 1, claim.epoch)
-    assert voter.abstains(now, Slot(1))
-    assert not voter.vote(now, asker, Claim(1, claim.epoch + 1, claim.team, holding=False), ()).granted
-
-
-def test_a_slot_that_begins_to_concern_a_voter_has_a_past_that_it_does_not_know():
-    voter, now = Voter(team(1)[0]), Now(WALL, 100.0)
-    voter.set_teams(now, {Slot(1): team(1, 2, 3)})
-    assert not voter.abstains(now, Slot(1))
-    voter.set_teams(now, {Slot(1): team(1, 2, 3), Slot(2): team(1, 2, 3)})
-    assert voter.abstains(now, Slot(2))
-    assert not voter.abstains(now, Slot(1))
-    assert not voter.abstains(Now(WALL + 31, 131.0), Slot(2))
 
 
 def test_who_is_a_live_owner_no_longer_gives_back_what_it_held() -> None:
