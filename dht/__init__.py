@@ -73,6 +73,7 @@ from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_mat
 from dht.strategy.diff import difference
 from dht.strategy.document import (
     Admitter,
+    Gone,
     Need,
     Publishers,
     Revocation,
@@ -111,7 +112,7 @@ from dht.wire.grant import (
     owners_needed,
     signers_needed,
 )
-from dht.wire.heartbeat import Load, VerifiedHeartbeat, open_heartbeat
+from dht.wire.heartbeat import MOST_GRACE_S, Load, VerifiedHeartbeat, open_heartbeat
 from dht.wire.invitation import Invitation, open_voucher, parse_invitation, revoked_id, sign_voucher, voucher_id
 
 __all__ = [
@@ -122,6 +123,7 @@ __all__ = [
     "MAX_LISTED",
     "MAX_SLOT_BITS",
     "MAX_SPREAD",
+    "MOST_GRACE_S",
     "SITE_BYTES",
     "SURE_S",
     "Address",
@@ -150,6 +152,7 @@ __all__ = [
     "FailureDomains",
     "Family",
     "FaultSite",
+    "Gone",
     "Grant",
     "HearTime",
     "Identity",

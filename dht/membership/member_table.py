@@ -5,7 +5,7 @@ far ones when their standing changed and every ten minutes or so. known_peer.py 
 it changes, liveness.py who lives, admission.py who is vouched for: of nobody else it is said here that it is known.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from dht.admission.inviters import NO_INVITERS, Inviters
 from dht.admission.member_admission import MemberAdmission
@@ -48,6 +48,7 @@ class MemberTable:
         self._order = MemberOrder()
         self._arrived: list[NodeId] = []  # vouched for since `take_arrived`, having waited
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
+        self.gone: Mapping[NodeId, float] = {}  # by the strategy: what they sent until then (wall time) is not taken
         self._forgotten: list[VerifiedHeartbeat] = []
         self._now = Now(float("-inf"), float("-inf"))  # the last time that we were told
         self._join_ends = float("inf")
@@ -93,6 +94,7 @@ class MemberTable:
                 newest[peer] = opened
         self._now = now
         self._stand(self.admission.trust(newest))
+        newest = {peer: opened for peer, opened in newest.items() if not self.is_gone(opened)}
         new = {peer: opened for peer, opened in newest.items() if self.find(peer) is None}
         if len(new) < len(newest) or len(self) + len(new) > self._limit or len(self.waiting):
             return [peer for peer, opened in newest.items() if self.add(opened, now) is News.NEW]
@@ -123,6 +125,8 @@ class MemberTable:
     def _add_new(self, peer: NodeId, opened: VerifiedHeartbeat, now: Now, direct: bool) -> News:
         """Take the first heartbeat of a peer, or one of a peer that waits to be admitted."""
         held = self.waiting.find(peer)
+        if self.is_gone(opened):
+            return News.OLD
         if peer == self.own or peer in self.blocked or (held is not None and opened.sequence <= held.opened.sequence):
             return News.OLD
         known, claim = KnownPeer(opened, *date_heartbeat(opened, held, now, direct), 0), self._claim_of(opened)
@@ -340,6 +344,19 @@ class MemberTable:
         for peer in peers:
             self.vanished.found(peer)
             self._drop(peer)
+
+    def is_gone(self, opened: VerifiedHeartbeat) -> bool:
+        """Tell whether the strategy says that a heartbeat's author has gone for good since it was sent."""
+        return opened.heartbeat.sent_at <= self.gone.get(opened.contact.node_id, float("-inf"))
+
+    def put_out(self, gone: Mapping[NodeId, float]) -> None:
+        """Know these peers no more by what they sent until an instant, and nobody else: who lives is a newcomer."""
+        self.gone = gone
+        for peer, at in gone.items():
+            known = self.find(peer) or self.waiting.find(peer)
+            if known is None or self.is_gone(known.opened) or self.seniority.since(peer) <= at:
+                self.vanished.found(peer)
+                self._drop(peer)
 
     def suspect(self, peer: NodeId, since: float) -> None:
         """Take a peer for dead that has not answered since this steady time, or refused a connection, until a later

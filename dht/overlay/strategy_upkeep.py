@@ -81,6 +81,7 @@ class StrategyUpkeep:
             bits,
             current.admission in ("attested", "invited"),
             inviters_by(current),
+            {NodeId(bytes.fromhex(each.id)): float(each.at) for each in current.gone},
         )
         self.solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         self._view.refresh()

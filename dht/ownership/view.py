@@ -237,8 +237,8 @@ class OverlayView:
 
     def placement(self, strategy: Strategy) -> Placement:
         """Return who would own what under a strategy, among the members of this moment."""
-        blocked = frozenset(strategy.blocked)
-        return self._placed([m for m in self.members() if m.hex() not in blocked], strategy)
+        out = {*strategy.blocked, *(each.id for each in strategy.gone)}
+        return self._placed([m for m in self.members() if m.hex() not in out], strategy)
 
     def _placed(self, members: Sequence[NodeId], strategy: Strategy) -> Placement:
         return Placement(members, strategy.slot_bits, strategy.replicas, self._domains(members, strategy))

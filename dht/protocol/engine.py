@@ -8,6 +8,7 @@ lookups.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 
 from dht.admission.inviters import NO_INVITERS, Inviters
 from dht.clock import Now
@@ -196,10 +197,12 @@ class ProtocolEngine:
         puzzle_bits: int = 0,
         is_attested: bool = False,
         inviters: Inviters = NO_INVITERS,
+        gone: Mapping[NodeId, float] = MappingProxyType({}),
     ) -> None:
         """Go by this strategy from now on; `policy` follows from its declared prefixes. No member is who is `blocked`,
         has less than `puzzle_bits` of work behind it, is silent for longer than the grace, or, where the network
-        `is_attested`, has been reached by too few members; nor whom `inviters` have put out."""
+        `is_attested`, has been reached by too few members; nor whom `inviters` have put out, nor, by what it sent until
+        then (wall time), who is `gone`."""
         if puzzle_bits > self.rules.puzzle_bits:
             self.members.forget_unproven(puzzle_bits)
         self.rules.adopt(version, digest, policy, graces, puzzle_bits)
@@ -207,6 +210,7 @@ class ProtocolEngine:
         self.members.graces.set_graces(graces)
         self.members.follow(is_attested, policy, inviters)
         self.members.block(blocked)
+        self.members.put_out(gone)
         for peer in blocked:
             self.routing.forget(peer)
 

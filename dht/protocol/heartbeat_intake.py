@@ -93,6 +93,8 @@ class HeartbeatIntake:
                     self._own.attest(opened.heartbeat.attests, opened.heartbeat.attested_days)
                     self._members.trust([self._members.own])
                     continue
+                if self._members.is_gone(opened):
+                    continue
                 if opened.heartbeat.expires_at <= now.wall:
                     former.append(opened)
                     continue

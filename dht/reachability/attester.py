@@ -56,6 +56,7 @@ class Attester:
         self._core, self._view, self._reach, self._clock, self._kick = core, view, reach, clock, kick
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
         self._named = AttestedPeers(core.node_id, core.members.admission, self._is_ours)
+        self._gone = set[tuple[NodeId, float]]()  # who was put out by the strategy, and since when it holds
         self._spoken_for = set[NodeId]()  # those of them whom this node need not have reached
 
     def candidates(self, families: frozenset[Family]) -> list[NodeId]:
@@ -71,11 +72,14 @@ class Attester:
         """Drop whom this node does not know any more; call it every minute."""
         own, members, today = self._core.own, self._core.members, day_of(self._clock().wall)
         days, found = days_in(own.attests, own.attested_days), dict[NodeId, tuple[bytes, int]]()
+        new_gone = set(members.gone.items()) - self._gone
+        self._gone |= new_gone
+        gone = {peer for peer, _ in new_gone}
         for mark in marks_in(own.attests):  # those of an earlier run among them
-            if (peer := members.admission.find(mark)) is not None:
+            if (peer := members.admission.find(mark)) is not None and peer not in gone:
                 found[peer] = mark, days.get(mark, today)
         self._named.restore(dict(sorted(found.items())))
-        self._named.retain(lambda peer: self._stays(peer, today))
+        self._named.retain(lambda peer: peer not in gone and self._stays(peer, today))
         self._speak_for_sleepers()
         own.attest(self._named.marks, self._named.days)
 

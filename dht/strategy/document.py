@@ -18,7 +18,7 @@ DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 FEATURES = frozenset(
-    {"unknown-records", "admission", "grants", "invitations"}
+    {"unknown-records", "admission", "grants", "invitations", "gone"}
 )  # what this program has of what one may need
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
@@ -68,6 +68,13 @@ class Revocation(msgspec.Struct, frozen=True):
     from_at: int = 0  # Unix seconds: members whose voucher was made before stay; 0: none do
 
 
+class Gone(msgspec.Struct, frozen=True):
+    """Says that a node will not be back: it is no member by any heartbeat that it sent before."""
+
+    id: str  # hex
+    at: int  # Unix seconds
+
+
 class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """One version of the document. Instants are Unix seconds. `previous` is the digest of version - 1, hex.
 
@@ -94,6 +101,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     puzzle_bits: int = 0  # work behind an identity: leading zero bits; open networks ask for 16 and more
     min_age_s: int = 0  # a younger peer neither votes nor counts for an acknowledgement where older ones are
     blocked: tuple[str, ...] = ()  # node ids, hex: nobody speaks with them
+    gone: tuple[Gone, ...] = ()
     bootstrap: tuple[str, ...] = ()  # "127.0.0.1:8091", "[::1]:8091"
     declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
@@ -149,7 +157,7 @@ def encode_document(strategy: Strategy) -> bytes:
     Rules are written without the conditions that they do not have."""
     fields = msgspec.to_builtins(strategy)
     fields["rules"] = [{k: v for k, v in rule.items() if v is not None} for rule in fields["rules"]]
-    for name in ("admitters", "revoked", "needs"):
+    for name in ("admitters", "revoked", "needs", "gone"):
         if not fields[name]:
             del fields[name]
     if strategy.admission == "open":  # as it is without the field, which older programs do not know

@@ -105,6 +105,10 @@ def check_bounds(strategy: Strategy) -> None:
     _check_count("blocked", strategy.blocked, MAX_BLOCKED)
     for node in strategy.blocked:
         _check_hex("blocked", node, KEY_BYTES)
+    _check_count("gone", strategy.gone, MAX_BLOCKED)
+    for gone in strategy.gone:
+        _check_hex("gone", gone.id, KEY_BYTES)
+        _check_range("gone", gone.at, 1, MAX_INSTANT)
     _check_count("rules", strategy.rules, MAX_RULES)
     for number, rule in enumerate(strategy.rules, start=1):
         _check_rule(f"rules[{number}]", rule, strategy)

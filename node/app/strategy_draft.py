@@ -13,7 +13,19 @@ from typing import Any
 import msgspec
 
 from crawl import BadUrl, canonical_url
-from dht import Admitter, BadStrategy, Need, Revocation, Rule, Strategy, check_bounds, revoked_id, split_url
+from dht import (
+    MOST_GRACE_S,
+    Admitter,
+    BadStrategy,
+    Gone,
+    Need,
+    Revocation,
+    Rule,
+    Strategy,
+    check_bounds,
+    revoked_id,
+    split_url,
+)
 
 DAY_S = 86_400
 NEXT_S = 180 * DAY_S  # when operators may expect the next version
@@ -41,6 +53,7 @@ class DraftRequest:
     drop_rules: Sequence[int] = ()  # by number of the newest version, from 1
     block: Sequence[str] = ()  # node ids, hex
     unblock: Sequence[str] = ()
+    gone: Sequence[str] = ()  # node ids, hex, from now on
     admit: Sequence[Admitter] = ()
     revoke: Sequence[Revocation] = ()
     publishers: Sequence[str] = ()  # keys, hex; empty: as they are
@@ -63,6 +76,9 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
         "expires_at": effective_at + expires_in_s,
         "rules": msgspec.to_builtins(_rules(newest.rules, wishes)),
         "blocked": _blocked(newest.blocked, wishes),
+        "gone": _builtins(
+            {each.id: each for each in (*_still_gone(newest, now), *(Gone(id, now) for id in wishes.gone))}
+        ),
         "admitters": _builtins({each.key: each for each in (*newest.admitters, *wishes.admit)}),
         "revoked": _builtins({each.id: each for each in (*newest.revoked, *wishes.revoke)}),
         **wishes.fields,
@@ -86,9 +102,15 @@ def _unnamed_needs(newest: Strategy, strategy: Strategy) -> list[Need]:
         "admission": strategy.admission != "open" == newest.admission,
         "invitations": strategy.admission == "invited" != newest.admission,
         "grants": strategy.grants_from > 0 == newest.grants_from,
+        "gone": bool(strategy.gone) and not newest.gone,
     }
     named = {need.feature for need in strategy.needs}
     return [Need(feature) for feature, is_wanted in wanted.items() if is_wanted and feature not in named]
+
+
+def _still_gone(newest: Strategy, now: int) -> list[Gone]:
+    """Those of whom a heartbeat from before may still be about."""
+    return [each for each in newest.gone if each.at > now - MOST_GRACE_S]
 
 
 def check_understood(parts: Sequence[str]) -> None:
@@ -240,7 +262,7 @@ def _rules(old: Sequence[Rule], wishes: DraftRequest) -> list[Rule]:
     return [*new, *kept]
 
 
-def _builtins(latest: Mapping[str, Admitter | Revocation]) -> list[Any]:
+def _builtins(latest: Mapping[str, Admitter | Revocation | Gone]) -> list[Any]:
     """Entries by name, the last of each name."""
     return [msgspec.to_builtins(each) for each in latest.values()]
 

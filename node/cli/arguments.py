@@ -218,6 +218,12 @@ def _add_networks(verbs: Verbs) -> None:
     _json(new)
     about = "make this node the first of its network: it starts though nobody answers"
     _place(_verb(network, "begin", "networks:begin", about))
+    about = "say that a node will not be back, so that its part goes to others at once: signs the next strategy"
+    gone = _verb(network, "gone", "drafts:gone", about, "dse-node network gone NODEID --key campus.publisher.key")
+    gone.add_argument("node", metavar="NODEID", help="as `peers` shows it, in full")
+    _repeatable(gone, "--key", "FILE", "a publisher's key", required=True)
+    gone.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    _place(gone, url=True)
     show = _verb(network, "show", "networks:show", "check a network file and print what it says")
     show.add_argument("file", nargs="?", metavar="FILE", help="default: the node's own")
     _place(show, json=True)
@@ -273,6 +279,7 @@ def _add_draft(strategy: Verbs) -> None:
         draft.add_argument(f"--{option}", action=Ordered, dest="rules", metavar=metavar, help=about)
     _repeatable(draft, "--drop-rule", "N", "without rule N", type=Between(1, 1000))
     _repeatable(draft, "--block", "NODEID", "nobody speaks with this node")
+    _repeatable(draft, "--gone", "NODEID", "this node will not be back; if it is, it is a newcomer")
     _repeatable(draft, "--unblock", "NODEID", "speak with it again")
     _repeatable(draft, "--admit", "KEY[=DAY]", "who may invite, too, by its public key, until a day (2027-01-31)")
     _repeatable(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dht import Gone
 from index import SearchRequest
 from node.simulation.census import take_census, thin_records
 from node.simulation.sim_node import SimNode
@@ -18,6 +19,10 @@ def owns_nothing(nodes: list[SimNode], leaver: SimNode) -> bool:
     """Whether no node's view gives a slot to the one that leaves."""
     me = leaver.overlay.node_id
     return not any(me in owners for node in nodes for owners in node.overlay.view.owners_by_slot())
+
+
+def gone_now(world: World, node: SimNode) -> Gone:
+    return Gone(node.overlay.node_id.hex(), int(world.loop.clock()().wall))
 
 
 def holds_nothing(leaver: SimNode) -> bool:
@@ -70,5 +75,45 @@ def test_who_left_and_starts_again_is_a_newcomer(away_s: float) -> None:
         await world.restart(leaver)
         await world.until(lambda: all(me in node.overlay.view.members() for node in others), JOINED_S)
         assert not any(node.core.members.seniority.since(me) < began for node in others)
+
+    simulate(scenario)
+
+
+def test_what_a_dead_node_owned_goes_to_others_once_a_publisher_says_that_it_is_gone() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.crawl()
+        await crawled(world)
+        dead, others = nodes[2], [*nodes[:2], *nodes[3:]]
+        await world.kill(dead)
+        await world.pass_time(120.0)
+        assert not owns_nothing(others, dead) and thin_records(take_census(others), nodes), "it may be back"
+        world.publish(gone=(gone_now(world, dead),))
+        await world.until(lambda: owns_nothing(others, dead), NOTICED_S)
+        await world.until(lambda: not thin_records(take_census(others), others), HANDED_OVER_S)
+        await world.pass_time(60.0)
+        assert owns_nothing(others, dead) and not any(node.overlay.view.vanished_members() for node in others)
+        assert dead.overlay.node_id not in {peer for node in others for peer in node.overlay.view.members()}
+        newcomer = (await world.add(1))[0]
+        await world.pass_time(30.0)
+        assert owns_nothing([newcomer], dead), "nor does anybody bring it up again"
+
+    simulate(scenario)
+
+
+def test_who_lives_though_it_was_said_to_be_gone_comes_back_as_a_newcomer() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(120.0)
+        lives, others = nodes[3], nodes[:3]
+        said = gone_now(world, lives)
+        world.publish(gone=(said,))
+        me = lives.overlay.node_id
+        await world.until(lambda: all(node.core.members.seniority.since(me) > said.at for node in others), NOTICED_S)
+        await world.pass_time(FORGOTTEN_S)
+        await world.until(lambda: all(me in node.overlay.view.members() for node in others), JOINED_S)
+        assert all(node.core.members.seniority.since(me) > said.at for node in others)
+        await world.pass_time(120.0)
+        assert all(me in node.overlay.view.members() for node in nodes), "and stays"
 
     simulate(scenario)

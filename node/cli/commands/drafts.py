@@ -111,6 +111,26 @@ def sign(arguments: Namespace) -> int:
     return 0
 
 
+def gone(arguments: Namespace) -> int:
+    """Sign and publish a next version that says that a node is gone for good (network gone)."""
+    arguments.source = None
+    newest, digest, not_understood = _newest(arguments)
+    check_understood(not_understood)
+    keys, node = [_key(path) for path in arguments.key], arguments.node.lower()
+    if len(keys) < newest.threshold:
+        remedy = f"draft it for all to sign: dse-node strategy draft --gone {node[:40]} --out draft.json"
+        raise BadStrategy("--key", f"{newest.threshold} publishers must sign, {len(keys)} did", remedy)
+    strategy = draft(newest, digest, DraftRequest({}, gone=[node]), int(time.time()))
+    _show_preview(arguments, strategy)
+    if not arguments.yes and not _confirmed(strategy):
+        print("not signed", file=sys.stderr)
+        return 1
+    signed = sign_strategy(encode_document(strategy), *keys)
+    client(arguments, needs_token=True).post("/api/v1/strategy", encode_signed(signed))
+    print(f"version {strategy.version}: {node} is gone; the other nodes take over what was its part")
+    return 0
+
+
 def _draft_request(arguments: Namespace, newest: Strategy) -> DraftRequest:
     rules = [
         parse_rule(text) if option == "rule" else host_rule(option, text) for option, text in arguments.rules or []
@@ -121,6 +141,7 @@ def _draft_request(arguments: Namespace, newest: Strategy) -> DraftRequest:
         drop_rules=arguments.drop_rule,
         block=[node.lower() for node in arguments.block],
         unblock=[node.lower() for node in arguments.unblock],
+        gone=[node.lower() for node in arguments.gone],
         admit=[parse_admitter(text) for text in arguments.admit],
         revoke=[parse_revocation(text) for text in arguments.revoke],
         publishers=[_publisher(text) for text in arguments.publisher],

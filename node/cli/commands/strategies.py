@@ -73,6 +73,7 @@ def _facts(body: Json) -> list[tuple[str, str]]:
         ("slots", str(2 ** body["slot_bits"]) if isinstance(body.get("slot_bits"), int) else "-"),
         ("politeness", f"{body.get('min_delay_s', '-')} to {body.get('max_delay_s', '-')} s between two requests"),
         *[("blocked", str(node)) for node in (body.get("blocked") or [])[:50]],
+        *[("gone", f"{each.get('id')} since {instant(each.get('at'))}") for each in (body.get("gone") or [])[:50]],
     ]
 
 

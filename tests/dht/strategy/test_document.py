@@ -14,6 +14,7 @@ from dht.strategy.document import (
     DOMAIN,
     FEATURES,
     Admitter,
+    Gone,
     Revocation,
     Signature,
     SignedStrategy,
@@ -134,3 +135,13 @@ def test_who_may_invite_and_what_is_revoked_is_signed_and_a_document_without_say
         assert error.value.field == field and error.value.remedy
     with pytest.raises(BadStrategy, match="at most 64"):
         check_bounds(msgspec.structs.replace(wanted, admitters=(Admitter(key),) * 65))
+
+
+def test_who_is_gone_is_signed_and_a_document_without_says_nothing_of_it() -> None:
+    first = parse_document(network().first.document)
+    assert b"gone" not in network().first.document
+    wanted = msgspec.structs.replace(first, gone=(Gone("ab" * 20, 1_700_000_000),))
+    assert parse_document(sign_strategy(encode_document(wanted), ALICE).document) == wanted
+    for entry in (Gone("ab" * 19, 1), Gone("AB" * 20, 1), Gone("ab" * 20, 0)):
+        with pytest.raises(BadStrategy, match="gone"):
+            check_bounds(msgspec.structs.replace(wanted, gone=(entry,)))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dht import BadStrategy, CrawlRules, Need, Rule, Strategy, check_bounds
-from dht.strategy.document import Admitter, Revocation
+from dht.strategy.document import Admitter, Gone, Revocation
 from node.app.strategy_draft import (
     DAY_S,
     DraftRequest,
@@ -25,7 +25,7 @@ from node.app.strategy_draft import (
 
 KEY, OTHER, NODE = "aa" * 32, "bb" * 32, "cc" * 20
 DENIED, SLOW = Rule(action="deny", host="bad.test"), Rule(host="*.slow.test", min_delay_s=9.0)
-NOW = 1_000_000
+NOW = 10_000_000
 
 
 def newest(**fields: Any) -> Strategy:
@@ -53,6 +53,15 @@ def test_new_rules_come_first_in_their_order_and_an_old_one_given_again_moves_up
     wishes = DraftRequest({}, rules=[host_rule("deny", "New.Test"), SLOW])
     assert drafted(wishes, rules=(DENIED, SLOW)).rules == (Rule(action="deny", host="new.test"), SLOW, DENIED)
     assert drafted(DraftRequest({}, drop_rules=[1]), rules=(DENIED, SLOW)).rules == (SLOW,)
+
+
+def test_who_is_gone_is_named_from_now_on_until_nothing_of_it_can_be_about() -> None:
+    old, other = Gone("dd" * 20, NOW - 31 * DAY_S), Gone("ee" * 20, NOW - 29 * DAY_S)
+    made = drafted(DraftRequest({}, gone=[NODE]), gone=(old, other))
+    assert made.gone == (other, Gone(NODE, NOW)) and not made.needs
+    assert drafted(DraftRequest({}, gone=[NODE])).needs == (Need("gone"),)
+    with pytest.raises(BadStrategy, match="gone"):
+        drafted(DraftRequest({}, gone=["abc"]))
 
 
 def test_whoever_switches_a_rule_names_what_nodes_must_know_for_it() -> None:

@@ -334,6 +334,20 @@ def test_a_shown_strategy_is_the_draft_of_the_next(
     assert "adopted: version 4" in capsys.readouterr().out
 
 
+def test_a_node_is_said_to_be_gone_in_one_step(
+    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    (Path(home) / "admin.token").write_text(token)
+    asked = ["network", "gone", "CD" * 20, "--key", str(Path(home) / "keys" / "club.publisher.key"), *place]
+    assert main(asked) == 2
+    assert "--yes: is missing" in capsys.readouterr().err
+    assert main([*asked, "--yes"]) == 0
+    assert f"version 4: {'cd' * 20} is gone" in capsys.readouterr().out
+    assert main(["network", "gone", "somebody", *asked[3:], "--yes"]) == 2
+    assert "gone" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
