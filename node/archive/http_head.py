@@ -84,7 +84,7 @@ def read_headers(block: bytes, limits: ReadLimits) -> tuple[Headers, int]:
     if end < 0 and len(block) >= most:
         raise Unreadable(f"an HTTP head is longer than {most} bytes")
     head = block if end < 0 else block[:end]
-    lines = _text(head).splitlines()[1:]
+    lines = _text(head).split("\n")[1:]
     if len(lines) > limits.headers:
         raise Unreadable(f"an HTTP head has {len(lines)} fields, {limits.headers} allowed")
     parts = (line.partition(":") for line in lines)

@@ -31,6 +31,7 @@ SAMPLES = (
     capture("http://a.example/odd", b"\x00\xff\r\n\r\nWARC/1.1\r\n", ("X-Odd", "a\r\nContent-Length: 5"), ("X-Ü", "ü"),
             media_type="application/octet-stream", charset=""),
     capture("http://b.example/asked", b"<p>asked", HTML, request=(("Host", "b.example"), ("User-Agent", "dse"))),
+    capture("http://b.example/lines", b"<p>lines", HTML, ("X-Lines", "one\u2028two\x85three")),
     capture("http://b.example/again", b"<p>asked", HTML, at=-5.0),
 )  # fmt: skip
 FORBIDDEN = capture("http://c.example/secret", b"<p>do not copy me", HTML, noarchive=True)
