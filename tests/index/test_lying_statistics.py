@@ -31,7 +31,9 @@ def many(answer: Message) -> Message:
     """So many that the sum can still be told, in copies that nobody else has."""
     if isinstance(answer, StatisticsAnswer):
         slots = len(answer.slots)
-        return msgspec.structs.replace(answer, documents=(1 << 40,) * slots, fingerprints=(b"other" + bytes(27),) * slots)
+        return msgspec.structs.replace(
+            answer, documents=(1 << 40,) * slots, fingerprints=(b"other" + bytes(27),) * slots
+        )
     return answer
 
 
