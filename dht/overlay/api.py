@@ -111,6 +111,9 @@ class Overlay(Protocol):
     def late(self) -> LatePeers:
         """Who is late with an answer just now; every answer to `ask` is noted there."""
 
+    def is_direct(self, peer: NodeId) -> bool:
+        """Tell whether a peer is asked without a relay, as far as this node knows."""
+
     @property
     def takes_part(self) -> bool:
         """Tell whether this node is no client, be it that others have yet to admit it."""

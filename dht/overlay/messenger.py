@@ -93,6 +93,12 @@ class Messenger:
         heard = await self._transport.ask(Route(contact), name, body, timeout_s=timeout_s)
         return _decode(contact.node_id, heard, answer)
 
+    def is_direct(self, peer: NodeId) -> bool:
+        """Tell whether a peer is asked without a relay, as far as this node knows."""
+        contact = self._view.contact(peer)
+        is_broken = self._broken.is_broken(peer, self._clock().steady)
+        return contact is None or (contact.shares(self._families.towards_peers) and not is_broken)
+
     def warnings(self) -> tuple[str, ...]:
         """Return a sentence for the operator where no way leads to live peers."""
         families = self._families

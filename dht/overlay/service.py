@@ -90,6 +90,10 @@ class OverlayService:
         """Who is late with an answer just now."""
         return self._messenger.late
 
+    def is_direct(self, peer: NodeId) -> bool:
+        """Tell whether a peer is asked without a relay, as far as this node knows."""
+        return self._messenger.is_direct(peer)
+
     @property
     def refused(self) -> Mapping[str, int]:
         """How many packets were not taken, or not sent, since the start, by reason."""

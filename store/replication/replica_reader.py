@@ -68,13 +68,14 @@ class ReplicaReader:
         found: dict[Name, Record] = {}
         open_: dict[Name, _Sought] = {}
         sources: dict[Key, list[NodeId]] = {}  # all versions of a page are asked of the same
+        turns = dict[NodeId, int]()  # the same for all records of a read, so that few peers are asked for many
         for kind, id, key in wanted:
             record = self._store.find(kind, id, content=content)
             if record is not None and self._is_ready(key):
                 found[kind, id] = record
             elif not self._is_ready(key):
                 if key not in sources:
-                    sources[key] = self._sources(key)
+                    sources[key] = self._sources(key, turns)
                 open_[kind, id] = _Sought(Wanted(kind, id, key), [*sources[key]])
                 if record is not None:
                     found[kind, id] = record  # better than nothing should nobody answer
@@ -163,12 +164,15 @@ class ReplicaReader:
         is_last = all(self._late.is_late(peer) for peer in sought.sources)
         return len(sought.lacking) >= (1 if is_last else NOT_THERE)
 
-    def _sources(self, key: bytes) -> list[NodeId]:
-        """Whom to ask for a key: ready replicas in random order, then live owners."""
+    def _sources(self, key: bytes, turns: dict[NodeId, int]) -> list[NodeId]:
+        """Whom to ask for a key: ready replicas by their turns, those behind relays last, then live owners."""
         view = self._overlay.view
         slot = slot_of(key, view.strategy.slot_bits)
         ready = [p for p in view.ready(slot) if p != view.node_id]
         self._rng.shuffle(ready)
+        for peer in ready:
+            turns.setdefault(peer, len(turns))
+        ready.sort(key=lambda peer: (not self._overlay.is_direct(peer), turns[peer]))
         return ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
 
 

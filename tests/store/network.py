@@ -106,6 +106,9 @@ class FakeOverlay:
     def contact(self, peer: NodeId) -> Contact | None:
         return None
 
+    def is_direct(self, peer: NodeId) -> bool:
+        return peer not in self.net.relayed
+
     def is_live(self, peer: NodeId) -> bool:
         same_side = (peer in self.net.cut) == (self.node_id in self.net.cut)
         return peer == self.node_id or (same_side and self._seen(self.net.nodes[peer]).up)
@@ -292,6 +295,7 @@ class Net:
         self.slow: dict[NodeId, float] = {}  # seconds by which a node's answers come later
         self.old: set[NodeId] = set()  # who has been here for long enough to decide; nobody: no such rule
         self.cut: set[NodeId] = set()  # on the other side of a partition
+        self.relayed: set[NodeId] = set()  # who is asked through relays
         self.holder: NodeId | None = None  # who holds the leases of all slots
         self.granted: dict[tuple[NodeId, Slot], list[SignedGrant]] = {}  # what holders collected
         self.strangers: set[NodeId] = set()  # who is a member no more, of whom nobody remembers that it was

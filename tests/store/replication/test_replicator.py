@@ -558,6 +558,22 @@ def test_what_is_not_there_is_told_in_time_though_all_but_one_replica_are_silent
     network(5, story)
 
 
+def test_records_of_many_slots_are_asked_of_few_peers_and_of_none_behind_a_relay() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 5)
+        drafts = [draft(n, hosts=40) for n in range(40)]
+        await net.list[0].replicator.write(drafts)
+        await net.until(lambda: complete(net, drafts))
+        asker = net.list[0]
+        net.relayed = {net.list[1].id}
+        asked = asker.overlay.counted.get("FetchRecords", 0)
+        found = await asker.replicator.read_many([(each.kind, each.id, each.key) for each in drafts])
+        assert len(found) == len(drafts)
+        assert asker.overlay.counted["FetchRecords"] - asked == 2, "two of three direct peers have all between them"
+
+    network(5, story)
+
+
 def test_who_gives_a_page_tells_that_no_other_version_stands_though_pages_may_have_been_taken_back() -> None:
     async def story(net: Net) -> None:
         await started(net, 5)
