@@ -165,6 +165,7 @@ async def test_both_families_are_one_network(tmp_path: Path):
         answer = await four.ask(six.node_id, Hello("through"), HelloBack, timeout_s=5)
         assert answer == HelloBack("hguorht", four.node_id)
         assert (await six.ask(four.node_id, Hello("back"), HelloBack, timeout_s=5)).asker == six.node_id
+        assert not four.is_direct(six.node_id) and not six.is_direct(four.node_id) and four.is_direct(dual.node_id)
         assert {o.view.owners(Slot(5)) for o in everybody} == {dual.view.owners(Slot(5))}
 
         doubles: list[list[int]] = []
