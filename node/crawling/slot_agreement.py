@@ -20,7 +20,7 @@ class SlotAgreement:
         return Agreement(
             strategy=view.strategy.version,
             owners=owners_digest(owners, slots),
-            level=self._levels.masks(now, ((slot, owners[slot]) for slot in slots), me),
+            level=self._levels.masks(now, slots, owners, me),
             unlike=self._levels.unlike(now, slots, self._counts),
             vanished=is_remnant(view),
         )

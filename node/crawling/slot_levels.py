@@ -6,7 +6,7 @@ what was written in the last seconds, which is on its way to all owners.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -21,6 +21,7 @@ STALE_S = LEVEL_S + YOUNG_S  # and never for longer than this after the instant 
 UNLIKE_S = 30.0  # a copy that has differed for longer is no longer just behind
 DIGEST_BYTES = 16
 MAX_DIGESTS = 1024  # in one message
+MAX_MASKS = 16  # lists of slots whose masks are remembered: peers mostly ask for the same ones again
 
 Digest = Annotated[bytes, Meta(min_length=DIGEST_BYTES, max_length=DIGEST_BYTES)]
 MaybeDigest = Annotated[bytes, Meta(max_length=DIGEST_BYTES)]
@@ -65,6 +66,15 @@ class _Heard:
     unlike_since: float | None = None
 
 
+class _Masks(NamedTuple):
+    """What is said of some slots until something is heard: with these owners, up to a steady and a wall instant."""
+
+    masks: tuple[int, ...]
+    owners: Sequence[tuple[NodeId, ...]]
+    steady: float
+    wall: float
+
+
 _NOBODY: Mapping[NodeId, _Heard] = {}
 
 
@@ -76,6 +86,7 @@ class SlotLevels:
         self._differing: set[Slot] = set()  # and some in which nobody differs any more
         self._owed: dict[NodeId, int] = {}
         self._current_until = float("-inf")
+        self._masks: dict[tuple[bool, tuple[Slot, ...]], _Masks] = {}
 
     def kept_up(self, until: float) -> None:
         """Note that this node's index has all that its store had at an instant, Unix seconds."""
@@ -84,6 +95,7 @@ class SlotLevels:
     def hear(self, now: Now, peer: NodeId, message: SlotDigests, mine: Callable[[Slot, float], bytes | None]) -> None:
         """Take a peer's message; `mine`: this node's own `older` digest of a slot, None where it does not hold it."""
         until = min(message.until, now.wall)
+        self._masks.clear()
         self._owed[peer] = message.owed
         for said in message.digests:
             slot = Slot(said.slot)
@@ -100,6 +112,7 @@ class SlotLevels:
 
     def keep(self, held: Collection[Slot], live: Collection[NodeId]) -> None:
         """Forget what was said of slots that this node does not hold, and by peers that are not live."""
+        self._masks.clear()
         self._owed = {peer: owed for peer, owed in self._owed.items() if peer in live}
         for slot in [slot for slot in self._heard if slot not in held]:
             del self._heard[slot]
@@ -111,24 +124,42 @@ class SlotLevels:
 
     def forget(self) -> None:
         """Forget everything: slots are numbered anew, or this node's own copies are not what they were."""
+        self._masks.clear()
         self._heard.clear()
         self._differing.clear()
 
-    def masks(self, now: Now, teams: Iterable[tuple[Slot, Sequence[NodeId]]], me: NodeId) -> tuple[int, ...]:
+    def masks(
+        self, now: Now, slots: Sequence[Slot], owners: Sequence[tuple[NodeId, ...]], me: NodeId
+    ) -> tuple[int, ...]:
         """Return for each slot a bit for each of its owners that is level with this node, the first owner's the lowest.
-        This node's own is set while its index keeps up."""
+        This node's own is set while its index keeps up. `owners`: of every slot, by its number; the same object until
+        one changes."""
+        is_current = now.wall - self._current_until <= LEVEL_S
+        key = is_current, tuple(slots)
+        found = self._masks.get(key)
+        if found is None or found.owners is not owners or now.steady > found.steady or now.wall > found.wall:
+            if len(self._masks) >= MAX_MASKS:
+                self._masks.clear()
+            found = self._masks[key] = self._masks_anew(now, slots, owners, me if is_current else None)
+        return found.masks
+
+    def _masks_anew(
+        self, now: Now, slots: Sequence[Slot], owners: Sequence[tuple[NodeId, ...]], current: NodeId | None
+    ) -> _Masks:
         wall, steady = now
-        masks, is_current = list[int](), wall - self._current_until <= LEVEL_S
-        for slot, owners in teams:  # of all slots, at every query: so nothing is called here
+        masks, heard_until, about_until = list[int](), float("inf"), float("inf")
+        for slot in slots:  # of all slots: so nothing is called here
             heard, bit, found = self._heard.get(slot, _NOBODY), 1, 0
-            for owner in owners:
+            for owner in owners[slot]:
                 if (said := heard.get(owner)) is None:
-                    found |= bit if owner == me and is_current else 0
-                elif steady - said.level_at <= LEVEL_S and wall - said.until <= STALE_S:
+                    found |= bit if owner == current else 0
+                elif steady <= (lapses := said.level_at + LEVEL_S) and wall <= (stale := said.until + STALE_S):
                     found |= bit
+                    heard_until = lapses if lapses < heard_until else heard_until
+                    about_until = stale if stale < about_until else about_until
                 bit <<= 1
             masks.append(found)
-        return tuple(masks)
+        return _Masks(tuple(masks), owners, heard_until, about_until)
 
     def unlike(self, now: Now, slots: Iterable[Slot], counts: Callable[[Slot, NodeId], bool]) -> tuple[Slot, ...]:
         """Return those of some slots of which a copy that `counts` has differed for longer than `UNLIKE_S`."""

@@ -11,6 +11,7 @@ from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotDigest, SlotDigests
 ME, PEER, OTHER = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
 SLOT, WALL = Slot(5), 1_000_000.0
 OWNERS = (PEER, ME, OTHER)
+BY_SLOT = [OWNERS] * (SLOT + 1)
 MINE, WHOLE = b"m" * 16, b"w" * 16
 
 
@@ -27,7 +28,7 @@ def hear(levels: SlotLevels, second: float, message: SlotDigests, peer: NodeId =
 
 
 def mask(levels: SlotLevels, second: float) -> int:
-    (found,) = levels.masks(at(second), [(SLOT, OWNERS)], ME)
+    (found,) = levels.masks(at(second), [SLOT], BY_SLOT, ME)
     return found
 
 
@@ -40,6 +41,21 @@ def test_an_equal_copy_is_level_for_a_while_and_its_own_bit_says_that_the_index_
     levels.kept_up(WALL + 5.0)
     assert mask(levels, LEVEL_S + 1.0) == 0b010, "the comparison is too old"
     assert mask(levels, LEVEL_S + 6.0) == 0, "the index is behind, too"
+
+
+def test_a_mask_that_is_remembered_lapses_with_what_it_goes_by_and_is_that_of_the_owners_asked_about() -> None:
+    levels = SlotLevels()
+    hear(levels, 0.0, told())
+    assert mask(levels, 1.0) == mask(levels, 2.0) == 0b001, "nothing of the index is known yet"
+    levels.kept_up(WALL)
+    assert mask(levels, 3.0) == 0b011
+    assert levels.masks(at(4.0), [SLOT], [(ME, OTHER, PEER)] * (SLOT + 1), ME) == (0b101,)
+    hear(levels, 5.0, told(until=-5.0), OTHER)
+    assert mask(levels, 6.0) == 0b111
+    hear(levels, 7.0, told(b"x" * 16), OTHER)
+    levels.keep({SLOT}, {OTHER})
+    assert mask(levels, 8.0) == 0b110, "level a moment ago; the other one is gone"
+    assert mask(levels, 5.0 + LEVEL_S) == 0b100 and mask(levels, 5.5 + LEVEL_S) == 0
 
 
 def test_a_comparison_about_long_ago_counts_for_less_and_one_about_the_future_for_no_more() -> None:
