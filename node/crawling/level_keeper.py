@@ -69,7 +69,7 @@ class LevelKeeper:
             return False
         shared = {slot: [peer for peer in view.owners(slot) if view.is_live(peer)] for slot in view.owned()}
         own = {slot: team for slot, team in shared.items() if view.node_id in team}  # not where it stands in
-        wholes = {slot: self._whole(slot) for slot in own}
+        wholes = {slot: self._whole(slot, self._index.totals(slot).fingerprint_bytes) for slot in own}
         return all(wholes.values()) and self._levels.are_alike(wholes, own, view.node_id)
 
     async def refresh(self) -> None:
@@ -84,7 +84,8 @@ class LevelKeeper:
         self._follow_index(now)
         await self._follow_store(held)
         self._digests_until = max(0.0, min(now.wall - YOUNG_S, self._until))
-        self._digests = {slot: self._digest(slot) for slot in sorted(held)}
+        is_current = self._is_current()
+        self._digests = {slot: self._digest(slot, is_current) for slot in sorted(held)}
 
     def _follow_index(self, now: Now) -> None:
         newest = self._store.log.sequence
@@ -110,21 +111,20 @@ class LevelKeeper:
     def _is_current(self) -> bool:
         return self._index.is_current and self._follows()
 
-    def _digest(self, slot: Slot) -> SlotDigest:
-        totals = self._index.totals(slot)
-        return SlotDigest(
-            slot, self._older(slot, self._digests_until), self._whole(slot), totals.documents, totals.lengths
-        )
+    def _digest(self, slot: Slot, is_current: bool) -> SlotDigest:
+        totals, older = self._index.totals(slot), self._older(slot, self._digests_until)
+        whole = self._whole(slot, totals.fingerprint_bytes) if is_current else b""
+        return SlotDigest(slot, older, whole, totals.documents, totals.lengths)
 
     def _older(self, slot: Slot, until: float) -> bytes:
         return blake2b(self._index.fingerprint_until(slot, until), digest_size=DIGEST_BYTES).digest()
 
-    def _whole(self, slot: Slot) -> bytes:
+    def _whole(self, slot: Slot, indexed: bytes) -> bytes:
         """Digest all of a slot that rests and is announced; others ask no replica that they do not know of."""
         view, stored = self._overlay.view, self._stored.get(slot)
-        if stored is None or not self._is_current() or not view.is_ready(view.node_id, slot):
+        if stored is None or not view.is_ready(view.node_id, slot):
             return b""
-        return blake2b(stored + self._index.indexed(slot)[1], digest_size=DIGEST_BYTES).digest()
+        return blake2b(stored + indexed, digest_size=DIGEST_BYTES).digest()
 
     def _due(self) -> Iterator[tuple[NodeId, list[SlotDigest]]]:
         """Whom to tell something now, and what: everything at times, in between what changed."""

@@ -42,8 +42,7 @@ class Side:
         return SimpleNamespace(
             is_current=True,
             reached=lambda sequence: self.reached_to >= sequence,
-            totals=lambda slot: SlotTotals(),
-            indexed=lambda slot: (0, fingerprint(slot)),
+            totals=lambda slot: SlotTotals(fingerprint=int.from_bytes(fingerprint(slot), "big")),
             fingerprint_until=lambda slot, instant: fingerprint(slot),
             keep_apart=lambda since: None,
         )
