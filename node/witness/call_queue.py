@@ -3,7 +3,7 @@
 Pure: `now` is steady time in seconds. A call is known before it is due, so that whoever got one looks at other pages of
 the accused meanwhile. Who called in vain comes after all others, and so does who was found to write what no site says,
 or is accused by others: else a liar that calls first has all spend what they may on pages that are as they were
-written.
+written. A call puts its author and its caller in doubt, but for whom this node has seen by itself.
 """
 
 from collections import Counter
@@ -16,8 +16,9 @@ from store import Record, url_of
 
 MAX_CALLS = 16  # waiting to be answered
 MAX_CALLS_EACH = 4  # of one peer
-MAX_IDLE_CALLS = 2  # of one peer, about pages that say what their authors say: then it calls in vain
+MAX_IDLE_CALLS = 2  # of one peer, about pages that are not unlike, or not to be had: then it calls in vain
 IDLE_S = 3600.0  # for so long since the last of them
+TRUE_S = 900.0  # one page that is as its author says answers for so long what calls say of it
 MAX_HANDED = 16  # pages that owners handed on
 MAX_HANDED_EACH = 4  # of one peer
 ACCUSERS = 2  # that call for pages of one who calls itself
@@ -49,6 +50,7 @@ class CallQueue:
         self._calls: list[Call] = []
         self._handed: dict[DocumentId, tuple[NodeId, Record]] = {}
         self._idle: dict[NodeId, tuple[int, float]] = {}  # calls of members that came to nothing, and when the last
+        self._true_at: dict[NodeId, float] = {}  # when a page of theirs was seen to be as they say
 
     def add(self, call: Call, now: float) -> None:
         """Take a call in, where its caller has room."""
@@ -86,17 +88,31 @@ class CallQueue:
         self._calls.remove(call)
 
     def note_idle(self, caller: NodeId, now: float) -> None:
-        """Note that a page called for says what its author says: so others could have us spend all that we may."""
+        """Note that a page called for says what its author says, or nothing: so others could have us spend all that we
+        may."""
         self._idle = {peer: known for peer, known in self._idle.items() if now <= known[1] + IDLE_S}
         self._idle[caller] = self._vain(caller, now) + 1, now
 
-    def doubted(self, now: float) -> Iterator[tuple[NodeId, str]]:
-        """Yield authors and sites of the pages called for, and who called (at no site): one of both is wrong. Nothing
+    def note_true(self, author: NodeId, now: float) -> None:
+        """Note that a page of an author's is as it says."""
+        self._true_at = {each: at for each, at in self._true_at.items() if now <= at + TRUE_S}
+        self._true_at[author] = now
+
+    def doubted(self, now: float, known: Set[NodeId] = frozenset()) -> Iterator[tuple[NodeId, str]]:
+        """Yield authors and sites of the pages called for, and who called (at no site): one of both is wrong. Where one
+        is `known` to write what no site says, that is not the other; nor is it whose page was seen to be true. Nothing
         is yielded of whoever called in vain before."""
         for call in self._calls:
-            if not self._vain(call.caller, now):
-                yield author_of(call), site_of(url_of(call.record))
-                yield call.caller, ""
+            author, caller = author_of(call), call.caller
+            if self._vain(caller, now):
+                continue
+            if caller not in known and (author in known or not self._is_true(author, now)):
+                yield author, site_of(url_of(call.record))
+            if author not in known and (caller in known or not self._is_true(caller, now)):
+                yield caller, ""
+
+    def _is_true(self, author: NodeId, now: float) -> bool:
+        return now - self._true_at.get(author, float("-inf")) <= TRUE_S
 
     def _vain(self, caller: NodeId, now: float) -> int:
         count, last_at = self._idle.get(caller, (0, 0.0))

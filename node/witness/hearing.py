@@ -7,7 +7,7 @@ changed since, accuses nobody.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
@@ -111,9 +111,10 @@ class Hearing:
         """Tell whether a page of an author's at a URL's site was heard about, and denied, lately."""
         return self._board.has_said(author, site_of(url))
 
-    def doubted(self) -> set[tuple[NodeId, str]]:
-        """Return whose pages are in doubt, and the sites of those pages: denied in hearings, or called for."""
-        return {*self.calls.doubted(self._clock().steady), *self._board.heard()}
+    def doubted(self, known: Set[NodeId]) -> set[tuple[NodeId, str]]:
+        """Return whose pages are in doubt, and the sites of those pages: denied in hearings, or called for. `known`:
+        who wrote what no site says, as this node saw."""
+        return {*self.calls.doubted(self._clock().steady, known), *self._board.heard()}
 
     async def call(self, record: Record, mine: Statement) -> None:
         """Have others of the panel look, too, and publish what three of them agree on."""

@@ -32,8 +32,8 @@ TURN_WITHIN_S = 300.0  # for a turn of the site
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a page said to this node: the signature of its main text, when (Unix seconds), and the block of the address
-    that answered, b"" unknown."""
+    """What a page said to this node: the signature of its main text (b"": nothing), when (Unix seconds), and the block
+    of the address that answered, b"" unknown."""
 
     text: bytes
     at: float
@@ -63,7 +63,7 @@ class SecondLook:
         self.without_turn = 0  # looks given up because nobody lent a turn
 
     async def observe(self, url: str) -> Look | None:
-        """Look at a page, for which the budget gave one fetch; None where that cannot be, or there is no text. Raises
+        """Look at a page, for which the budget gave one fetch; None where its site was asked for nothing. Raises
         FamilyMissing where the page's site has only a family of address that this machine has not; no turn of the site
         is asked for then."""
         made = 0
@@ -81,7 +81,7 @@ class SecondLook:
             log.debug("witness saw nothing url=%s reason=%s", url, error)
         finally:
             self._budget.settle(made)
-        return None
+        return Look(b"", self._clock().wall, b"") if made else None
 
     def _may(self, url: str) -> bool:
         """Whether this node may fetch a URL, or the rules of its site where it does not know them yet."""
@@ -119,9 +119,9 @@ class SecondLook:
         adaptive_s = min(fetched.latency_s * self._config.latency_factor, self._config.max_delay_s)
         return max(self._config.min_delay_s, adaptive_s, fetched.retry_after_s(self._clock().wall))
 
-    async def _read(self, fetched: Fetched) -> Look | None:
-        if fetched.status != 200 or fetched.cut:
-            return None
-        text = (await self._parsers.parse(parse_task_of(fetched, self._config))).signature
+    async def _read(self, fetched: Fetched) -> Look:
+        text = b""
+        if fetched.status == 200 and not fetched.cut:
+            text = (await self._parsers.parse(parse_task_of(fetched, self._config))).signature
         block = AddressPolicy().subnet(fetched.address) if fetched.address else None
-        return Look(text, self._clock().wall, block or b"") if text else None
+        return Look(text, self._clock().wall, block or b"")

@@ -145,8 +145,9 @@ class Witness:
         enough sites: the hearings want those looks. Then whose pages were looked at least; the newest, which had the
         least time to change."""
         handed = (_drawn(record, record) for record in self._hearing.calls.handed())
-        newest_first, doubted = [*handed, *reversed(self._due.values())], {*self._suspects, *self._hearing.doubted()}
-        sites, mine = Counter(author for author, _ in doubted), {author for author, _ in self._suspects}
+        newest_first, mine = [*handed, *reversed(self._due.values())], {author for author, _ in self._suspects}
+        doubted = {*self._suspects, *self._hearing.doubted(mine)}
+        sites = Counter(author for author, _ in doubted)
         for authors, enough in ((mine, ENOUGH), (sites.keys() - mine, ENOUGH_CALLED)):
             wanted = {author for author in authors if sites[author] < enough}
             news = (p for p in newest_first if p.author in wanted and (p.author, p.site) not in doubted)
@@ -190,7 +191,7 @@ class Witness:
                 self._hearing.calls.note_idle(call.caller, self._clock().steady)
 
     async def _look_at(self, record: Record, tell: Tell) -> bool | None:
-        """Look at a page, and tell where it is unlike; return whether it is, None where that cannot be said.
+        """Look at a page, and tell where it is unlike; return whether it is, None where its site was asked for nothing.
         Raises FamilyMissing."""
         try:
             document = decode_document(record.body)
@@ -200,15 +201,17 @@ class Witness:
             look = await self._look.observe(document.url)
         finally:
             self._open -= 1
-        if look is None:
-            return None
+        if look is None or not look.text:
+            return None if look is None else False
         self.compared += 1
-        statement = statement_of(record, document, look)
+        statement, author = statement_of(record, document, look), node_id_of(record.proof.author)
         if statement.is_unlike:
             self.unlike += 1
-            self._suspect(node_id_of(record.proof.author), statement.site)
-            log.info("page says something else url=%s author=%s", document.url, node_id_of(record.proof.author).hex())
+            self._suspect(author, statement.site)
+            log.info("page says something else url=%s author=%s", document.url, author.hex())
             await tell(record, statement)
+        else:
+            self._hearing.calls.note_true(author, self._clock().steady)
         return statement.is_unlike
 
 

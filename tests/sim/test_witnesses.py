@@ -10,14 +10,16 @@ from random import Random
 
 import pytest
 
-from dht import Family, NodeId
+from dht import Family, NodeId, Rule
 from node.app.witness_status import witness_json
 from node.simulation.census import hurried
 from node.simulation.scripted_web import ScriptedReply, ScriptedWeb
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
 from node.views.witness import found_line
+from node.witness.call_queue import MAX_CALLS_EACH
 from node.witness.draw import COST
+from node.witness.second_look import Look
 from store import Document, Kind, Record, decode_document
 from tests.sim.judged import MIN_DELAY_S
 
@@ -160,6 +162,8 @@ def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetch
 
 MIXED = replace(WEB, seed=35)
 FAR = WorldPlan(seed=36, hosts=12, pages=4)
+SPREAD = WorldPlan(seed=37, hosts=2, pages=80, slot_bits=6)
+BIG = "site0.example"
 FEW: tuple[Family, ...] = (6,)  # the family of all sites, and of three that could look at them
 MANY: tuple[Family, ...] = (4,)
 
@@ -221,6 +225,57 @@ def note(part: object, name: str, node: SimNode, counted: Counter[str]) -> None:
         return method(*args)
 
     setattr(part, name, noted)
+
+
+def test_pages_of_a_site_that_several_crawl_are_looked_at_in_its_turns():
+    async def scenario(world: World) -> None:
+        spread_out(world.web, SPREAD.hosts)
+        nodes = await world.add(NODES)
+        hurry(nodes)
+        await world.pass_time(10.0)
+        world.publish(rules=(Rule(action="spread", host=BIG, depth=2),))
+        await world.pass_time(20.0)
+        await world.crawl()
+        looked = lambda: {v.node for v in world.log if v.as_witness and f"//{BIG}/page" in v.url}  # noqa: E731
+        await world.until(lambda: len(looked()) > 2, FOUND_WITHIN_S)
+        assert not any(node.node_core.witnessing.look.without_turn for node in nodes)
+        assert not hurried(world.log, MIN_DELAY_S)
+
+    simulate(scenario, SPREAD)
+
+
+@pytest.mark.parametrize("shown", ["as it was", "once"])
+def test_who_calls_in_vain_costs_each_other_few_looks(shown: str):
+    """Also for pages of sites that show each page once: nobody can say anything of them any more."""
+
+    async def scenario(world: World) -> None:
+        spread_out(world.web, WEB.hosts)
+        nodes = await world.add(NODES)
+        liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
+        asked, answered = set[str](), Counter[str]()
+
+        async def accuse(url: str) -> Look:
+            return Look(Random(url).randbytes(16), liar.clock().wall, b"\x08\x08\x08")
+
+        liar.node_core.witnessing.look.observe = accuse  # type: ignore[method-assign]
+
+        def once(url: str, reply: ScriptedReply) -> ScriptedReply:
+            is_again = url in asked
+            asked.add(url)
+            return replace(reply, status=404) if is_again and not url.endswith("robots.txt") else reply
+
+        if shown == "once":
+            world.web.shows |= {node.name: once for node in nodes}
+        for node in honest:
+            note(node.node_core.witnessing.witness, "_answer_call", node, answered)
+        hurry(nodes)
+        await world.pass_time(10.0)
+        await world.crawl()
+        await world.pass_time(900.0)
+        assert answered and max(answered.values()) <= MAX_CALLS_EACH, "two, or all that wait"
+        assert not accused(honest)
+
+    simulate(scenario, WEB)
 
 
 class ChangingWeb:

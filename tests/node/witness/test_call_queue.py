@@ -5,7 +5,16 @@ from collections.abc import Sequence
 import pytest
 
 from dht import Identity, NodeId, document_id, placement_key
-from node.witness.call_queue import IDLE_S, MAX_CALLS, MAX_CALLS_EACH, MAX_HANDED, MAX_HANDED_EACH, Call, CallQueue
+from node.witness.call_queue import (
+    IDLE_S,
+    MAX_CALLS,
+    MAX_CALLS_EACH,
+    MAX_HANDED,
+    MAX_HANDED_EACH,
+    TRUE_S,
+    Call,
+    CallQueue,
+)
 from node.witness.statement import Statement
 from store import Document, Draft, Kind, Record, encode_document, sign_package
 
@@ -55,6 +64,24 @@ def test_while_a_call_waits_both_its_author_and_its_caller_are_doubted():
     assert set(queue.doubted(0.0)) == {(LIAR.node_id, "a.example"), (ONE.node_id, "")}
     queue.note_idle(ONE.node_id, 0.0)
     assert not set(queue.doubted(1.0)), "it called in vain"
+
+
+def test_whose_page_was_seen_to_be_true_is_in_no_doubt_by_calls_for_a_while():
+    queue = filled(call(ONE, LIAR, "a.example", 30.0, 9e9))
+    queue.note_true(ONE.node_id, 0.0)
+    assert set(queue.doubted(TRUE_S)) == {(LIAR.node_id, "")}
+    assert len(set(queue.doubted(TRUE_S + 1.0))) == 2
+    queue.note_true(LIAR.node_id, TRUE_S + 1.0)
+    assert set(queue.doubted(TRUE_S + 2.0)) == {(ONE.node_id, "a.example")}
+
+
+def test_where_one_of_both_is_known_to_write_what_no_site_says_the_other_is_in_no_doubt():
+    known = {LIAR.node_id}
+    accused, accuses = filled(call(LIAR, ONE, "a.example", 30.0)), filled(call(ONE, LIAR, "b.example", 30.0))
+    assert set(accused.doubted(0.0, known)) == {(LIAR.node_id, "a.example")}
+    assert set(accuses.doubted(0.0, known)) == {(LIAR.node_id, "")}
+    accused.note_true(LIAR.node_id, 0.0)
+    assert set(accused.doubted(0.0, known)) == {(LIAR.node_id, "a.example")}, "one true page acquits nobody"
 
 
 @pytest.mark.parametrize("first", [True, False])
