@@ -244,7 +244,7 @@ def test_pages_of_a_site_that_several_crawl_are_looked_at_in_its_turns():
     simulate(scenario, SPREAD)
 
 
-@pytest.mark.parametrize("shown", ["as it was", "once"])
+@pytest.mark.parametrize("shown", ["once", pytest.param("as it was", marks=pytest.mark.prove)])
 def test_who_calls_in_vain_costs_each_other_few_looks(shown: str):
     """Also for pages of sites that show each page once: nobody can say anything of them any more."""
 
