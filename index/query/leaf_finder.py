@@ -5,16 +5,23 @@ Pure: values only. What is looked for depends on a record's stem class alone, so
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from itertools import chain
+from typing import NamedTuple
 
 from index.query.leaf import Leaf, Phrase, terms_in
 from index.query.scoring import follow_each_other
 from index.text.forward_index import ForwardRecord, needle_of
 
-_Needles = tuple[tuple[bytes, ...], ...]  # any of these is enough; all terms of one are needed
-_Needle = bytes | _Needles
+_Ways = tuple[tuple[int, ...], ...]  # any of these is enough; all terms of one are needed, each by its number
+
+
+class _Wanted(NamedTuple):
+    """What records of one stem class are asked for. `leaves`: of each the number of its term, or how a phrase may be
+    written."""
+
+    needles: tuple[bytes, ...]
+    leaves: tuple[int | _Ways, ...]
 
 
 class LeafFinder:
@@ -22,48 +29,50 @@ class LeafFinder:
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self._leaves = leaves
-        self._known: dict[int, list[_Needle]] = {}  # by stem class, for each leaf
+        self._known: dict[int, _Wanted] = {}  # by stem class
 
-    def find(self, forward: ForwardRecord) -> list[int]:
-        """Return for each leaf where its term stands in a record's table; 0 for a phrase of which the record has all
-        words, wherever they stand; below 0 where the leaf cannot occur."""
-        needles = self._known.get(forward.stem_class)
-        if needles is None:
-            needles = self._known[forward.stem_class] = [_needle(leaf, forward.stem_class) for leaf in self._leaves]
-        find = forward.table.find
-        return [find(either) if isinstance(either, bytes) else _find_any(forward, either) for either in needles]
+    def find(self, forward: ForwardRecord) -> tuple[list[int], tuple[bool, ...]]:
+        """Return where each term stands in a record's table, for `positions`; and for each leaf whether it may occur:
+        of a phrase the record has all words, wherever they stand."""
+        wanted = self._wanted(forward.stem_class)
+        places = list(map(forward.table.find, wanted.needles))
+        return places, tuple(
+            [places[leaf] >= 0 if isinstance(leaf, int) else _may_stand(places, leaf) for leaf in wanted.leaves]
+        )
 
-    def positions(self, forward: ForwardRecord, found: Sequence[int]) -> list[array[int]]:
-        """Return the positions at which each leaf begins, ascending; `found` is what `find` returned."""
-        return [
-            forward.positions_at(place) if place < 0 or isinstance(needle, bytes) else _where(forward, needle)
-            for needle, place in zip(self._known[forward.stem_class], found, strict=True)
-        ]
+    def positions(self, forward: ForwardRecord, places: Sequence[int]) -> list[list[int]]:
+        """Return the positions at which each leaf begins, ascending; `places` is what `find` returned."""
+        wanted, every = self._wanted(forward.stem_class), forward.positions_of(places)
+        return [every[leaf] if isinstance(leaf, int) else _begins(every, leaf) for leaf in wanted.leaves]
+
+    def _wanted(self, stem_class: int) -> _Wanted:
+        if (known := self._known.get(stem_class)) is None:
+            numbers = dict[bytes, int]()
+            ways = [_ways(leaf, stem_class, numbers) for leaf in self._leaves]
+            leaves = tuple([way[0][0] if len(way) == len(way[0]) == 1 else way for way in ways])
+            known = self._known[stem_class] = _Wanted(tuple(numbers), leaves)
+        return known
 
 
-def _find_any(forward: ForwardRecord, either: _Needles) -> int:
-    find = forward.table.find
-    for every in either:
-        for needle in every:
-            if find(needle) < 0:
+def _may_stand(places: Sequence[int], ways: _Ways) -> bool:
+    for every in ways:
+        for number in every:
+            if places[number] < 0:
                 break
         else:
-            return 0
-    return -1
+            return True
+    return False
 
 
-def _where(forward: ForwardRecord, either: _Needles) -> array[int]:
+def _begins(positions: Sequence[list[int]], ways: _Ways) -> list[int]:
     """Where any of the ways to write a phrase begins."""
-    ways = [follow_each_other([forward.positions_at(forward.find(needle)) for needle in every]) for every in either]
-    return ways[0] if len(ways) == 1 else array("H", sorted(chain.from_iterable(ways)))
+    found = [follow_each_other([positions[number] for number in every]) for every in ways]
+    return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
 
 
-def _needle(leaf: Leaf, stem_class: int) -> _Needle:
-    found = _needles(leaf, stem_class)
-    return found[0][0] if len(found) == len(found[0]) == 1 else found
-
-
-def _needles(leaf: Leaf, stem_class: int) -> _Needles:
-    apart = tuple(map(needle_of, terms_in(leaf, stem_class)))
+def _ways(leaf: Leaf, stem_class: int, numbers: dict[bytes, int]) -> _Ways:
+    """How a leaf may be written; its terms are numbered in the order in which they come."""
+    needles = map(needle_of, terms_in(leaf, stem_class))
+    apart = tuple([numbers.setdefault(needle, len(numbers)) for needle in needles])
     joined = leaf.joined if isinstance(leaf, Phrase) else None
-    return (apart, *_needles(joined, stem_class)) if joined else (apart,)
+    return (apart, *_ways(joined, stem_class, numbers)) if joined else (apart,)

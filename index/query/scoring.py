@@ -24,7 +24,6 @@ matches by it alone scores 0. What a ranking may choose stands in `ranking_rules
 from __future__ import annotations
 
 import math
-from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -48,7 +47,6 @@ CLOSE_REACH = 16  # positions; farther apart is not close
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
 IDF_STEPS = 1 << 20
 MAX_FACTORS = 1 << 8  # remembered: documents that have the same of the words have the same
-_NOWHERE = array("H")
 ROUNDED_UP = 1 + 1e-9  # sums in another order differ in their last digits
 
 
@@ -227,27 +225,27 @@ def max_proximity(query: Query) -> float:
     return query.rules.ranking.most_proximity(len(query.leaves))
 
 
-def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
+def occurrences(forward: ForwardRecord, leaf: Leaf) -> list[int]:
     """Return the positions at which a leaf begins, ascending: a phrase begins where its terms follow each other. A
     joined form counts beside its parts."""
     apart = follow_each_other(list(map(forward.positions, terms_in(leaf, forward.stem_class))))
     joined = leaf.joined if isinstance(leaf, Phrase) else None
-    return array("H", sorted((*apart, *occurrences(forward, joined)))) if joined else apart
+    return sorted((*apart, *occurrences(forward, joined))) if joined else apart
 
 
-def follow_each_other(places: Sequence[array[int]]) -> array[int]:
+def follow_each_other(places: Sequence[list[int]]) -> list[int]:
     """Return where the first of some terms stands with the others after it, given the positions of each."""
     if len(places) == 1:
         return places[0]
     if not all(places):
-        return _NOWHERE
+        return []
     begins = set(places[0])
     for offset, positions in enumerate(places[1:], 1):
         begins.intersection_update([position - offset for position in positions])
-    return array("H", sorted(begins))
+    return sorted(begins)
 
 
-def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:
+def closeness(leaves: Sequence[Leaf], places: Sequence[list[int]]) -> int:
     """Measure how near each leaf stands to the next one of the query: 1/gap in CLOSE_ONE parts, averaged over the
     pairs.
     """
@@ -306,7 +304,7 @@ def name_of(leaf: Leaf) -> str:
     return leaf.surface if isinstance(leaf, Term) else f'"{" ".join(word.surface for word in leaf.words)}"'
 
 
-def _gap(a: array[int], a_span: int, b: array[int], b_span: int) -> int:
+def _gap(a: list[int], a_span: int, b: list[int], b_span: int) -> int:
     """The least distance between an end of one and the begin of the other, at least 1; large where none is near."""
     best = 1 << 16
     all_a, all_b = iter(a[:CLOSE_POSITIONS]), iter(b[:CLOSE_POSITIONS])

@@ -109,8 +109,8 @@ class TopHits:
         if most < least:
             return None
         forward = decode_forward(row.record)
-        found = self._finder.find(forward)
-        covered, closest = self._scorer.factors(tuple([place >= 0 for place in found]))
+        found, has = self._finder.find(forward)
+        covered, closest = self._scorer.factors(has)
         if bound * covered * closest < least:
             return None
         everywhere = self._finder.positions(forward, found)

@@ -19,9 +19,9 @@ it, but it is no field, so no score and no length knows of it.
 from __future__ import annotations
 
 import struct
-from array import array
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import chain
 from typing import NamedTuple
@@ -56,7 +56,6 @@ _LENGTHS = slice(7, 11)
 RUN = 32  # numbers that are added up, at most
 _TABLES, _ROWS = frames_by("forward_tables"), frames_by("forward_rows")
 _UNSIGNED = bytes(SIGNATURE_BYTES)
-_NOTHING = array("H")
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
@@ -92,22 +91,29 @@ class ForwardRecord(NamedTuple):
         """Return where a term (see `needle_of`) stands in the table, below 0 where the document does not have it."""
         return self.table.find(needle)
 
-    def positions(self, term: str) -> array[int]:
+    def positions(self, term: str) -> list[int]:
         """Return where a term stands, ascending, in the one space of positions; empty where it does not."""
-        return self.positions_at(self.find(needle_of(term)))
+        return self.positions_of([self.find(needle_of(term))])[0]
 
-    def positions_at(self, found: int) -> array[int]:
-        """Return where the term stands that `find` found there."""
-        if found < 0:
-            return _NOTHING
-        many, low, rows, number = self.many, self.low, self.rows, self.table.count(b"\0", 0, found)
-        half = (len(rows) - len(low)) // 2  # the size of both rows
-        if number >= many:
-            return array("H", (_value(rows, half, number + 1, number - many),))
-        first, after = _value(rows, half, number, number), number + 1
-        step = rows[after] | rows[half + after] << 8
-        last, high = first + step if after % RUN else step, 2 * half
-        return array("H", [a | b << 8 for a, b in zip(low[first:last], rows[high + first : high + last], strict=True)])
+    def positions_of(self, found: Sequence[int]) -> list[list[int]]:
+        """Return where each of some terms stands that `find` found there; the table is gone through once for all."""
+        table, rows, half = self.table, self.rows, (len(self.rows) - len(self.low)) // 2  # the size of both rows
+        many, number, counted = self.many, 0, 0
+        known = dict[int, list[int]]()
+        for place in sorted(found):
+            if place < 0 or place in known:
+                continue
+            number += table.count(0, counted, place)
+            counted = place
+            if number >= many:
+                known[place] = [_value(rows, half, number + 1, number - many)]
+                continue
+            first, after = _value(rows, half, number, number), number + 1
+            step = rows[after] | rows[half + after] << 8
+            last, high = first + step if after % RUN else step, 2 * half
+            pairs = zip(self.low[first:last], rows[high + first : high + last], strict=True)
+            known[place] = [a | b << 8 for a, b in pairs]
+        return [known.get(place, []) for place in found]
 
 
 def needle_of(term: str) -> bytes:
@@ -175,14 +181,14 @@ def lengths_of(fields: FieldTerms) -> Counts:
     return len(fields.title), sum(map(len, fields.headings)), len(fields.url), len(fields.body)
 
 
-def within_fields(positions: array[int]) -> array[int]:
+def within_fields(positions: list[int]) -> list[int]:
     """Return those of a term's (or phrase's) positions that count for a score: all but the boilerplate's."""
     if not positions or positions[-1] < BOILERPLATE_BASE:
         return positions
     return positions[: bisect_left(positions, BOILERPLATE_BASE)]
 
 
-def by_field(positions: array[int]) -> Counts:
+def by_field(positions: list[int]) -> Counts:
     """Count how many of a term's (or phrase's) positions lie in each field; they are `within_fields`."""
     total = len(positions)
     if not total or positions[0] >= BASES[BODY]:
