@@ -12,7 +12,7 @@ from heapq import merge
 from itertools import islice
 
 from index.query.leaf import Leaf, forms_of
-from index.text.analyzer import is_unspaced, may_hold, simplified, tokens
+from index.text.analyzer import is_unspaced, simplified, terms, tokens
 from index.text.letter_table import LetterTable
 from index.text.scripts import BETWEEN_RUNS, ODD_RUN
 from index.text.stem_classes import ENGLISH
@@ -84,21 +84,29 @@ def make_snippet(texts: Sequence[str], wanted: frozenset[str], chars: int, stem_
 def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> Snippet:
     """The window of about `chars` characters with most different wanted terms, sentences counting as one term more;
     then with most of them, then the first."""
-    looked = body[:LOOKED_CHARS]
+    looked, (runs, words, beginnings) = body[:LOOKED_CHARS], _sorted_out(wanted)
     marks: list[Mark] = []
-    runs = frozenset(filter(is_unspaced, wanted))
-    words = wanted - runs
-    if all(term[0] < _OTHER_SCRIPTS for term in words):
-        in_words = _word_marks(looked, words, stem_class)
+    if beginnings is not None:
+        in_words = _word_marks(looked, words, beginnings, stem_class)
         found = merge(_run_marks(looked, runs), in_words) if runs else in_words
         marks = list(islice(found, MAX_MARKS))
     # Other scripts are folded in more ways, and an irregular form may begin otherwise than its stem.
     is_sure = not words and not ODD_RUN.search(looked)
-    if not marks and not is_sure and may_hold(looked, wanted, stem_class):
+    if not marks and not is_sure and not wanted.isdisjoint(terms(looked, stem_class=stem_class)):
         marks = list(islice(_marks_of(looked, wanted, stem_class), MAX_MARKS))
     start, end = _widen(body, _best_start(body, marks, chars), chars)
     inside = [(a, b) for a, b, _ in marks if a >= start and b <= end]
     return _close_up(body, start, end, _join(inside))
+
+
+@lru_cache(1 << 6)  # as many as `terms_of` remembers
+def _sorted_out(wanted: frozenset[str]) -> tuple[frozenset[str], frozenset[str], frozenset[str] | None]:
+    """Wanted runs, wanted words, and how these begin where they are written, None where that is not known."""
+    runs = frozenset(filter(is_unspaced, wanted))
+    words = wanted - runs
+    if any(term[0] >= _OTHER_SCRIPTS for term in words):
+        return runs, words, None
+    return runs, words, frozenset(_plain(term)[: max(PREFIX, len(term) - ENDING)] for term in words)
 
 
 def _run_marks(text: str, wanted: frozenset[str]) -> list[Mark]:
@@ -113,12 +121,12 @@ def _is_inside_run(text: str, place: int) -> bool:
     return is_unspaced(text[place - 1 : place]) or is_unspaced(text[place + 1 : place + 2])
 
 
-def _word_marks(text: str, wanted: frozenset[str], stem_class: int) -> Iterator[Mark]:
+def _word_marks(text: str, wanted: frozenset[str], beginnings: frozenset[str], stem_class: int) -> Iterator[Mark]:
     """Wanted words with their places. Only what holds the first letters of one is cut into terms."""
     if not wanted:
         return
     done, text = 0, text.replace("\n", " ").replace("\t", " ")
-    for place in _places(_plain(text), {_plain(term)[: max(PREFIX, len(term) - ENDING)] for term in wanted}):
+    for place in _places(_plain(text), beginnings):
         if place < done:
             continue
         begin = text.rfind(" ", done, place) + 1 or done
@@ -126,6 +134,8 @@ def _word_marks(text: str, wanted: frozenset[str], stem_class: int) -> Iterator[
         piece = text[begin:] if end < 0 else text[begin:end]
         done = begin + len(piece) + 1
         if len(piece) <= MAX_WORD:
+            if wanted.isdisjoint(_terms_in(piece, stem_class)):
+                continue
             for start, stop, term in _in_word(piece, stem_class):
                 if term in wanted:
                     yield begin + start, begin + stop, term
@@ -136,6 +146,11 @@ def _word_marks(text: str, wanted: frozenset[str], stem_class: int) -> Iterator[
 
 
 @lru_cache(1 << 14)  # of all queries together: a page repeats its words, and pages repeat each other's
+def _terms_in(word: str, stem_class: int) -> tuple[str, ...]:
+    return tuple(terms(word, stem_class=stem_class))
+
+
+@lru_cache(1 << 12)  # of those that are wanted: most that begin as a wanted word are another
 def _in_word(word: str, stem_class: int) -> tuple[Mark, ...]:
     return tuple(_marks_of(word, None, stem_class))
 

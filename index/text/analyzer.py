@@ -221,16 +221,6 @@ def tokens(
                     yield token
 
 
-def may_hold(text: str, wanted: Set[str], stem_class: int = ENGLISH) -> bool:
-    """Tell whether `tokens` would yield any of these terms: quick, where most of a text's words come again."""
-    memo = _memos[stem_class]
-    for chunk in set(text.encode("utf-8", "replace").translate(_SPACED).split()):
-        here, joined = memo.known(chunk)
-        if not (wanted.isdisjoint(here) and wanted.isdisjoint(joined)):
-            return True
-    return False
-
-
 def words(text: str) -> list[str]:
     """Return the words of a query's text in order, not stemmed: lower case, diacritics on, unspaced runs as bigrams;
     without joined forms."""
