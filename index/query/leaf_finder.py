@@ -16,7 +16,7 @@ from index.text.forward_index import ForwardRecord, needle_of
 _Ways = tuple[tuple[int, ...], ...]  # any of these is enough; all terms of one are needed, each by its number
 
 
-class _Wanted(NamedTuple):
+class _Needles(NamedTuple):
     """What records of one stem class are asked for. `leaves`: of each the number of its term, or how a phrase may be
     written."""
 
@@ -29,7 +29,7 @@ class LeafFinder:
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self._leaves = leaves
-        self._known: dict[int, _Wanted] = {}  # by stem class
+        self._known: dict[int, _Needles] = {}  # by stem class
 
     def find(self, forward: ForwardRecord) -> tuple[list[int], tuple[bool, ...]]:
         """Return where each term stands in a record's table, for `positions`; and for each leaf whether it may occur:
@@ -45,12 +45,12 @@ class LeafFinder:
         wanted, every = self._wanted(forward.stem_class), forward.positions_of(places)
         return [every[leaf] if isinstance(leaf, int) else _begins(every, leaf) for leaf in wanted.leaves]
 
-    def _wanted(self, stem_class: int) -> _Wanted:
+    def _wanted(self, stem_class: int) -> _Needles:
         if (known := self._known.get(stem_class)) is None:
             numbers = dict[bytes, int]()
             ways = [_ways(leaf, stem_class, numbers) for leaf in self._leaves]
             leaves = tuple([way[0][0] if len(way) == len(way[0]) == 1 else way for way in ways])
-            known = self._known[stem_class] = _Wanted(tuple(numbers), leaves)
+            known = self._known[stem_class] = _Needles(tuple(numbers), leaves)
         return known
 
 
