@@ -10,6 +10,7 @@ from dht.keys import Key, NodeId, Slot
 from dht.membership.late_peers import LatePeers
 from dht.messages import Answer, Asked, Handler, Message
 from dht.ownership.failure_domains import FailureDomains
+from dht.ownership.slot_announcements import LastWord
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
 from dht.wire.grant import SignedGrant
@@ -64,6 +65,16 @@ class View(Protocol):
 
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the live ones of `owners`, joined by the next in weight while fewer than two are live."""
+
+    def keepers(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Return the live candidates that keep copies in place of silent owners: who would own the slot if these were
+        forgotten. They have no vote and count in no majority."""
+
+    def kept(self) -> frozenset[Slot]:
+        """Return the slots of which this node is one of `keepers`."""
+
+    def last_word(self, peer: NodeId) -> LastWord | None:
+        """Return what a peer said of itself last, though it may be silent; None for an unknown one and this node."""
 
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the live candidates, this node among them, that announce the slot as reconciled and serve reads from

@@ -65,6 +65,17 @@ class Placement:
                 found.append(member)
         return tuple(found)
 
+    def keepers(self, slot: Slot, is_live: Callable[[NodeId], bool]) -> tuple[NodeId, ...]:
+        """Return who is no owner of a slot but would be one if only its live candidates were there: as many as owners
+        are silent."""
+        silent = [owner for owner in self.owners(slot) if not is_live(owner)]
+        if not silent:
+            return ()
+        owners, start = self.owners(slot), slot_start(slot, self._slot_bits)
+        ranked = sorted(filter(is_live, self.ranking(slot)), key=lambda m: weight(m, start), reverse=True)
+        first = owners_first(ranked, self._replicas, self._domains)[: self._replicas]
+        return tuple(member for member in first if member not in owners)[: len(silent)]
+
     def neighbourhood(self, point: bytes) -> "NeighbourhoodRankings":
         """Return the neighbourhood of a point; the same object while its members, and what counts of them, stay the
         same."""

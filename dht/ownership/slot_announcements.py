@@ -18,6 +18,14 @@ class Announced(NamedTuple):
     leased: frozenset[Slot]
 
 
+class LastWord(NamedTuple):
+    """What a peer that may be silent by now said last: whether it is a stable machine, and of which slots all lay
+    there."""
+
+    is_stable: bool
+    ready: frozenset[Slot]
+
+
 NOTHING = Announced(frozenset(), frozenset())
 
 

@@ -8,18 +8,17 @@ concerns it; only the slots of this node's own neighbourhood are gone through wh
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from dht.admission.seniority import last_old_day
 from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
 from dht.membership.first_meeting import FirstMeeting
 from dht.membership.member_table import MemberTable
-from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
+from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains
+from dht.ownership.member_domains import MemberDomains
 from dht.ownership.rendezvous import Placement, slots_of
-from dht.ownership.slot_announcements import SlotAnnouncements
+from dht.ownership.slot_announcements import LastWord, SlotAnnouncements
 from dht.slot_resize import resize_inside
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
-from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
 from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat
@@ -48,7 +47,8 @@ class OverlayView:
         `grants` (of this node as holder) are asked each time; `operator` is this node's."""
         self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._steady = clock, steady_of(clock)
-        self._own_endpoints, self._operator = own_endpoints, operator
+        self._own_endpoints = own_endpoints
+        self._domains = MemberDomains(node_id, members, strategies, clock, own_endpoints, operator)
         self.first_meeting = FirstMeeting()
         self._own_ready: frozenset[Slot] = frozenset()
         self._held, self._why_apart, self._promised, self._grants = held, why_apart, promised, grants
@@ -64,6 +64,8 @@ class OverlayView:
         self._formers_at, self._followed = float("-inf"), self._strategy
         self._live: frozenset[NodeId] = frozenset()
         self._teams: dict[Slot, tuple[NodeId, ...]] = {}  # live owners, as far as asked for
+        self._keepers: dict[Slot, tuple[NodeId, ...]] = {}  # as far as asked for
+        self._kept: frozenset[Slot] = frozenset()
         self._near_basis: object = None
         self._near_teams: Mapping[Slot, tuple[NodeId, ...]] = MappingProxyType({})
         self._owned: frozenset[Slot] = frozenset()
@@ -125,6 +127,12 @@ class OverlayView:
         known = self._members.find(peer)
         return known.opened.heartbeat if known is not None else None
 
+    def last_word(self, peer: NodeId) -> LastWord | None:
+        """Return what a peer said of itself last, though it may be silent; None for an unknown one and this node."""
+        if (said := self.heartbeat(peer)) is None:
+            return None
+        return LastWord(said.stable, resize_inside(said.ready_slots, said.slot_bits, self.strategy.slot_bits))
+
     def refuses(self, peer: NodeId) -> bytes:
         """Return the hashes of the hosts that a peer will not fetch, four bytes each, one after the other."""
         known = self._members.find(peer)
@@ -167,6 +175,19 @@ class OverlayView:
         if found is None:
             found = self._teams[slot] = self._placement.live_owners(slot, self._live.__contains__)
         return found
+
+    def keepers(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Return who would own a slot as well if its silent candidates were forgotten: as many as owners are silent."""
+        self._refresh_if_due()
+        found = self._keepers.get(slot)
+        if found is None:
+            found = self._keepers[slot] = self._placement.keepers(slot, self._live.__contains__)
+        return found
+
+    def kept(self) -> frozenset[Slot]:
+        """Return the slots of which this node is a keeper."""
+        self._refresh_if_due()
+        return self._kept
 
     def teams(self) -> Mapping[Slot, tuple[NodeId, ...]]:
         """Return the live owners of every slot that this node may own, stand in for or vote in, by ascending slot.
@@ -241,35 +262,11 @@ class OverlayView:
         return self._placed([m for m in self.members() if m.hex() not in out], strategy)
 
     def _placed(self, members: Sequence[NodeId], strategy: Strategy) -> Placement:
-        return Placement(members, strategy.slot_bits, strategy.replicas, self._domains(members, strategy))
-
-    def _domains(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, FailureDomains]:
-        """Return the failure domains that members declare in their heartbeats, and this node's own."""
-        reach, is_young = AddressPolicy(strategy.declared_prefixes), self._is_young(strategy)
-        own = is_young(self._node_id) if self._node_id in members else False
-        found = {self._node_id: domains_of(self._operator, self._own_endpoints(), reach, is_young=own)}
-        for member in members:
-            known = self._members.find(member)
-            if known is not None:
-                said = known.opened.heartbeat.operator, known.opened.contact.endpoints
-                found[member] = domains_of(*said, reach, is_young=is_young(member))
-        return found
+        return Placement(members, strategy.slot_bits, strategy.replicas, self._domains.of(members, strategy))
 
     def failure_domains(self, peer: NodeId) -> FailureDomains:
         """Return what may fail together with a member, and whether it is young, by the strategy in force."""
-        return self._domains([peer], self.strategy).get(peer, NO_DOMAINS)
-
-    def _is_young(self, strategy: Strategy) -> Callable[[NodeId], bool]:
-        """Return what tells whether a member is young, by what its attesters say."""
-        last, first_day = self._last_old_day(strategy), self._members.admission.first_day
-        if last is None:
-            return lambda member: False
-        return lambda member: (day := first_day(member)) is None or day > last
-
-    def _last_old_day(self, strategy: Strategy) -> int | None:
-        if not self._members.admission.is_attested:
-            return None
-        return last_old_day(self._clock(), strategy.min_age_s, self._strategies.began_at)
+        return self._domains.of([peer], self.strategy).get(peer, NO_DOMAINS)
 
     def refresh(self) -> None:
         """Have members and strategy read again at the next question: something is known to have changed."""
@@ -281,8 +278,7 @@ class OverlayView:
         now = self._clock()
         self._refresh_at = now.steady + REFRESH_S
         members, strategy = self._members.members(now), self._strategies.current(now)
-        own = domains_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
-        last = self._last_old_day(strategy)
+        own, last = self._domains.own(strategy), self._domains.last_old_day(strategy)
         seen = self._members.told, own, last
         same = strategy is self._strategy and seen == self._seen
         if same and now.steady <= self._all_live_until and not self.first_meeting.is_lost:
@@ -305,13 +301,15 @@ class OverlayView:
             self._placement = self._placed(members, strategy)
             before = sorted([*members, *leavers])
             counted = [b for b in formers if b < strategy.slot_bits] + ([strategy.slot_bits] if leavers else [])
-            domains = self._domains(before, strategy) if counted else {}
+            domains = self._domains.of(before, strategy) if counted else {}
             self._formers = tuple((b, Placement(before, b, strategy.replicas, domains)) for b in counted)
             self._forget_ready(None)
             self._teams.clear()
+            self._keepers.clear()
         if live != self._live:
             self._live = live
             self._teams.clear()
+            self._keepers.clear()
         self._place()
         self._listen(heard)
 
@@ -330,6 +328,8 @@ class OverlayView:
         if teams != self._near_teams:
             self._near_teams = MappingProxyType(teams)
         self._owned = frozenset(s for s, team in teams.items() if me in team or me in placement.owners(s))
+        is_live = self._live.__contains__
+        self._kept = frozenset(s for s in teams if me in placement.keepers(s, is_live))
 
     def _ready_of(self, slot: Slot) -> tuple[NodeId, ...]:
         """Who is ready among those whose word counts: the slot's candidates, and before slots were split."""

@@ -10,6 +10,7 @@ from node.app.node_core import NodeCore
 from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
+from store import CopyCounts
 
 Json = dict[str, Any]
 
@@ -59,6 +60,7 @@ class NodeStatus:
             "settled": self._core.is_settled(),
             "alike": self._core.levels.are_alike(),
             "under_replicated": kept.under_replicated,
+            "copies": _copies_json(kept.copies),
             "owed": kept.owed,
             "crawl": self._crawl(),
             "balance": balance_json(self._overlay.balance()),
@@ -197,6 +199,18 @@ class NodeStatus:
             "clock_off_s": round(self._overlay.clock_off_s(peer), 1),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
+
+
+def _copies_json(copies: CopyCounts) -> Json:
+    """How many live copies this node's slots have, and what it keeps for owners that are silent."""
+    return {
+        "least": copies.least,
+        "mean": round(copies.mean, 2),
+        "slots": {str(count): slots for count, slots in copies.slots_by_copies.items()},
+        "oldest_s": round(copies.oldest_s),
+        "kept": copies.kept,
+        "copying": copies.copying,
+    }
 
 
 def _fault_json(fault: LocalFault) -> Json:

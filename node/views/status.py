@@ -12,6 +12,7 @@ from node.views.witness import found_line, looks_line
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
+COPY_COUNTS = {str(copies) for copies in range(32)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class StatusView:
     is_client: bool = False
     reachable: str = ""  # "IPv4: reachable; IPv6: behind a firewall, 3 peers tried"
     has_faults: bool = False  # of its machine; the warnings name them
+    copies: str = ""  # the live copies of its slots, in one line
     rules: str = ""  # of search, in one line
     witness: str = ""  # how much it looked at again, in one line
     found_out: str = ""  # whom witnesses speak against
@@ -128,6 +130,7 @@ def view_of(status: Json) -> StatusView:
         has_faults=bool(status.get("faults")),
         is_client=is_client,
         reachable=_reachable(table(status, "reachable")),
+        copies=_copies(table(status, "copies")),
         rules=_rules(table(status, "search")),
         witness=looks_line(status),
         found_out=found_line(status),
@@ -170,6 +173,19 @@ def size(amount: float) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} TB"
+
+
+def _copies(copies: Json) -> str:
+    """Write how many live copies slots have, for how long some have waited for more, and what is kept for others."""
+    slots = table(copies, "slots")
+    counted = sorted((int(held), count(slots, held)) for held in slots if held in COPY_COUNTS)
+    parts = [", ".join(f"{held} of {many:,} slots" for held, many in counted)] if counted else []
+    if oldest_s := number(copies, "oldest_s"):
+        parts.append(f"some too few for {oldest_s / 60:,.0f} min")
+    kept, copying = count(copies, "kept"), count(copies, "copying")
+    if kept or copying:
+        parts.append(f"{kept:,} slots kept for silent owners, {copying:,} being copied")
+    return "; ".join(parts)
 
 
 def _rules(search: Json) -> str:

@@ -177,6 +177,14 @@ _SCHEMAS: Json = {
         settled=_FLAG,
         alike=_FLAG,
         under_replicated=_COUNT,
+        copies=_object(
+            least=_COUNT,
+            mean=_NUMBER,
+            slots={"type": "object", "additionalProperties": _COUNT},
+            oldest_s=_COUNT,
+            kept=_COUNT,
+            copying=_COUNT,
+        ),
         crawl=_object(
             state=_TEXT,
             reason=_TEXT,

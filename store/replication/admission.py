@@ -42,7 +42,7 @@ class Admission:
         reasons, foreign = [""] * len(records), list[int]()
         for n, record in enumerate(records):
             slot = slot_of(record.key, bits)
-            is_ours = slot in owned or self._serves(record.key)
+            is_ours = slot in owned or slot in view.kept() or self._serves(record.key)
             if not is_ours and not (is_hint and view.node_id in view.candidates(slot)):
                 reasons[n] = f"slot {slot} is not mine"
             elif record.kind == Kind.HOST and (objection := self._of_site(peer, record, slot)):

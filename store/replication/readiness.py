@@ -13,10 +13,11 @@ due. Whom the others left alone gives way a little later than who slept: when th
 A slot that is lost is served, and written to, until two of its live owners are ready and have everything that lies
 here. It stays on disk until all have. Who stands in for silent owners is no owner: it takes what is written meanwhile,
 is ready only if it was before, and hands over what it took when they are back. Owners that sleep at night thus move no
-data.
+data. A keeper is a stand-in that copies what was there before, too, because copies are few: it is ready when it has
+compared itself as an owner does, and its copy stays for a while when the owners are back.
 """
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
@@ -28,6 +29,7 @@ FAILURES = 3  # sessions with a peer that fail in a row before its share may be 
 MAX_FAILING = 1024  # peers of which that is counted; the one that failed longest ago gives way
 GAP_S = 10.0  # after so long without a step, or without another owner, something may have been missed
 GIVE_WAY_S = 5.0  # so long who was left alone serves on beside others: if they slept they have given way by then
+KEPT_S = 600.0  # a keeper's copy stays on disk so long after all owners have it: one of them may fall silent again
 SERVING_LEAST = 2  # live owners that have everything before a former owner serves no more
 
 
@@ -36,6 +38,7 @@ class SyncPurpose(Enum):
 
     JOIN = "join"  # both ways, until the slot is ready
     CHECK = "check"  # both ways, now and then
+    KEEP = "keep"  # both ways, until a keeper has the slot
     HANDOFF = "handoff"  # only from here: the slot is theirs now
 
 
@@ -90,6 +93,8 @@ class Readiness:
         self.owned: frozenset[Slot] = frozenset()
         self.ready: set[Slot] = set()
         self.former: set[Slot] = set()  # held, served perhaps, and to be handed over
+        self.keeping: Mapping[Slot, int] = {}  # slots of silent owners to be copied, or copied, and how many copies are
+        self._whole: set[Slot] = set()  # of others, and was copied as keeper
         self._met: dict[Slot, set[NodeId]] = {}  # reconciled with, since the slot was gained or had its last gap
         self._interrupted: set[Slot] = set()  # ready, and not compared since the last gap
         self._left_alone: dict[Slot, float] = {}  # of these, who was awake all along gives way at this time
@@ -117,6 +122,12 @@ class Readiness:
             self._met[slot] = set()
         self.former |= (set(occupied) | self.ready) - owned - standing_in
         self.owned = owned
+
+    def keep(self, slots: Mapping[Slot, int]) -> None:
+        """Take note of the slots in which this node stands in and is to hold all; of each how many copies there are."""
+        for slot in slots.keys() - self.keeping.keys() - self.ready:
+            self._met[slot] = set()
+        self.keeping = slots
 
     def took(self, slot: Slot) -> None:
         """Take note that a copy is left here for owners who do not answer: the slot does not go before they have it."""
@@ -148,6 +159,11 @@ class Readiness:
         doubtful = self.ready if is_young else self._interrupted
         for slot in sorted((self.owned - self.ready) | (self.owned & doubtful)):
             self._judge(now, slot, replicas_of(slot), is_young=is_young)
+        for slot in sorted(self.keeping.keys() - self.ready - self.owned):
+            replicas = replicas_of(slot)
+            if replicas.ready and not self._missing(slot, replicas):
+                self.ready.add(slot)
+                self._whole.add(slot)
         for slot in sorted(self._interrupted - self.owned):
             replicas = replicas_of(slot)
             if set(replicas.ready) & set(replicas.owners):
@@ -175,7 +191,7 @@ class Readiness:
         chosen: dict[NodeId, SyncJob] = {}
         for (peer, purpose), slots in self._wishes(
             replicas_of, choose, busy
-        ).items():  # join before handoff before check
+        ).items():  # join before keep before handoff before check
             most = self._config.reconcile_slots
             if purpose != SyncPurpose.CHECK and peer not in chosen:
                 most = min(most, room)
@@ -192,12 +208,16 @@ class Readiness:
         for slot in sorted((self.owned - self.ready) | (self._interrupted & self.owned)):
             if peers := [p for p in self._missing(slot, replicas_of(slot)) if p not in busy]:
                 wishes.setdefault((choose(peers), SyncPurpose.JOIN), []).append(slot)
+        for slot in sorted(self.keeping.keys() - self.ready - self.owned, key=lambda s: (self.keeping[s], s)):
+            replicas = replicas_of(slot)
+            if replicas.ready and (peers := [p for p in self._missing(slot, replicas) if p not in busy]):
+                wishes.setdefault((choose(peers), SyncPurpose.KEEP), []).append(slot)
         for slot in sorted(self.former - self._letting_go.keys()):
             replicas, handed = replicas_of(slot), self._handed.get(slot, set())
             if peers := [p for p in replicas.owners if p in replicas.ready and p not in handed and p not in busy]:
                 wishes.setdefault((peers[0], SyncPurpose.HANDOFF), []).append(slot)
         for peer in sorted(self._checks.keys() - busy):
-            if slots := sorted(self._checks[peer] & self.ready & self.owned):
+            if slots := sorted(self._checks[peer] & self.ready & (self.owned | self.keeping.keys())):
                 wishes.setdefault((peer, SyncPurpose.CHECK), []).extend(slots)
             else:
                 self._checked(peer, self._checks[peer])
@@ -205,7 +225,7 @@ class Readiness:
 
     def check(self, peer: NodeId, slots: Iterable[Slot], *, in_doubt: bool = False) -> None:
         """Take note that slots are to be compared with a peer soon; `in_doubt`: it may have what lacks here."""
-        if found := set(slots) & self.owned:
+        if found := set(slots) & (self.owned | self.keeping.keys()):
             self._checks.setdefault(peer, set()).update(found)
             if in_doubt:
                 self._doubts.setdefault(peer, set()).update(found)
@@ -216,7 +236,7 @@ class Readiness:
         for slot in slots:
             if job.purpose == SyncPurpose.HANDOFF:
                 self._handed.setdefault(slot, set()).add(job.peer)
-            elif slot in self.owned:
+            elif slot in self.owned or slot in self.keeping:
                 self._met.setdefault(slot, set()).add(job.peer)
         if job.purpose != SyncPurpose.HANDOFF:
             self._checked(job.peer, job.slots)
@@ -247,11 +267,13 @@ class Readiness:
 
     def gone(self, now: float) -> list[Slot]:
         """Return the former slots that may leave the disk: handed over, and unannounced for long enough."""
-        return sorted(s for s, since in self._letting_go.items() if now - since >= self._config.handoff_settle_s)
+        settle_s = self._config.handoff_settle_s
+        return sorted(s for s, t in self._letting_go.items() if now - t >= (KEPT_S if s in self._whole else settle_s))
 
     def dropped(self, slot: Slot) -> None:
         """Take note that a former slot left the disk."""
         self.former.discard(slot)
+        self._whole.discard(slot)
         self._keep(slot)
         self._met.pop(slot, None)
 
@@ -263,7 +285,7 @@ class Readiness:
             return resize_inside(slots, old_bits, new_bits)
 
         self.owned, self.ready, self.former = parts(self.owned), set(parts(self.ready)), set(parts(self.former))
-        self._interrupted = set(parts(self._interrupted))
+        self._interrupted, self._whole, self.keeping = set(parts(self._interrupted)), set(parts(self._whole)), {}
         self._left_alone = {part: at for slot, at in self._left_alone.items() for part in parts({slot})}
         self._alone = {part: since for slot, since in self._alone.items() for part in parts({slot})}
         self._met = {part: set(met) for slot, met in self._met.items() for part in parts({slot})}

@@ -9,11 +9,13 @@ import logging
 import math
 import random
 from collections.abc import Mapping, Set
+from functools import partial
 from types import MappingProxyType
 
 from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of, slot_range
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
+from store.replication.copies_by_need import CopiesByNeed, CopyCounts
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import PeerSync, batches, unthrottled
 from store.replication.readiness import GAP_S, Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
@@ -47,6 +49,7 @@ class ReplicaRepair:
         now = clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, overlay.view.node_id, now)
+        self._needs = CopiesByNeed(overlay.view)
         self._slot_bits = overlay.view.strategy.slot_bits
         self._announced: frozenset[Slot] = frozenset()
         self._refilling: set[Slot] = set()  # slots that lost records to the disk, until they are ready again
@@ -102,6 +105,10 @@ class ReplicaRepair:
     def handing_over(self) -> int:
         """How many slots lie here and belong to others."""
         return len(self._readiness.former)
+
+    def copies(self) -> CopyCounts:
+        """Return how many live copies the own slots have, and what this node keeps of others'."""
+        return self._needs.counts(self._clock().steady, self._readiness.ready)
 
     def left_here(self, slots: Set[Slot]) -> None:
         """Take note that copies are about to be left here for the owners of these slots."""
@@ -184,6 +191,7 @@ class ReplicaRepair:
         now, view, readiness = self._clock().steady, self._overlay.view, self._readiness
         if now - self._looked_at >= GAP_S and readiness.ready:
             readiness.stood_still()
+            self._needs.stood_still(now)
             log.info("slots are compared anew because this node stood still seconds=%.0f", now - self._looked_at)
         self._looked_at = now
         members = view.members()
@@ -213,6 +221,7 @@ class ReplicaRepair:
         with everybody once more."""
         old_bits, self._slot_bits = self._slot_bits, slot_bits
         self._readiness.resize(old_bits, slot_bits)
+        self._needs.renumbered()
         self._refilling = set(resize_inside(self._refilling, old_bits, slot_bits))
         self._announced = resize_inside(self._announced, old_bits, slot_bits)
         self._level_at = _since_newest(self._announced, self._level_at)
@@ -230,8 +239,11 @@ class ReplicaRepair:
             self._ours, self._owned = ours, frozenset(s for s in ours if self._is_owner(s))
         owned = self._owned
         if owned != readiness.owned or members != self._members or live != self._live or now >= self._next_check:
-            readiness.owns(owned, map(Slot, self._store.occupied(self._slot_bits)), ours - owned)
+            kept = (ours | self._overlay.view.kept()) - owned
+            readiness.owns(owned, map(Slot, self._store.occupied(self._slot_bits)), kept)
             readiness.alone(now, [s for s in sorted(owned | readiness.ready) if self._is_alone(s, live)])
+        if (needs := self._needs.look(now, members, live, owned)) is not None:
+            readiness.keep(needs)
         if members != self._members:
             self._recheck_at = now + VIEWS_AGREE_S
         is_agreed = now >= self._recheck_at
@@ -242,7 +254,7 @@ class ReplicaRepair:
         self._members, self._live = members, live
         if now >= self._next_check:
             self._next_check = now + self._config.reconcile_every_s * (0.9 + 0.2 * self._rng.random())
-            for slot in sorted(readiness.owned & readiness.ready):
+            for slot in sorted((readiness.owned | readiness.keeping.keys()) & readiness.ready):
                 others = [p for p in self._overlay.view.owners(slot) if p in live]
                 if others:
                     readiness.check(self._rng.choice(others), [slot])
@@ -282,7 +294,8 @@ class ReplicaRepair:
 
     async def _hold(self, job: SyncJob) -> None:
         """Hold one session and report how it went."""
-        slot_bits, pacing = self._slot_bits, unthrottled if job.purpose == SyncPurpose.CHECK else self._rest
+        rest = partial(self._rest, self._needs.share(job.slots))
+        slot_bits, pacing = self._slot_bits, unthrottled if job.purpose == SyncPurpose.CHECK else rest
         try:
             pull = job.purpose != SyncPurpose.HANDOFF
             push = {s for s in job.slots if self._is_given(job, self._replicas_of(s))}
@@ -313,9 +326,9 @@ class ReplicaRepair:
         is_owner = job.purpose != SyncPurpose.CHECK and job.peer in replicas.owners
         return is_owner or job.peer in replicas.ready
 
-    async def _rest(self, moved_bytes: int) -> None:
+    async def _rest(self, share: float, moved_bytes: int) -> None:
         """Keep slots that change hands below their share of the line."""
-        await asyncio.sleep(self._throttle.delay_s(self._clock().steady, moved_bytes))
+        await asyncio.sleep(self._throttle.delay_s(self._clock().steady, moved_bytes, share))
 
     def _announce(self) -> None:
         ready = frozenset(self._readiness.ready)

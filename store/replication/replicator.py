@@ -18,6 +18,7 @@ from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
 from store.replication.admission import Admission
+from store.replication.copies_by_need import CopyCounts
 from store.replication.draft_proofs import DraftProofs
 from store.replication.endorsements import Endorsements
 from store.replication.hinted_handoff import HintedHandoff
@@ -50,6 +51,7 @@ class ReplicatorStatus:
     waiting: int  # own slots not ready yet
     handing_over: int  # slots of others that still lie here
     under_replicated: int  # own slots with fewer ready live copies than owners
+    copies: CopyCounts  # live ones of own slots
     owed: int  # copies in hinted hand-off
     owed_now: int  # of these, for peers that are live
     owed_peers: int  # peers that they are for
@@ -206,6 +208,7 @@ class Replicator:
             waiting=self._repair.waiting,
             handing_over=self._repair.handing_over,
             under_replicated=thin,
+            copies=self._repair.copies(),
             owed=counts.total(),
             owed_now=sum(count for peer, count in counts.items() if view.is_live(peer)),
             owed_peers=len(counts),

@@ -1,8 +1,8 @@
 """Who takes a record that is written, and when it is safe.
 
-Pure but for the view that it is given. A record goes to the live owners of its slot, and to whoever else answers for
-it. Where they do not answer, the next candidates of the slot keep a copy for them: it counts, wherever it lies, since
-whoever keeps it brings it to the owners.
+Pure but for the view that it is given. A record goes to the live owners of its slot, to the keepers that take it in
+place of silent ones, and to whoever else answers for it. Where owners do not answer, the next candidates of the slot
+keep a copy for them: it counts, wherever it lies, since whoever keeps it brings it to the owners.
 """
 
 from collections.abc import Set
@@ -13,12 +13,14 @@ from dht import NodeId, Slot, View
 
 @dataclass(frozen=True, slots=True)
 class WriteTeam:
-    """A slot's live owners at one moment, and `serving`: who else answers for it and must not fall behind. `needed`:
+    """A slot's live owners at one moment, `keepers`: who takes what is new in place of the silent ones, so that it has
+    all its copies at once, and `serving`: who else answers for it and must not fall behind. `needed`:
     copies that make a record safe, those of `serving` left out; as many of them as there can be must lie with `older`,
     who did not come just now."""
 
     slot: Slot
     live: tuple[NodeId, ...]
+    keepers: tuple[NodeId, ...]
     serving: tuple[NodeId, ...]
     needed: int
     older: frozenset[NodeId]
@@ -26,7 +28,7 @@ class WriteTeam:
     @property
     def all(self) -> tuple[NodeId, ...]:
         """To whom a record goes at once."""
-        return self.live + self.serving
+        return self.live + self.keepers + self.serving
 
 
 def write_team(view: View, slot: Slot) -> WriteTeam:
@@ -34,8 +36,9 @@ def write_team(view: View, slot: Slot) -> WriteTeam:
     live = view.live_owners(slot)
     ready = [peer for peer in live if peer == view.node_id or view.is_ready(peer, slot)]
     needed = max(1, min(view.strategy.min_acks, len(view.owners(slot))))
-    serving = tuple(peer for peer in view.ready(slot) if peer not in live)
-    return WriteTeam(slot, live, serving, needed, frozenset(view.seasoned(ready)))
+    keepers = tuple(peer for peer in view.keepers(slot) if peer not in live)
+    serving = tuple(peer for peer in view.ready(slot) if peer not in live and peer not in keepers)
+    return WriteTeam(slot, live, keepers, serving, needed, frozenset(view.seasoned(ready)))
 
 
 def is_safe(view: View, team: WriteTeam, copies: Set[NodeId]) -> bool:
@@ -45,7 +48,7 @@ def is_safe(view: View, team: WriteTeam, copies: Set[NodeId]) -> bool:
     wanted, me = min(team.needed, len(team.older)), view.node_id
     counted = sum(peer in team.older or (peer == me and me in team.live) for peer in copies)
     if counted < wanted:
-        counted += len(view.seasoned(copies - {*team.all}))
+        counted += len(view.seasoned(copies - {*team.live, *team.serving}))
     return counted >= wanted
 
 

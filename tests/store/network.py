@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -26,6 +27,7 @@ from dht import (
     Strategy,
 )
 from dht.membership.late_peers import LatePeers
+from dht.ownership.slot_announcements import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.disk.file_system import FolderDisk
 from store.record.record_check import BodyRules, NoBodyRules
@@ -69,6 +71,12 @@ def simulate(main: Coroutine[Any, Any, None], *, real: bool = False) -> None:
 def steady_clock() -> Now:
     """Return the loop's time."""
     return Now(WALL, asyncio.get_running_loop().time())
+
+
+@lru_cache(1 << 12)
+def ranked(members: tuple[NodeId, ...], slot: Slot) -> tuple[NodeId, ...]:
+    """Members by their weight for a slot."""
+    return tuple(sorted(members, key=lambda m: sha256(m + slot.to_bytes(2, "big")).digest(), reverse=True))
 
 
 @dataclass(eq=False)
@@ -118,11 +126,13 @@ class FakeOverlay:
 
     def _seen(self, node: "Node") -> "State":
         """A node as this one has heard of it."""
+        if not self.net.lag_s(self.node_id, node.id):
+            return node.history[-1] if node.history else State(-1.0)
         then = asyncio.get_running_loop().time() - self.net.lag_s(self.node_id, node.id)
         return next((s for s in reversed(node.history) if s.at <= then), State(-1.0))
 
-    def _ranked(self, slot: Slot) -> list[NodeId]:
-        return sorted(self.members(), key=lambda m: sha256(m + slot.to_bytes(2, "big")).digest(), reverse=True)
+    def _ranked(self, slot: Slot) -> tuple[NodeId, ...]:
+        return ranked(self.members(), slot)
 
     def promised(self, slot: Slot) -> NodeId | None:
         return self.net.holder
@@ -131,10 +141,10 @@ class FakeOverlay:
         return ()
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
-        return tuple(self._ranked(slot)[: self.strategy.replicas])
+        return self._ranked(slot)[: self.strategy.replicas]
 
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
-        return tuple(self._ranked(slot)[: self.net.candidates])
+        return self._ranked(slot)[: self.net.candidates]
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         return self.is_live(peer) and slot in self._seen(self.net.nodes[peer]).announced
@@ -143,6 +153,19 @@ class FakeOverlay:
         live = [m for m in self.owners(slot) if self.is_live(m)]
         rest = [m for m in self._ranked(slot)[self.strategy.replicas :] if self.is_live(m)]
         return tuple(live + rest[: max(0, 2 - len(live))])
+
+    def keepers(self, slot: Slot) -> tuple[NodeId, ...]:
+        owners = self.owners(slot)
+        silent = sum(not self.is_live(m) for m in owners)
+        return tuple(m for m in self.candidates(slot) if self.is_live(m) and m not in owners)[:silent]
+
+    def kept(self) -> frozenset[Slot]:
+        slots = map(Slot, range(1 << self.strategy.slot_bits))
+        return frozenset(s for s in slots if self.node_id in self.keepers(s))
+
+    def last_word(self, peer: NodeId) -> LastWord | None:
+        said = [s for s in self.net.nodes[peer].history if s.up]
+        return LastWord(True, said[-1].announced) if said and peer != self.node_id else None
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         return tuple(peer for peer in peers if peer in self.net.old)
@@ -317,7 +340,11 @@ class Net:
 
     def lag_s(self, observer: NodeId, subject: NodeId) -> float:
         """How old news of one node is at another: fixed per pair, up to the network's lag."""
-        return 0.0 if observer == subject else self._lag_s * sha256(observer + subject).digest()[0] / 255
+        return (
+            0.0
+            if observer == subject or not self._lag_s
+            else self._lag_s * sha256(observer + subject).digest()[0] / 255
+        )
 
     def reachable(self, a: NodeId, b: NodeId) -> bool:
         answers = not {a, b} & self.frozen

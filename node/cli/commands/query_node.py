@@ -175,6 +175,11 @@ def _index(view: StatusView) -> str:
     )
 
 
+def _copies(view: StatusView) -> str:
+    state = f"too few of {view.under_replicated:,} slots just now" if view.under_replicated else "complete"
+    return f"{state} ({view.copies})" if view.copies else state
+
+
 def _facts(view: StatusView) -> list[tuple[str, str]]:
     reason = f" ({view.crawl_reason})" if view.crawl_reason else ""
     expires = f", valid until {view.strategy_expires}" if view.strategy_expires else ""
@@ -188,7 +193,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("pages", f"{view.documents:,} kept here"),
         ("slots", f"{view.owned} owned, {view.ready} ready to answer, {view.leased} being crawled"),
         ("index", _index(view)),
-        ("copies", f"too few of {view.under_replicated:,} slots just now" if view.under_replicated else "complete"),
+        ("copies", _copies(view)),
         ("crawler", f"{view.crawl_state}{reason}"),
         ("refuses", _refuses(view)),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),

@@ -21,6 +21,7 @@ KEYS = st.sampled_from(
         "crawl",
         "strategy",
         "disk",
+        "copies",
         "network",
         "search",
         "refuted_peers",
@@ -46,6 +47,12 @@ def test_what_the_crawler_refused_is_one_line_with_the_commonest_reasons_first()
     refused = {"address": 2, "scope": 1812, "robots": 40, "depth": 0, "\x1b[31m": 41, "type": 1}
     assert view_of({"crawl": {"refused": refused}}).not_taken == "1,812 scope, 41 [31m, 40 robots, 2 address"
     assert view_of({"crawl": {"refused": [3]}}).not_taken == ""
+
+
+def test_the_copies_of_slots_are_one_line() -> None:
+    copies = {"least": 1, "slots": {"3": 60, "1": 2, "x": 4}, "oldest_s": 720, "kept": 0, "copying": 7}
+    line = "1 of 2 slots, 3 of 60 slots; some too few for 12 min; 0 slots kept for silent owners, 7 being copied"
+    assert view_of({"copies": copies}).copies == line and view_of({"copies": {"slots": 3}}).copies == ""
 
 
 def test_the_rules_of_search_are_one_line() -> None:

@@ -30,6 +30,10 @@ class Seen:
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         return (A, B, C, D, E, ME)
 
+    def keepers(self, slot: Slot) -> tuple[NodeId, ...]:
+        silent = sum(peer not in self.live for peer in (A, B, C))
+        return tuple(peer for peer in (D, E, ME) if peer in self.live)[:silent]
+
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         return tuple(peer for peer in self.announced if peer in self.live)
 

@@ -1,0 +1,61 @@
+"""`MemberDomains` reads the failure domains of members from what they declare, and from who admitted them when.
+
+Pure, but for the clock that it is given.
+"""
+
+from collections.abc import Callable, Sequence
+
+from dht.admission.seniority import last_old_day
+from dht.clock import Clock
+from dht.keys import NodeId
+from dht.membership.member_table import MemberTable
+from dht.ownership.failure_domains import FailureDomains, domains_of
+from dht.strategy.document import Strategy
+from dht.strategy.history import StrategyHistory
+from dht.wire.address_policy import AddressPolicy
+from dht.wire.contact import Endpoint
+
+
+class MemberDomains:
+    """Knows one node's members; `own_endpoints` is asked each time, `operator` is this node's."""
+
+    def __init__(
+        self,
+        node_id: NodeId,
+        members: MemberTable,
+        strategies: StrategyHistory,
+        clock: Clock,
+        own_endpoints: Callable[[], tuple[Endpoint, ...]],
+        operator: str,
+    ) -> None:
+        self._node_id, self._members, self._strategies = node_id, members, strategies
+        self._clock, self._own_endpoints, self._operator = clock, own_endpoints, operator
+
+    def own(self, strategy: Strategy) -> FailureDomains:
+        """Return this node's own domains, its age left out."""
+        return domains_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
+
+    def of(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, FailureDomains]:
+        """Return the failure domains that members declare in their heartbeats, and this node's own."""
+        reach, is_young = AddressPolicy(strategy.declared_prefixes), self._is_young(strategy)
+        own = is_young(self._node_id) if self._node_id in members else False
+        found = {self._node_id: domains_of(self._operator, self._own_endpoints(), reach, is_young=own)}
+        for member in members:
+            known = self._members.find(member)
+            if known is not None:
+                said = known.opened.heartbeat.operator, known.opened.contact.endpoints
+                found[member] = domains_of(*said, reach, is_young=is_young(member))
+        return found
+
+    def last_old_day(self, strategy: Strategy) -> int | None:
+        """Return the last day on which a member that is not young was admitted; None where nobody attests."""
+        if not self._members.admission.is_attested:
+            return None
+        return last_old_day(self._clock(), strategy.min_age_s, self._strategies.began_at)
+
+    def _is_young(self, strategy: Strategy) -> Callable[[NodeId], bool]:
+        """Return what tells whether a member is young, by what its attesters say."""
+        last, first_day = self.last_old_day(strategy), self._members.admission.first_day
+        if last is None:
+            return lambda member: False
+        return lambda member: (day := first_day(member)) is None or day > last

@@ -1,0 +1,77 @@
+"""Who is silent, since when, and whether that is its habit: a silent owner that will be back counts as a copy.
+
+Pure: `now` is steady time in seconds. A member whose absences nobody knows is back within five minutes if it is a
+stable machine, within sixteen hours if it is a laptop; one that came back three times, within twice as long as nearly
+all of its absences took. This is one node's own memory: it says when work is done, never who owns what. Where more than
+a third of all fall silent within a minute, a cut or a power cut is likelier than so many deaths.
+"""
+
+from collections import deque
+from collections.abc import Iterable
+
+from dht import NodeId
+
+STABLE_S = 300.0  # a stable machine that restarts or updates itself is back by then
+LAPTOP_S = 16 * 3600.0  # a laptop sleeps two thirds of a day
+LAST_S = 20.0  # beside one live copy alone, an unknown stable machine counts for so long after it is known to be silent
+RETURNS = 3  # absences that make a habit
+REMEMBERED = 20  # absences of one member
+MOST = 0.95  # of its absences are shorter than what is taken for its habit
+CUT_WITHIN_S, CUT_LEAST, CUT_SHARE = 60.0, 3, 3  # so many, and more than one in three, within so long: a cut
+CUT_S = 600.0  # for so long nothing is copied because of it
+
+
+class Absences:
+    """Remembers one node's members: the silent ones, and how long each was away before."""
+
+    def __init__(self) -> None:
+        self._live: frozenset[NodeId] = frozenset()
+        self._since: dict[NodeId, float] = {}
+        self._lasted: dict[NodeId, deque[float]] = {}
+        self._lost: deque[tuple[float, NodeId]] = deque()  # of late
+        self._cut_off: frozenset[NodeId] = frozenset()
+        self._cut_until = float("-inf")
+
+    def look(self, now: float, members: Iterable[NodeId], live: frozenset[NodeId]) -> None:
+        """Take note of who lives now, this node left out."""
+        known = frozenset(members)
+        for peer in self._since.keys() & live:
+            self._lasted.setdefault(peer, deque(maxlen=REMEMBERED)).append(now - self._since[peer])
+        self._lasted = {peer: lasted for peer, lasted in self._lasted.items() if peer in known}
+        self._since = {peer: self._since.get(peer, now) for peer in known - live}
+        self._lost.extend((now, peer) for peer in sorted((self._live - live) & known))
+        while self._lost and now - self._lost[0][0] > CUT_WITHIN_S:
+            self._lost.popleft()
+        lost = frozenset(peer for _, peer in self._lost) - live
+        if len(lost) >= CUT_LEAST and len(lost) * CUT_SHARE > len(live) + 1 + len(lost):
+            if not lost <= self._cut_off:
+                self._cut_until = now + CUT_S
+            self._cut_off |= lost
+        self._cut_off -= live
+        self._live = live
+
+    def stood_still(self, now: float) -> None:
+        """Take note that this node slept: the silence that it finds says nothing of the others."""
+        self._since = dict.fromkeys(self._since, now)
+        self._lost.clear()
+        self._live = frozenset()
+
+    def is_back_soon(self, now: float, peer: NodeId, *, is_stable: bool, is_urgent: bool) -> bool:
+        """Tell whether a silent member is expected back. `is_urgent`: one copy is left, so that an unknown stable
+        machine counts for no longer than it takes to be sure of its silence."""
+        lasted = sorted(self._lasted.get(peer, ()))
+        limit = STABLE_S if is_stable else LAPTOP_S
+        if len(lasted) >= RETURNS:
+            limit = max(limit, 2 * lasted[min(int(MOST * len(lasted)), len(lasted) - 1)])
+        elif is_urgent and is_stable:
+            limit = LAST_S
+        return now - self._since.get(peer, now) < limit
+
+    def waits(self, now: float) -> bool:
+        """Tell whether so many fell silent together just now that nothing is copied because of them."""
+        return now < self._cut_until and bool(self._cut_off)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether some of those who fell silent together are silent still."""
+        return bool(self._cut_off)

@@ -1,0 +1,74 @@
+"""Whose silence is no news, and when so many fall silent together that a cut is likelier."""
+
+from dht import NodeId
+from store.replication.absences import CUT_S, LAPTOP_S, LAST_S, STABLE_S, Absences
+
+PEERS = tuple(NodeId(bytes([n]) * 20) for n in range(1, 10))
+A = PEERS[0]
+
+
+def back_soon(absences: Absences, now: float, *, is_stable: bool = True, is_urgent: bool = False) -> bool:
+    return absences.is_back_soon(now, A, is_stable=is_stable, is_urgent=is_urgent)
+
+
+def look(absences: Absences, now: float, *away: NodeId) -> None:
+    absences.look(now, PEERS, frozenset(PEERS).difference(away))
+
+
+def test_who_is_unknown_is_back_as_soon_as_its_kind_of_machine_is() -> None:
+    absences = Absences()
+    look(absences, 0.0)
+    look(absences, 100.0, A)
+    assert back_soon(absences, 100.0 + STABLE_S - 1) and not back_soon(absences, 100.0 + STABLE_S)
+    assert back_soon(absences, 100.0 + LAPTOP_S - 1, is_stable=False)
+    assert not back_soon(absences, 100.0 + LAPTOP_S, is_stable=False)
+
+
+def test_beside_one_live_copy_a_stable_machine_counts_for_seconds_and_a_laptop_as_ever() -> None:
+    absences = Absences()
+    look(absences, 0.0, A)
+    assert back_soon(absences, LAST_S - 1, is_urgent=True) and not back_soon(absences, LAST_S, is_urgent=True)
+    assert back_soon(absences, LAPTOP_S - 1, is_stable=False, is_urgent=True)
+
+
+def test_three_returns_are_a_habit_of_twice_the_longest_of_nearly_all() -> None:
+    absences, now = Absences(), 0.0
+    for away_s in (200.0, 400.0, 1000.0):
+        look(absences, now, A)
+        assert not back_soon(absences, now + 500.0), "no habit yet"
+        now += away_s
+        look(absences, now)
+    look(absences, now, A)
+    assert back_soon(absences, now + 1999.0, is_urgent=True) and not back_soon(absences, now + 2000.0)
+
+
+def test_more_than_a_third_at_once_are_taken_for_cut_off_for_ten_minutes_or_until_they_are_back() -> None:
+    absences = Absences()
+    look(absences, 0.0)
+    look(absences, 1.0, *PEERS[:3])
+    assert not absences.waits(1.0), "three of ten"
+    look(absences, 30.0, *PEERS[:4])
+    assert absences.waits(31.0) and absences.is_cut
+    look(absences, 40.0, *PEERS[:4])
+    assert absences.waits(30.0 + CUT_S - 1) and not absences.waits(30.0 + CUT_S)
+    assert absences.is_cut, "what is copied then is copied slowly"
+    look(absences, 700.0)
+    assert not absences.waits(50.0) and not absences.is_cut
+
+
+def test_few_that_fall_silent_together_or_many_one_after_the_other_are_no_cut() -> None:
+    few, slowly = Absences(), Absences()
+    small = PEERS[:3]
+    few.look(0.0, small, frozenset(small))
+    few.look(1.0, small, frozenset(small[2:]))
+    for n in range(9):
+        look(slowly, 61.0 * n, *PEERS[:n])
+    assert not few.waits(1.0) and not slowly.waits(61.0 * 8)
+
+
+def test_a_node_that_slept_does_not_hold_its_sleep_against_the_others() -> None:
+    absences = Absences()
+    look(absences, 0.0)
+    absences.stood_still(30_000.0)
+    look(absences, 30_000.0, *PEERS)
+    assert back_soon(absences, 30_000.0 + STABLE_S - 1) and not absences.waits(30_001.0)
