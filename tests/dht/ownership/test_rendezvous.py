@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht.keys import NodeId, Slot, distance, slot_start
+from dht.ownership.failure_domains import FailureDomains
 from dht.ownership.rendezvous import Placement, weight
 
 POOL = [NodeId(random.Random(n).randbytes(20)) for n in range(300)]
@@ -93,3 +94,17 @@ def test_every_slot_belongs_to_somebody() -> None:
     owned = [[s for s in range(256) if m in placement.owners(Slot(s))] for m in members]
     assert sum(len(o) for o in owned) == 3 * 256
     assert max(len(o) for o in owned) <= 256
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(POOL), min_size=1, max_size=16, unique=True).map(sorted), st.data())
+def test_keepers_are_who_would_own_a_slot_if_the_silent_were_forgotten(
+    members: list[NodeId], data: st.DataObject
+) -> None:
+    silent = set(data.draw(st.lists(st.sampled_from(members))))
+    live, slot = [m for m in members if m not in silent], Slot(data.draw(st.integers(0, 15)))
+    kin = {m: FailureDomains(operator=str(m[0] % 4)) for m in members} if data.draw(st.booleans()) else {}
+    placement, later = Placement(members, 4, 3, kin), Placement(live, 4, 3, kin)
+    keepers = placement.keepers(slot, live.__contains__)
+    would_own = [m for m in later.owners(slot) if m not in placement.owners(slot)] if live else []
+    assert list(keepers) == would_own[: len(silent.intersection(placement.owners(slot)))]

@@ -175,3 +175,23 @@ def test_who_came_lately_by_the_word_of_its_attesters_owns_a_slot_beside_older_o
     clock.steady = 2.0
     say(2, dict.fromkeys(ids, day - 2))
     assert [set(view.owners(slot)) for slot in SLOTS] != owners, "all are as old now"
+
+
+def test_a_node_knows_of_which_slots_it_is_a_keeper_and_what_a_silent_owner_said_last() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = MemberTable(own)
+    for node in NODES[1:6]:
+        hear(members, node, 1, SLOTS[:3], 0.0)
+    view = view_of(own, members, clock)
+    assert not view.kept() and not any(view.keepers(slot) for slot in SLOTS)
+    clock.steady = 60.0
+    for node in NODES[3:6]:
+        hear(members, node, 2, SLOTS, 60.0)
+    silent = {node.node_id for node in NODES[1:3]}
+    assert view.kept() == {slot for slot in SLOTS if own in view.keepers(slot)} != frozenset()
+    for slot in SLOTS:
+        assert len(view.keepers(slot)) == len(silent & set(view.owners(slot)))
+        assert not set(view.keepers(slot)) & (silent | set(view.owners(slot)))
+    word = view.last_word(NODES[1].node_id)
+    assert word is not None and word.is_stable and word.ready == set(SLOTS[:3])
+    assert view.last_word(own) is None

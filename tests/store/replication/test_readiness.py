@@ -9,6 +9,7 @@ from store.replication.readiness import (
     FAILURES,
     GAP_S,
     GIVE_WAY_S,
+    KEPT_S,
     MAX_FAILING,
     Readiness,
     SlotReplicas,
@@ -383,3 +384,45 @@ def test_of_peers_that_fail_and_go_no_more_than_some_are_remembered() -> None:
         assert readiness.failed(SyncJob(peer, SyncPurpose.JOIN, (SLOT,))) == 1
     assert readiness.failed(SyncJob(strangers[-1], SyncPurpose.JOIN, (SLOT,))) == 2
     assert readiness.failed(SyncJob(B, SyncPurpose.JOIN, (SLOT,))) == 1, "it failed longest ago"
+
+
+def test_a_keeper_compares_as_an_owner_does_what_is_most_urgent_first() -> None:
+    readiness, world = owning(), World((A, B, C), (A, B, ME), ready=(A, B))
+    readiness.owns(frozenset(), (), frozenset({SLOT, OTHER}))
+    readiness.update(LATE, world)
+    assert not jobs(readiness, world), "it takes what is new, and nothing else is due"
+    readiness.keep({SLOT: 2, OTHER: 1})
+    job = readiness.jobs(world, first, set())[0]
+    assert (job.peer, job.purpose, job.slots) == (A, SyncPurpose.KEEP, (OTHER, SLOT))
+    for peer in (A, B):
+        readiness.update(LATE, world)
+        assert SLOT not in readiness.ready
+        meet(readiness, peer, SyncPurpose.KEEP)
+    readiness.update(LATE, world)
+    assert readiness.ready == {SLOT}
+
+
+def test_where_nobody_is_ready_there_is_nothing_to_keep() -> None:
+    readiness, world = owning(), World((A, B, C), (A, ME))
+    readiness.owns(frozenset(), (), frozenset({SLOT}))
+    readiness.keep({SLOT: 1})
+    readiness.update(LATE, world)
+    assert not readiness.ready and not jobs(readiness, world)
+
+
+def test_a_keepers_copy_stays_for_a_while_when_the_owners_have_it_again() -> None:
+    readiness, world = owning(), World((A, B, C), (A, B, ME), ready=(A, B))
+    readiness.owns(frozenset(), (), frozenset({SLOT}))
+    readiness.keep({SLOT: 1})
+    meet(readiness, A, SyncPurpose.KEEP)
+    meet(readiness, B, SyncPurpose.KEEP)
+    readiness.update(LATE, world)
+    world.live = world.ready = (A, B, C)
+    readiness.keep({})
+    readiness.owns(frozenset(), [SLOT])
+    for peer in (A, B, C):
+        assert SLOT in readiness.former
+        meet(readiness, peer, SyncPurpose.HANDOFF)
+    readiness.update(LATE, world)
+    assert not readiness.ready and not readiness.gone(LATE + KEPT_S - 1)
+    assert readiness.gone(LATE + KEPT_S) == [SLOT]

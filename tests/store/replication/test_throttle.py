@@ -2,7 +2,7 @@
 
 import random
 
-from store.replication.throttle import BURST_S, Throttle
+from store.replication.throttle import BURST_S, LEAST_BYTES_S, Throttle
 
 
 def test_bytes_never_outrun_the_rate_whatever_comes_when() -> None:
@@ -29,3 +29,9 @@ def test_little_need_not_wait() -> None:
     assert throttle.delay_s(5.0, 900) == 0.0
     assert throttle.delay_s(5.0, 1100) == 1.0
     assert throttle.delay_s(6.0, 0) == 0.0
+
+
+def test_a_share_of_the_rate_is_slower_and_never_too_slow_to_end() -> None:
+    rate = 10 * LEAST_BYTES_S
+    assert Throttle(rate).delay_s(0.0, int(rate), 0.25) == 4.0 - BURST_S
+    assert Throttle(rate).delay_s(0.0, int(rate), 0.01) == 10.0 - BURST_S

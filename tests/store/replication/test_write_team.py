@@ -75,3 +75,11 @@ def test_this_node_keeps_copies_first_and_then_the_next_in_rank_that_live() -> N
     assert next_candidates(view, team, {A}, set()) == [ME]
     assert next_candidates(view, team, {A}, {ME}) == [E]
     assert next_candidates(view, team, {A}, {ME, E}) == []
+
+
+def test_who_keeps_copies_for_a_silent_owner_gets_them_at_once_and_they_count() -> None:
+    view: Any = Seen(live=(A, B, D, E, ME), announced=(A, B, D, E))
+    team = write_team(view, SLOT)
+    assert team.all == (A, B, D, E), "D keeps them for C; E answers for the slot, and does not count"
+    assert is_safe(view, team, {A, D}) and not is_safe(view, team, {A, E})
+    assert next_candidates(view, team, {A}, set()) == [ME]
