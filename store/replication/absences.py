@@ -25,7 +25,7 @@ class Absences:
     """Remembers one node's members: the silent ones, and how long each was away before."""
 
     def __init__(self) -> None:
-        self._live: frozenset[NodeId] = frozenset()
+        self._live: frozenset[NodeId] | None = None  # nobody looked yet, or not since this node slept
         self._since: dict[NodeId, float] = {}
         self._lasted: dict[NodeId, deque[float]] = {}
         self._lost: deque[tuple[float, NodeId]] = deque()  # of late
@@ -33,13 +33,14 @@ class Absences:
         self._cut_until = float("-inf")
 
     def look(self, now: float, members: Iterable[NodeId], live: frozenset[NodeId]) -> None:
-        """Take note of who lives now, this node left out."""
+        """Take note of who lives now; this node is left out of both."""
         known = frozenset(members)
+        before = known if self._live is None else self._live  # a node that starts may be the first after a power cut
         for peer in self._since.keys() & live:
             self._lasted.setdefault(peer, deque(maxlen=REMEMBERED)).append(now - self._since[peer])
         self._lasted = {peer: lasted for peer, lasted in self._lasted.items() if peer in known}
         self._since = {peer: self._since.get(peer, now) for peer in known - live}
-        self._lost.extend((now, peer) for peer in sorted((self._live - live) & known))
+        self._lost.extend((now, peer) for peer in sorted((before - live) & known))
         while self._lost and now - self._lost[0][0] > CUT_WITHIN_S:
             self._lost.popleft()
         lost = frozenset(peer for _, peer in self._lost) - live
@@ -54,7 +55,7 @@ class Absences:
         """Take note that this node slept: the silence that it finds says nothing of the others."""
         self._since = dict.fromkeys(self._since, now)
         self._lost.clear()
-        self._live = frozenset()
+        self._live = None
 
     def is_back_soon(self, now: float, peer: NodeId, *, is_stable: bool, is_urgent: bool) -> bool:
         """Tell whether a silent member is expected back. `is_urgent`: one copy is left, so that an unknown stable

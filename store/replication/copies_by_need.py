@@ -56,7 +56,7 @@ class CopiesByNeed:
         if now < self._look_at:
             return None
         self._look_at = now + LOOK_S
-        self._absences.look(now, members, live)
+        self._absences.look(now, (peer for peer in members if peer != self._view.node_id), live)
         self._keeping = self._durability.look(now, self._copies(sorted(owned | self._view.kept()), live))
         return self._keeping
 

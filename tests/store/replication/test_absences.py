@@ -71,4 +71,13 @@ def test_a_node_that_slept_does_not_hold_its_sleep_against_the_others() -> None:
     look(absences, 0.0)
     absences.stood_still(30_000.0)
     look(absences, 30_000.0, *PEERS)
-    assert back_soon(absences, 30_000.0 + STABLE_S - 1) and not absences.waits(30_001.0)
+    assert back_soon(absences, 30_000.0 + STABLE_S - 1) and absences.waits(30_001.0)
+    look(absences, 30_010.0)
+    assert not absences.waits(30_010.0)
+
+
+def test_a_node_that_starts_and_finds_many_silent_waits_for_them() -> None:
+    few, many = Absences(), Absences()
+    look(few, 0.0, *PEERS[:3])
+    look(many, 0.0, *PEERS[:4])
+    assert not few.waits(1.0) and many.waits(1.0)

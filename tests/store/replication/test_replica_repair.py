@@ -71,10 +71,15 @@ async def started(net: Net, count: int) -> None:
 
 
 def formers(net: Net) -> set[tuple[Slot, NodeId]]:
-    """Who answers for a slot that is another's."""
+    """Who answers for a slot that is another's, and does not keep it for a silent owner."""
     slots = map(Slot, range(1 << net.strategy.slot_bits))
     view = net.running()[0].overlay
-    return {(slot, peer) for slot in slots for peer in view.ready(slot) if peer not in view.owners(slot)}
+    return {
+        (slot, peer)
+        for slot in slots
+        for peer in view.ready(slot)
+        if peer not in view.owners(slot) + view.keepers(slot)
+    }
 
 
 def test_a_former_owner_does_not_stay_behind_while_sticky_owners_are_dead() -> None:
