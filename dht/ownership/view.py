@@ -179,10 +179,9 @@ class OverlayView:
     def keepers(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return who would own a slot as well if its silent candidates were forgotten: as many as owners are silent."""
         self._refresh_if_due()
-        found = self._keepers.get(slot)
-        if found is None:
-            found = self._keepers[slot] = self._placement.keepers(slot, self._live.__contains__)
-        return found
+        if slot not in self._keepers:
+            self._keepers[slot] = self._placement.keepers(slot, self._live.__contains__)
+        return self._keepers[slot]
 
     def kept(self) -> frozenset[Slot]:
         """Return the slots of which this node is a keeper."""
@@ -328,8 +327,7 @@ class OverlayView:
         if teams != self._near_teams:
             self._near_teams = MappingProxyType(teams)
         self._owned = frozenset(s for s, team in teams.items() if me in team or me in placement.owners(s))
-        is_live = self._live.__contains__
-        self._kept = frozenset(s for s in teams if me in placement.keepers(s, is_live))
+        self._kept = frozenset(s for s in teams if me in placement.keepers(s, self._live.__contains__))
 
     def _ready_of(self, slot: Slot) -> tuple[NodeId, ...]:
         """Who is ready among those whose word counts: the slot's candidates, and before slots were split."""

@@ -239,8 +239,8 @@ class ReplicaRepair:
             self._ours, self._owned = ours, frozenset(s for s in ours if self._is_owner(s))
         owned = self._owned
         if owned != readiness.owned or members != self._members or live != self._live or now >= self._next_check:
-            kept = (ours | self._overlay.view.kept()) - owned
-            readiness.owns(owned, map(Slot, self._store.occupied(self._slot_bits)), kept)
+            here, standing_in = map(Slot, self._store.occupied(self._slot_bits)), ours | self._overlay.view.kept()
+            readiness.owns(owned, here, standing_in - owned)
             readiness.alone(now, [s for s in sorted(owned | readiness.ready) if self._is_alone(s, live)])
         if (needs := self._needs.look(now, members, live, owned)) is not None:
             readiness.keep(needs)
@@ -255,8 +255,7 @@ class ReplicaRepair:
         if now >= self._next_check:
             self._next_check = now + self._config.reconcile_every_s * (0.9 + 0.2 * self._rng.random())
             for slot in sorted((readiness.owned | readiness.keeping.keys()) & readiness.ready):
-                others = [p for p in self._overlay.view.owners(slot) if p in live]
-                if others:
+                if others := [p for p in self._overlay.view.owners(slot) if p in live]:
                     readiness.check(self._rng.choice(others), [slot])
 
     async def _notice_damage(self) -> None:
@@ -294,8 +293,8 @@ class ReplicaRepair:
 
     async def _hold(self, job: SyncJob) -> None:
         """Hold one session and report how it went."""
-        rest = partial(self._rest, self._needs.share(job.slots))
-        slot_bits, pacing = self._slot_bits, unthrottled if job.purpose == SyncPurpose.CHECK else rest
+        slot_bits, is_check = self._slot_bits, job.purpose == SyncPurpose.CHECK
+        pacing = unthrottled if is_check else partial(self._rest, self._needs.share(job.slots))
         try:
             pull = job.purpose != SyncPurpose.HANDOFF
             push = {s for s in job.slots if self._is_given(job, self._replicas_of(s))}
