@@ -32,7 +32,7 @@ class Absences:
         self._cut_off: frozenset[NodeId] = frozenset()
         self._cut_until = float("-inf")
 
-    def look(self, now: float, members: Iterable[NodeId], live: frozenset[NodeId]) -> None:
+    def refresh(self, now: float, members: Iterable[NodeId], live: frozenset[NodeId]) -> None:
         """Take note of who lives now; this node is left out of both."""
         known = frozenset(members)
         before = known if self._live is None else self._live  # a node that starts may be the first after a power cut

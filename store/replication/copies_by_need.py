@@ -48,7 +48,7 @@ class CopiesByNeed:
         self._look_at = float("-inf")
         self._keeping: Mapping[Slot, int] = {}
 
-    def look(
+    def refresh(
         self, now: float, members: tuple[NodeId, ...], live: frozenset[NodeId], owned: Set[Slot]
     ) -> Mapping[Slot, int] | None:
         """Return the slots to be kept whole here and the copies of each; None where it is too early for a new look.
@@ -56,8 +56,8 @@ class CopiesByNeed:
         if now < self._look_at:
             return None
         self._look_at = now + LOOK_S
-        self._absences.look(now, (peer for peer in members if peer != self._view.node_id), live)
-        self._keeping = self._durability.look(now, self._copies(sorted(owned | self._view.kept()), live))
+        self._absences.refresh(now, (peer for peer in members if peer != self._view.node_id), live)
+        self._keeping = self._durability.refresh(now, self._copies(sorted(owned | self._view.kept()), live))
         return self._keeping
 
     def stood_still(self, now: float) -> None:

@@ -38,7 +38,7 @@ class Durability:
         self._keeping: dict[Slot, int] = {}  # what this node copies, or has copied, with the copies that there are
         self._live: Counter[int] = Counter()
 
-    def look(self, now: float, slots: Iterable[tuple[Slot, SlotCopies]]) -> Mapping[Slot, int]:
+    def refresh(self, now: float, slots: Iterable[tuple[Slot, SlotCopies]]) -> Mapping[Slot, int]:
         """Take note of all own and kept slots; return those to be kept whole here, with the copies of each. Who has
         begun goes on for as long as it is a keeper."""
         thin, last, keeping = dict[Slot, float](), dict[Slot, float](), dict[Slot, int]()

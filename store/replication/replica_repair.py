@@ -242,7 +242,7 @@ class ReplicaRepair:
             here, standing_in = map(Slot, self._store.occupied(self._slot_bits)), ours | self._overlay.view.kept()
             readiness.owns(owned, here, standing_in - owned)
             readiness.alone(now, [s for s in sorted(owned | readiness.ready) if self._is_alone(s, live)])
-        if (needs := self._needs.look(now, members, live, owned)) is not None:
+        if (needs := self._needs.refresh(now, members, live, owned)) is not None:
             readiness.keep(needs)
         if members != self._members:
             self._recheck_at = now + VIEWS_AGREE_S

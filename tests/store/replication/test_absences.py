@@ -12,7 +12,7 @@ def back_soon(absences: Absences, now: float, *, is_stable: bool = True, is_urge
 
 
 def look(absences: Absences, now: float, *away: NodeId) -> None:
-    absences.look(now, PEERS, frozenset(PEERS).difference(away))
+    absences.refresh(now, PEERS, frozenset(PEERS).difference(away))
 
 
 def test_who_is_unknown_is_back_as_soon_as_its_kind_of_machine_is() -> None:
@@ -59,8 +59,8 @@ def test_more_than_a_third_at_once_are_taken_for_cut_off_for_ten_minutes_or_unti
 def test_few_that_fall_silent_together_or_many_one_after_the_other_are_no_cut() -> None:
     few, slowly = Absences(), Absences()
     small = PEERS[:3]
-    few.look(0.0, small, frozenset(small))
-    few.look(1.0, small, frozenset(small[2:]))
+    few.refresh(0.0, small, frozenset(small))
+    few.refresh(1.0, small, frozenset(small[2:]))
     for n in range(9):
         look(slowly, 61.0 * n, *PEERS[:n])
     assert not few.waits(1.0) and not slowly.waits(61.0 * 8)

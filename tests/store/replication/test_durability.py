@@ -12,8 +12,8 @@ OTHERS = (A, B, C, D)
 def story(*live: NodeId, before: tuple[NodeId, ...] = OTHERS) -> tuple[Durability, Absences]:
     """A node that has just learned that only these of the others live."""
     absences = Absences()
-    absences.look(0.0, OTHERS, frozenset(before))
-    absences.look(0.0, OTHERS, frozenset(live))
+    absences.refresh(0.0, OTHERS, frozenset(before))
+    absences.refresh(0.0, OTHERS, frozenset(live))
     return Durability(ME, absences), absences
 
 
@@ -23,7 +23,7 @@ def slot(*holders: NodeId, stable: bool = True, keepers: tuple[NodeId, ...] = (M
 
 
 def due(durability: Durability, now: float, copies: SlotCopies) -> dict[Slot, int]:
-    return dict(durability.look(now, [(SLOT, copies)]))
+    return dict(durability.refresh(now, [(SLOT, copies)]))
 
 
 def test_one_copy_is_copied_at_once_when_the_silence_is_sure() -> None:
@@ -74,5 +74,5 @@ def test_a_cut_is_waited_out() -> None:
 def test_live_copies_are_counted_by_own_slots() -> None:
     durability, _ = story(A, B, D)
     own = SlotCopies((ME, A, B), (ME, A, B), {}, ())
-    durability.look(0.0, [(Slot(1), own), (Slot(2), own), (Slot(4), SlotCopies((ME, A, C), (ME, A), {C: True}, ()))])
+    durability.refresh(0.0, [(Slot(1), own), (Slot(2), own), (Slot(4), SlotCopies((ME, A, C), (ME, A), {C: True}, ()))])
     assert durability.counts(0.0)[0] == {2: 1, 3: 2}
