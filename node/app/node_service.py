@@ -24,6 +24,7 @@ from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus
 from node.app.strategy_preview import StrategyPreview
+from node.archive.capture import Capture, capture_of
 from node.archive.network_reader import ArchivePart, ReadBounds
 from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
@@ -106,14 +107,13 @@ class NodeService:
     async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         return await self._core.store.reader.read(wish, start, bounds, content=content)
 
-    async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
+    async def snapshot(self, url: str) -> Capture | None:
         url = known_url(url)
         record = (await self._core.store.lookup.records([url], content=True)).get(url)
         if record is None or record.content is None:
             return None
-        if not may_be_shown(decode_document(record.body)):
-            return None
-        return self._document(record), record.content
+        document = decode_document(record.body)
+        return capture_of(record, document) if may_be_shown(document) else None
 
     async def crawl(
         self,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from crawl import ScopeKind
 from dht import Key
 from index import SearchRequest
+from node.archive.capture import Capture
 from node.archive.network_reader import ArchivePart, ReadBounds
 from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
@@ -56,8 +57,8 @@ class Service(Protocol):
         """Read stored pages that are wished for, from a key on and in the order of keys, that their authors let others
         show, with or without contents."""
 
-    async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
-        """Return a document and its stored content, read from any ready replica; None where it may not be shown."""
+    async def snapshot(self, url: str) -> Capture | None:
+        """Return a page with its stored content, read from any ready replica; None where it may not be shown."""
 
     async def crawl(
         self,

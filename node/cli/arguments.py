@@ -190,7 +190,7 @@ def _add_archive(verbs: Verbs) -> None:
     archive = _family(verbs, "archive", "what the network keeps, for other programs")
     example = "dse-node archive export --site example.org example.warc.gz"
     export = _verb(archive, "export", "archive:export", "write pages of the whole network to a file", example)
-    export.add_argument("out", metavar="OUT", help="its ending says the format: .warc.gz or .jsonl")
+    export.add_argument("out", metavar="OUT", help="its ending says the format: .wacz, .warc.gz, .jsonl or .spf")
     export.add_argument("--site", default="", metavar="HOST", help="only this host and those below it")
     export.add_argument("--prefix", default="", metavar="URL", help="only URLs that begin so")
     export.add_argument("--query", default="", metavar="Q", help="only the results of a search")

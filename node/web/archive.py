@@ -1,17 +1,23 @@
-"""Answers what other programs ask of the archive: all documents of a slot, a site or the network, part by part."""
+"""Answers what other programs ask of the archive: all documents of a slot, a site or the network, part by part,
+and an index of them as CDX servers give it."""
 
 import re
 from dataclasses import replace
+from math import inf
 
+import msgspec
 from aiohttp import web
 
 from crawl import BadUrl
 from dht import MAX_SLOT_BITS, Key, Slot
 from node.app.node_service import known_url
 from node.app.service import Service
+from node.archive.capture import Capture
+from node.archive.cdxj import cdxj_fields, cdxj_line, surt_key, timestamp14
 from node.archive.network_reader import ReadBounds
 from node.archive.scope import FIRST, Wish, wish_of
 from node.web.api import json_response, parameters
+from node.web.memento import last_instant, timestamp_of
 from node.web.parameters import Values
 from node.web.problems import BadParameter
 
@@ -41,6 +47,25 @@ class Archive:
             }
         )
 
+    async def cdx(self, request: web.Request) -> web.Response:
+        """Answer GET /cdx: a line for each version, in the order of keys; the header Link names what follows."""
+        values = parameters(request, "cdx")
+        if values.text("output") not in ("text", "json"):
+            raise BadParameter("output", "is neither text nor json")
+        since, until = timestamp_of(values.text("from")), last_instant(values.text("to"))
+        bounds = ReadBounds(values.count("limit"), MAX_CONTENT_BYTES, READ_S)
+        part = await self._service.archive(_matching(values), cursor(values), bounds, content=False)
+        found = [c for c in part.captures if (since or 0.0) <= c.captured_at <= (until or inf)]
+        line = cdxj_line if values.text("output") == "text" else _json_line
+        headers = {}
+        if part.next is not None:
+            following = request.url.update_query(cursor=part.next.hex())
+            headers["Link"] = f'<{following.raw_path_qs}>; rel="next"'
+        if part.unread:
+            headers["X-Unread-Slots"] = ", ".join(str(unread.slot) for unread in part.unread[:64])
+        text = "".join(f"{each}\n" for each in sorted(map(line, found)))
+        return web.Response(text=text, content_type="text/plain", headers=headers)
+
 
 def cursor(values: Values) -> Key:
     """Return where a reading goes on, by the parameter `cursor`."""
@@ -48,6 +73,18 @@ def cursor(values: Values) -> Key:
     if text and not _CURSOR.fullmatch(text):
         raise BadParameter("cursor", "is none that this network gave")
     return Key(bytes.fromhex(text)) if text else FIRST
+
+
+def _matching(values: Values) -> Wish:
+    try:
+        return wish_of(values.text("url"), values.text("matchType"))
+    except (BadUrl, ValueError) as error:
+        raise BadParameter("url", str(error)) from None
+
+
+def _json_line(capture: Capture) -> str:
+    key, at = surt_key(capture.url), timestamp14(capture.captured_at)
+    return msgspec.json.encode({"urlkey": key, "timestamp": at, **cdxj_fields(capture)}).decode()
 
 
 def _wish(values: Values) -> Wish:

@@ -48,7 +48,7 @@ def _operation(entry: HttpRoute) -> Json:
         },
     }
     if entry.parameters:
-        operation["parameters"] = [_parameter(parameter) for parameter in entry.parameters]
+        operation["parameters"] = [_parameter(parameter, entry.path) for parameter in entry.parameters]
     if entry.takes:
         operation["requestBody"] = {"required": True, "content": {JSON: {"schema": _reference(entry.takes)}}}
     if entry.needs_token:
@@ -56,7 +56,7 @@ def _operation(entry: HttpRoute) -> Json:
     return operation
 
 
-def _parameter(parameter: Parameter) -> Json:
+def _parameter(parameter: Parameter, path: str) -> Json:
     schema: Json
     match parameter.kind:
         case "count":
@@ -71,7 +71,7 @@ def _parameter(parameter: Parameter) -> Json:
         schema["default"] = parameter.default
     return {
         "name": parameter.name,
-        "in": "query",
+        "in": "path" if f"{{{parameter.name}}}" in path else "query",
         "description": parameter.about,
         "required": parameter.default is None,
         "schema": schema,

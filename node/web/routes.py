@@ -92,6 +92,7 @@ def _post(path: str, name: str, about: str, schema: str = "Object", takes: str =
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
 _URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
 _LOCAL = Parameter("local", "only what lies on this node's own disk", "flag", False)
+_AT = Parameter("at", "the copy nearest to this instant: 4 to 14 digits, year first, UTC", most=14)
 _SLOT = Parameter("slot", "only this slot of the key space, by its number", most=5)
 _HOST = Parameter("site", "only this host and those below it", most=255)
 _PREFIX = Parameter("prefix", "only URLs that begin so, with http or https", most=MAX_URL)
@@ -105,17 +106,33 @@ _READ = (
     Parameter("limit", "documents in one answer, at most", "count", 100, 1, 1000),
     Parameter("content", "with the bytes of the pages, in Base64", "flag", False),
 )
+_CDX = (
+    Parameter(
+        "url", "a URL or host; with * at its end a prefix, with *. before it a domain", default=None, most=MAX_URL
+    ),
+    Parameter("matchType", "exact, prefix, host or domain", default="exact", most=8),
+    Parameter("from", "the first instant: 4 to 14 digits, year first, UTC", most=14),
+    Parameter("to", "the last instant, in the same way", most=14),
+    Parameter("output", "text for CDXJ lines, json for an object a line", default="text", most=8),
+    Parameter("limit", "lines, at most", "count", 1000, 1, 10_000),
+    Parameter("cursor", "that of the link `next` of the answer before", most=40),
+)
 _READS = "Stored documents in the order of the key space: of a slot, a site, or the whole network"
 _DOCUMENTS = "Stored documents by URL, in order; null where there is none"
 _SUGGESTED = "application/x-suggestions+json"
 _OPENSEARCH = "application/opensearchdescription+xml"
 
+
+def _memento(path: str, name: str, about: str, gives: str) -> HttpRoute:
+    return HttpRoute("GET", path, name, about, gives, parameters=(_URL,))
+
+
 ROUTES: tuple[HttpRoute, ...] = (
     _page("/", "home", "The front page", _INTERFACE),
     _page("/search", "results", "Results as a page", *_SEARCH_PAGE),
     _page("/status", "status_page", "The state of this node as a page", _INTERFACE),
-    _page("/cache", "cache", "A stored copy of a page, framed", _URL, _INTERFACE),
-    _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL),
+    _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, _INTERFACE),
+    _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL, _AT),
     _page("/help", "help_page", "How to ask: signs and filters", _INTERFACE),
     _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
     _get("/search", "search", "Search the network", "Search", *_SEARCH),
@@ -144,6 +161,11 @@ ROUTES: tuple[HttpRoute, ...] = (
     _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
     _post("/leave", "leave", "Leave the network for good; ask again for how far it is", "Departure", "Leave"),
     _post("/strategy", "publish_strategy", "Adopt a signed strategy document and spread it"),
+    HttpRoute(
+        "GET", "/cdx", "cdx", "Which versions of which pages there are, as CDX servers say it", TEXT, "", "", _CDX
+    ),
+    _memento("/timegate/{url}", "timegate", "Leads to the version nearest to Accept-Datetime (RFC 7089)", TEXT),
+    _memento("/timemap/link/{url}", "timemap", "All versions of a page (RFC 7089)", "application/link-format"),
     HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT),
     HttpRoute("GET", "/readyz", "readyz", "200 when this node serves at least one slot, else 503", TEXT),
     HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT),

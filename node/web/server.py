@@ -13,6 +13,7 @@ from node.errors import PortInUse
 from node.web.api import Api
 from node.web.archive import Archive
 from node.web.guard import Guard, Handler
+from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
 from node.web.pages import CrawlerIdentity, Pages
 from node.web.routes import ROUTES
@@ -40,6 +41,7 @@ class WebServer:
             pages,
             Snapshots(service, pages),
             Archive(service),
+            Memento(service),
             Health(service, metrics),
         )
         self.listening = asyncio.Event()
@@ -77,7 +79,7 @@ class WebServer:
         for route in ROUTES:
             handler = self._guard.wrap(route, self._handler(route.name))
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
-                application.router.add_route(method, route.path, handler)
+                application.router.add_route(method, route.path.replace("{url}", "{url:.+}"), handler)
         return application
 
     def _handler(self, name: str) -> Handler:

@@ -9,9 +9,11 @@ import re
 
 from aiohttp import web
 
-from node.app.service import Json, Service
+from node.app.service import Service
+from node.archive.capture import Capture
 from node.views.safe_text import day, plain, web_link
 from node.web.api import parameters
+from node.web.memento import memento_headers, nearest, timestamp_of, versions
 from node.web.pages import Pages
 from node.web.problems import Problem
 
@@ -31,34 +33,45 @@ class Snapshots:
         self._pages = pages
 
     async def cache(self, request: web.Request) -> web.Response:
-        """Show a stored copy inside a frame that says what it is."""
-        url = parameters(request, "cache").text("url")
-        found = await self._service.snapshot(url)
+        """Show a stored copy inside a frame that says what it is: the one nearest to a date, where one is asked for."""
+        values = parameters(request, "cache")
+        url, at = values.text("url"), values.text("at")
+        found = await self._find(url, at)
         if found is None:
             return self._pages.render(request, "nocache.html", status_code=404, url=web_link(url))
-        document, _ = found
-        title = plain(document.get("title") or "", 160)
-        return self._pages.render(
-            request, "cache.html", url=web_link(url), title=title, day=day(document.get("fetched_at"))
+        page = self._pages.render(
+            request,
+            "cache.html",
+            url=web_link(found.url),
+            title=plain(found.title, 160),
+            day=day(found.captured_at),
+            asked=day(timestamp_of(at)),
+            at=at,
         )
+        page.headers.update(memento_headers(request, found))
+        return page
 
     async def cache_raw(self, request: web.Request) -> web.Response:
         """Answer with the stored copy itself, which has no rights."""
-        found = await self._service.snapshot(parameters(request, "cache_raw").text("url"))
+        values = parameters(request, "cache_raw")
+        found = await self._find(values.text("url"), values.text("at"))
         if found is None:
             return self._pages.problem(request, Problem(404, "No copy of this page is stored in the network."))
-        document, content = found
-        return web.Response(
-            body=content,
-            headers={"Content-Type": content_type(document), "Content-Security-Policy": RAW_POLICY},
-        )
+        headers = {"Content-Type": content_type(found), "Content-Security-Policy": RAW_POLICY}
+        return web.Response(body=found.content, headers={**memento_headers(request, found), **headers})
+
+    async def _find(self, url: str, at: str) -> Capture | None:
+        """Find the version nearest to a date, else the one that is shown."""
+        instant = timestamp_of(at)
+        found = await versions(self._service, url, content=True) if instant is not None else []
+        return nearest(found, instant) if found else await self._service.snapshot(url)
 
 
-def content_type(document: Json) -> str:
+def content_type(capture: Capture) -> str:
     """Return the type to serve a copy with: HTML as HTML, all else as plain text; the charset is one Python knows."""
-    media = str(document.get("media_type") or "").partition(";")[0].strip().lower()
+    media = capture.media_type.partition(";")[0].strip().lower()
     kind = "text/html" if media in _SHOWN_AS_HTML else "text/plain"
-    return f"{kind}; charset={_charset(str(document.get('charset') or ''))}"
+    return f"{kind}; charset={_charset(capture.charset)}"
 
 
 def _charset(name: str) -> str:

@@ -261,6 +261,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cache.title": ("Stored copy", "网页快照"),
     "cache.of": ("Stored copy of", "网页快照："),
     "cache.taken": ("as it was on {day}", "抓取于 {day}"),
+    "cache.asked": ("(the nearest to {day})", "（最接近 {day}）"),
     "cache.note": (
         "Scripts, forms, links and outside images are off here. The live page may have changed.",
         "此处脚本、表单、链接和外部图片均已停用。原网页可能已更改。",

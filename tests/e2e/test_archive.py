@@ -1,6 +1,8 @@
 """What two nodes crawled goes into a WARC by the command, and another program reads it as the web had it."""
 
+import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from machines import linked, village, wait_until
@@ -18,6 +20,9 @@ def test_a_crawl_is_exported_and_read_by_another_program(tmp_path: Path) -> None
         wait_until("all is found", lambda: len(one.urls("opening hours")) == len(ROOMS), 40)
         said = one.do("archive", "export", "town.warc.gz", "--site", "town.test")
         assert "pages      3, " in said and "left out   none" in said
+        one.do("archive", "export", "town.wacz")
+        lines = one.do("archive", "export", "town.jsonl", "--prefix", f"{origin}/pool", "--json")
+        assert json.loads(lines)["captures"] == 1
         one.stop()
     pages = {}
     with (one.home / "town.warc.gz").open("rb") as file:
@@ -29,3 +34,7 @@ def test_a_crawl_is_exported_and_read_by_another_program(tmp_path: Path) -> None
     web = tmp_path / "web" / "town.test"
     served = {f"{origin}/{path.name}".removesuffix("index.html"): path.read_bytes() for path in web.iterdir()}
     assert pages == served
+    with ZipFile(one.home / "town.wacz") as package:
+        assert json.loads(package.read("datapackage.json"))["wacz_version"]
+        listed = [json.loads(line) for line in package.read("pages/pages.jsonl").splitlines()[1:]]
+    assert {page["url"] for page in listed} == set(served)

@@ -93,6 +93,7 @@ class FakeService:
     total: int | None = None
     why: list[Json] = field(default_factory=list)
     asked: list[SearchRequest] = field(default_factory=list)
+    versions: list[Capture] = field(default_factory=list)  # besides those of PAGES
     unread: bool = False  # that a part of the archive is
     fails_at: int = 0  # which reading of the archive ends with an error
     most_pages: int = 1000  # in one reading of it
@@ -200,16 +201,17 @@ class FakeService:
         bounds = replace(bounds, pages=min(bounds.pages, self.most_pages))
         scope = scope_of(wish, 8, lambda url: [placement_key(url)], lambda site: shards(site)[:1])
         pages = [page for url, page in PAGES.items() if scope.accepts(url) and isinstance(page["fetched_at"], float)]
-        captures = [capture(page) for page in pages if placement_key(page["url"]) >= start]
+        captures = [made for made in self.versions if scope.accepts(made.url)]
+        captures += [capture(page) for page in pages if placement_key(page["url"]) >= start]
         captures.sort(key=lambda made: placement_key(made.url))
         rest = captures[bounds.pages :]
         more = placement_key(rest[0].url) if rest else None
         unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == 7 or self.unread else []
         return ArchivePart(captures[: bounds.pages], Counter(noarchive=1), unread, more)
 
-    async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
+    async def snapshot(self, url: str) -> Capture | None:
         page = PAGES.get(url)
-        return (page, page["content"]) if page else None
+        return capture(page) if page else None
 
     async def crawl(
         self,
@@ -291,7 +293,8 @@ def capture(page: Json) -> Capture:
     headers = (("Content-Type", page["media_type"]), ("Content-Encoding", "gzip"))
     digest = sha256(page["content"]).digest()
     about = {name: page[name] for name in ("status", "content", "media_type", "charset", "title", "text", "language")}
-    return Capture(page["url"], page["fetched_at"], headers=headers, content_digest=digest, **about)
+    at = page["fetched_at"] if isinstance(page["fetched_at"], float) else 0.0
+    return Capture(page["url"], at, headers=headers, content_digest=digest, **about)
 
 
 def _hit(page: Json, query: str, explain: bool) -> Json:

@@ -14,9 +14,11 @@ from urllib.parse import quote
 import msgspec
 
 from dht import Identity
-from node.archive.archive_output import ArchiveOutput
 from node.archive.capture import Capture, ExportSummary
 from node.archive.export_digest import ExportDigest, signed_digest
+from node.archive.json_lines import write_json_lines
+from node.archive.spf import write_spf
+from node.archive.wacz import write_wacz
 from node.archive.warc_writer import write_warc
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client, data_dir
@@ -34,15 +36,12 @@ Written = TypeVar("Written")
 Write = Callable[[Iterable[Capture], BinaryIO, float], ExportSummary]
 
 
-def write_json_lines(captures: Iterable[Capture], file: BinaryIO, made_at: float) -> ExportSummary:
-    """Write captures as JSON, one a line; bytes are Base64."""
-    out = ArchiveOutput(file)
-    for capture in out.allowed(captures):
-        out.write(msgspec.json.encode(capture) + b"\n")
-    return out.summary()
-
-
-FORMATS: dict[str, Write] = {".warc.gz": write_warc, ".jsonl": write_json_lines}
+FORMATS: dict[str, Write] = {
+    ".wacz": write_wacz,
+    ".warc.gz": write_warc,
+    ".jsonl": lambda captures, file, made_at: write_json_lines(captures, file),
+    ".spf": write_spf,
+}
 
 
 def export(arguments: Namespace) -> int:

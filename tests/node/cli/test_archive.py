@@ -11,6 +11,9 @@ import pytest
 from dht import Identity
 from node.archive.capture import Capture, ReadLimits
 from node.archive.export_digest import ExportDigest, is_signed
+from node.archive.json_lines import read_json_lines
+from node.archive.spf import read_spf
+from node.archive.wacz import read_wacz
 from node.archive.warc_reader import read_warc
 from node.cli.main import main
 from tests.node.conftest import PAGES
@@ -31,7 +34,8 @@ def export(site: Any, tmp_path: Path) -> Any:
 
 
 def _captures(file: Path) -> list[Capture]:
-    return [msgspec.json.decode(line, type=Capture) for line in file.read_bytes().splitlines()]
+    with file.open("rb") as lines:
+        return [each for each in read_json_lines(lines) if isinstance(each, Capture)]
 
 
 def _digest(file: Path) -> ExportDigest:
@@ -54,11 +58,13 @@ def test_an_export_is_whole_and_its_digest_signed(export: Any, tmp_path: Path, c
     assert sorted(p.name for p in tmp_path.glob("all*")) == ["all.jsonl", "all.jsonl.digest.json"]
 
 
-def test_a_warc_is_one_that_is_read_again(export: Any, tmp_path: Path) -> None:
-    assert export("all.warc.gz", "--json") == 0
-    with (tmp_path / "all.warc.gz").open("rb") as file:
-        read = list(read_warc(file, ReadLimits()))
-    assert {c.url: c.content for c in read if isinstance(c, Capture)} == CONTENTS
+@pytest.mark.parametrize(("ending", "read"), [(".warc.gz", read_warc), (".wacz", read_wacz), (".spf", read_spf)])
+def test_every_format_is_one_that_is_read_again(export: Any, tmp_path: Path, ending: str, read: Any) -> None:
+    assert export(f"all{ending}", "--json") == 0
+    with (tmp_path / f"all{ending}").open("rb") as file:
+        found = list(read(file, ReadLimits()))
+    assert {c.content for c in found if isinstance(c, Capture)} == set(CONTENTS.values())
+    assert _digest(tmp_path / f"all{ending}").sha256 == sha256((tmp_path / f"all{ending}").read_bytes()).hexdigest()
 
 
 def test_an_export_that_broke_goes_on_where_it_was(export: Any, site: Any, tmp_path: Path, capsys: Any) -> None:

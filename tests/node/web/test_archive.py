@@ -1,13 +1,17 @@
-"""The archive over HTTP: documents part by part."""
+"""The archive over HTTP: documents part by part, and CDX lines."""
 
 import base64
+import json
+import re
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from msgspec.structs import replace
 
 from dht import placement_key
 from node.archive.scope import FIRST, Wish
-from tests.node.conftest import PAGES
+from tests.node.conftest import PAGES, capture
 
 PYTHON, CHINESE, _ = PAGES
 
@@ -58,3 +62,34 @@ def test_a_wrong_reading_names_its_parameter(site: Any, query: str, detail: str)
     reply = site.get(f"/api/v1/documents?{query}")
     assert reply.status == 400
     assert detail in reply.json["detail"]
+
+
+def test_cdx_lines_say_which_versions_there_are(site: Any) -> None:
+    older = replace(capture(PAGES[PYTHON]), captured_at=1_790_000_000.0)
+    site.service.versions = [older]
+    at = f"/cdx?url={quote(PYTHON, safe='')}"
+    lines = site.get(at).text.splitlines()
+    assert [line.split()[:2] for line in lines] == [
+        ["test,python,docs)/3/tutorial/appetite.html", "20260921141320"],
+        ["test,python,docs)/3/tutorial/appetite.html", "20261118110640"],
+    ]
+    assert json.loads(lines[0].split(maxsplit=2)[2])["mime"] == "text/html"
+    (only,) = map(json.loads, site.get(f"{at}&output=json&from=202611&to=2026").text.splitlines())
+    assert (only["timestamp"], only["url"], only["status"]) == ("20261118110640", PYTHON, "200")
+    assert site.get(f"{at}&to=20260920").text == ""
+    assert len(site.get("/cdx?url=python.test&matchType=domain").text.splitlines()) == 2
+    assert len(site.get("/cdx?url=*.python.test").text.splitlines()) == 2
+    assert site.get("/cdx?url=python.test/*").text == ""
+    assert len(site.get("/cdx?url=docs.python.test&matchType=host").text.splitlines()) == 2
+
+
+def test_cdx_answers_are_bounded_and_lead_on(site: Any) -> None:
+    first = site.get("/cdx?url=*.test&limit=1")
+    following = re.fullmatch(r'<(.*)>; rel="next"', first.headers["link"])
+    assert following
+    second = site.get(following[1])
+    assert len((first.text + second.text).splitlines()) == 2
+    site.service.unread = True
+    assert site.get("/cdx?url=*.test").headers["x-unread-slots"] == "7"
+    for query in ("url=a.test&matchType=range", "url=http://[", "url=a.test&output=xml", "url=a.test&from=x", ""):
+        assert site.get(f"/cdx?{query}").status == 400
