@@ -14,7 +14,9 @@ LATEST_S = 253_402_300_799.0  # the last second of 9999: no format has a later y
 
 
 class ArchiveOutput:
-    """A stream that only grows, as zipfile takes it, too."""
+    """A stream that only grows, as zipfile and pyarrow take it, too; whoever opened the stream below closes that."""
+
+    closed = False
 
     def __init__(self, out: IO[bytes]) -> None:
         self._out = out
@@ -35,6 +37,10 @@ class ArchiveOutput:
     def flush(self) -> None:
         """Pass on to the stream below what waits in memory."""
         self._out.flush()
+
+    def close(self) -> None:
+        """Pass on what waits, as `flush` does."""
+        self.flush()
 
     def allowed(
         self, captures: Iterable[Capture], fits: Callable[[Capture], bool] = lambda capture: True

@@ -53,7 +53,7 @@ def write_spf(captures: Iterable[Capture], file: IO[bytes], made_at: float) -> E
                 ends_at_ms = created_at_ms + BASE**exponent * DAY_MS
                 found[exponent] = _Package(files, PackageDescription(BASE, exponent, created_at_ms, ends_at_ms))
             found[exponent].add(page)
-        with ZipFile(out, "w") as package:  # type: ignore[call-overload]
+        with ZipFile(out, "w") as package:
             for exponent in sorted(found):
                 found[exponent].write(package, made_at)
     return out.summary()

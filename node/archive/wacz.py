@@ -33,7 +33,7 @@ _PIECE_BYTES = 1 << 20
 def write_wacz(captures: Iterable[Capture], file: IO[bytes], made_at: float, title: str = "") -> ExportSummary:
     """Write captures as they come."""
     out = ArchiveOutput(file)
-    with ZipFile(out, "w") as package, SortedLines() as index, TemporaryFile() as pages:  # type: ignore[call-overload]
+    with ZipFile(out, "w") as package, SortedLines() as index, TemporaryFile() as pages:
         parts = _Parts(package, made_at)
         pages.write(msgspec.json.encode(_PAGES_HEAD) + b"\n")
         with parts.open(f"archive/{WARC_NAME}", ZIP_STORED) as warc:
