@@ -23,7 +23,7 @@ FORMAT = 1
 MANIFEST, SIGNATURE = "manifest.json", "manifest.signature"
 MOST_SMALL_BYTES = 16 << 20  # of the manifest: 100,000 files
 _STEP_BYTES = 1 << 20
-_NAME = re.compile(r"(?!.*(?:^|/)\.{1,2}(?:/|$))[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){0,3}")
+FILE_NAME = re.compile(r"(?!.*(?:^|/)\.{1,2}(?:/|$))[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+){0,3}")
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -102,7 +102,7 @@ def read_backup(file: BinaryIO, folder: Path, source: str) -> Manifest:
         with tarfile.open(fileobj=file, mode="r|") as tar:
             for member in tar:
                 content = tar.extractfile(member) if member.isfile() else None
-                is_known = member.name in found or member.name in small or not _NAME.fullmatch(member.name)
+                is_known = member.name in found or member.name in small or not FILE_NAME.fullmatch(member.name)
                 if content is None or is_known or SIGNATURE in small:
                     raise BadBackup(source, f"holds {member.name[:80]!r}, which no backup has", OTHER)
                 if member.name in (MANIFEST, SIGNATURE):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dht import Identity
-from node.backup.backup_file import OTHER, BackupWriter, Manifest, read_backup
+from node.backup.backup_file import FILE_NAME, OTHER, BackupWriter, Manifest, read_backup
 from node.backup.sealed_secrets import LEAST_CHARS, seal, unseal
 from node.config.data_dir import DataDir, write_secret
 from node.errors import BadBackup
@@ -100,6 +100,8 @@ def _identity(data: DataDir, manifest: Manifest, source: str, pass_phrase: str |
         raise BadBackup(source, "does not open with this pass phrase", "try again; nothing was restored")
     sealed.unlink()
     for name, content in secrets.items():
+        if not FILE_NAME.fullmatch(name):  # whoever made it may know the pass phrase that comes with it
+            raise BadBackup(source, f"holds {name[:80]!r}, which no backup has", OTHER)
         path = data.root / name
         path.parent.mkdir(mode=0o700, exist_ok=True)
         write_secret(path, content.decode())

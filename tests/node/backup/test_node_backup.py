@@ -9,6 +9,7 @@ import pytest
 
 from dht import Identity
 from node.backup.node_backup import back_up, restore
+from node.backup.sealed_secrets import seal
 from node.config.data_dir import DataDir, write_secret
 from node.errors import BadBackup
 from store import Kind, RecordStore
@@ -47,6 +48,17 @@ def backup(node: DataDir, pass_phrase: str | None = None) -> bytes:
     file = BytesIO()
     back_up(node, file, 1_800_000_000, pass_phrase)
     return file.getvalue()
+
+
+def test_secrets_that_a_stranger_closed_are_written_nowhere_else(
+    node: DataDir, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as made:
+        made.setattr("node.backup.node_backup.seal", lambda _, words, key: seal({"../escaped": b"x"}, words, key))
+        data = backup(node, WORDS)
+    with pytest.raises(BadBackup, match="escaped"):
+        restore(BytesIO(data), tmp_path / "new", "it", WORDS)
+    assert not list(tmp_path.iterdir())
 
 
 def test_with_its_identity_it_is_the_same_node(node: DataDir, tmp_path: Path) -> None:
