@@ -6,6 +6,8 @@ import pytest
 from crawl import VisitState
 from dht import Rule, document_id
 from index import SearchRequest
+from node.archive.network_reader import ReadBounds
+from node.archive.scope import FIRST, Wish
 from node.errors import NotProved
 from node.simulation.census import is_settled, take_census
 from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
@@ -19,6 +21,7 @@ HIDDEN_WITHIN_S, ERASED_WITHIN_S, QUIET_S = 60.0, 600.0, 120.0  # an hour is pro
 HOST = "site1.example"
 DENY = Rule(action="deny", host=HOST)
 DAY_S = 86_400.0
+WHOLE = ReadBounds(100, 1 << 20, 10.0)
 WEEKS_S = 21 * DAY_S
 SMALL = WorldPlan(hosts=6)
 
@@ -178,6 +181,8 @@ async def shown(world: World) -> set[str]:
         answer = await node.node_core.index.searcher.search(SearchRequest("zinnober"))
         stored = await node.node_core.store.lookup.documents([SECRET, OPEN])
         listed = {result["url"] for result in answer["results"]}
+        read = await node.node_core.store.reader.read(Wish(urls=(SECRET, OPEN)), FIRST, WHOLE, content=True)
+        assert listed & {SECRET, OPEN} == {capture.url for capture in read.captures}
         assert listed & {SECRET, OPEN} == {url for url, document in stored.items() if not document.gone}
         found.append(listed)
     assert all(each == found[0] for each in found)
