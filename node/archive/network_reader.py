@@ -47,7 +47,7 @@ class ArchivePart:
 
 @dataclass(frozen=True, slots=True)
 class ReadBounds:
-    """How much is read at once: pages, bytes of their contents, seconds; at least one part is."""
+    """How much is read at once: pages, bytes of contents and texts, seconds; at least one part is."""
 
     pages: int
     content_bytes: int
@@ -74,7 +74,7 @@ class NetworkReader:
                 read.left_out += part.left_out
                 read.unread += part.unread
                 read.next = part.next
-                size += sum(len(capture.content) for capture in part.captures)
+                size += sum(len(capture.content) + len(capture.text) for capture in part.captures)
                 is_full = len(read.captures) + batch > bounds.pages or size >= bounds.content_bytes
                 if read.next is None or is_full or self._clock().steady >= ends_at:
                     break

@@ -13,7 +13,7 @@ from node.views.safe_text import plain
 
 Json = dict[str, Any]
 WAIT_S = 35.0  # a little longer than the node gives itself
-MAX_ANSWER_BYTES = 64 << 20
+MAX_ANSWER_BYTES = 128 << 20  # an answer of the archive may end with eight pages of 4 MiB, with their texts
 _OTHER = "something else listens there: name the node with --url or --data-dir"
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a listener on all addresses is asked on loopback
 
