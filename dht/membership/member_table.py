@@ -229,6 +229,11 @@ class MemberTable:
         if (knew_nobody and len(self)) or (new and self.admission.is_joining):
             self._begin_join()
 
+    def prolong_join(self) -> None:
+        """Have a node that joins do so for JOIN_S from now on: by a wrong clock it heard nobody."""
+        if self.admission.is_joining:
+            self._begin_join()
+
     def _begin_join(self) -> None:
         self.admission.is_joining, self._join_ends = True, self._now.steady + JOIN_S
 

@@ -279,6 +279,8 @@ class OverlayService:
         held = frozenset[Slot]()
         while True:
             self._strategy.follow_clock()
+            if self._doubts():
+                self._core.members.prolong_join()
             if self._leases is not None:
                 await self._leases.step(work)
                 if held != self._view.leases().keys():

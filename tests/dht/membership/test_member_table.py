@@ -165,3 +165,18 @@ def test_a_newcomer_waits_for_the_words_of_a_root_that_comes_late_and_for_nobody
     assert members.admission.is_joining
     members.expire(at(111.0))
     assert not members.admission.is_joining
+
+
+def test_who_joins_by_a_wrong_clock_goes_on_joining_once_it_hears_the_others() -> None:
+    members = MemberTable(OWN)
+    members.follow(True, AddressPolicy())
+    members.add(beat(1, 1, 0.0), at(0.0))
+    members.trust([NODES[1].node_id])
+    for second in range(151):
+        members.expire(at(float(second)))
+        members.prolong_join()
+    members.expire(at(209.0))
+    assert members.admission.is_joining
+    members.expire(at(211.0))
+    members.prolong_join()
+    assert not members.admission.is_joining, "who has joined does not begin anew"
