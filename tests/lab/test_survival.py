@@ -29,7 +29,8 @@ async def test_nine_of_mixed_families_crawl_sites_of_all_families(tmp_path: Path
             found = await answers(village.hosts, QUERIES)
             await asyncio.sleep(20)
         fetched = judge.fetches(village.net)
-        print(f"one view {village.formed_s:.0f} s, at rest {village.rested_s:.0f} s, {fetched.pages} pages")
+        print(f"one view {village.formed_s:.0f} s, exact {village.exact_s:.0f} s later, {fetched.pages} pages")
+        print(f"at rest {village.rested_s:.0f} s after the crawl began")
         print(f"while crawling: {while_crawling.summary()}\nat rest: {at_rest.summary()}")
         assert (fetched.pages, fetched.duplicates, fetched.gaps_under_rule) == (PAGES, 0, 0)
         assert village.faults([*while_crawling.asked, *at_rest.asked]) == []

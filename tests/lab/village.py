@@ -30,6 +30,7 @@ class Village:
     net: Internet
     hosts: list[Host]
     formed_s: float = 0.0
+    exact_s: float = 0.0  # after that
     rested_s: float = 0.0
     texts: Sequence[Text] = ()
     complete_at: float = 0.0
@@ -44,11 +45,16 @@ class Village:
         return Load(self.hosts, seed=self.net.seed, rate=rate, diary=self.net.folder / "asked.jsonl")
 
     async def form(self) -> None:
-        """Install a node on every machine, and wait for one view."""
+        """Install a node on every machine, and wait for one view, and until all that they answer is exact."""
         began = time.monotonic()
         await self.net.install(*self.hosts)
         await judge.one_view(self.hosts, FORMED_WITHIN_S)
         self.formed_s = time.monotonic() - began
+
+        async def is_so() -> bool:
+            return all(row.is_exact for row in await answers(self.hosts, QUERIES[:1]))
+
+        self.exact_s = await until("all answers exact", is_so, ONE_VIEW_WITHIN_S, every_s=0.5)
 
     async def crawl(self) -> None:
         """Crawl the web to its end, and keep what was found."""
