@@ -87,6 +87,7 @@ def test_what_warcio_writes_is_read(is_packed: bool) -> None:
         (BODY, ["Transfer-Encoding: chunked"]),
         (b"5;x=y\r\n%s\r\n%X\r\n%s\r\n0\r\n\r\n" % (BODY[:5], len(BODY) - 5, BODY[5:]), ["Transfer-Encoding: chunked"]),
     ],
+    ids=["gzip", "gzip undone", "deflate", "chunked", "chunked undone", "chunks with extensions"],
 )
 def test_codings_are_undone(body: bytes, fields: list[str]) -> None:
     digest = "WARC-Payload-Digest: sha1:" + sha1(body).hexdigest()
