@@ -65,12 +65,9 @@ def is_news(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
         return True
     if (a.attests, a.attested_days, a.invited_by) != (b.attests, b.attested_days, b.invited_by):
         return True
-    return (a.member, a.for_good, a.strategy_version, a.slot_bits) != (
-        b.member,
-        b.for_good,
-        b.strategy_version,
-        b.slot_bits,
-    )
+    if (a.member, a.for_good) != (b.member, b.for_good):
+        return True
+    return (a.strategy_version, a.slot_bits) != (b.strategy_version, b.slot_bits)
 
 
 def changed_domains(a: Heartbeat, b: Heartbeat) -> bool:

@@ -57,9 +57,8 @@ class OverlayView:
         self._strategy = strategies.current(clock())
         self._seen: tuple[object, ...] = ()
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
-        self._formers: tuple[
-            tuple[int, Placement], ...
-        ] = ()  # (slot_bits, placement) before slots were resized lately, or members began to leave
+        # (slot_bits, placement) before slots were resized lately, or members began to leave
+        self._formers: tuple[tuple[int, Placement], ...] = ()
         self._before: tuple[Strategy, ...] = ()
         self._formers_at, self._followed = float("-inf"), self._strategy
         self._live: frozenset[NodeId] = frozenset()

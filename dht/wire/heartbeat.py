@@ -77,9 +77,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     attests: bytes = b""  # marks of the peers that it has reached itself, by datagram and connection (admission.py)
     attested_days: bytes = b""  # since when it names each of them, two bytes a mark: days since 1970
     invited_by: bytes = b""  # the beginnings of its voucher's id and inviter's key, and when that was made
-    for_good: bool = (
-        False  # it is leaving the network: out of every placement, still serving until others have its slots
-    )
+    for_good: bool = False  # it is leaving the network: it owns nothing, and serves until others have its slots
 
     @property
     def node_id(self) -> NodeId:
