@@ -20,7 +20,7 @@ from index.shard.messages import BestAnswer, StatisticsAnswer
 log = logging.getLogger(__name__)
 
 A = TypeVar("A", StatisticsAnswer, BestAnswer)
-ALONE_S = 0.1  # this node has them for its own part of an answer, before others are asked for the rest
+ALONE_S = 0.03  # this node has them for its own part of an answer, before others are asked for the rest
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
 
 Wrong = Callable[[], str | None]

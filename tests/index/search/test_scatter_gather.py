@@ -5,14 +5,12 @@ import random
 from typing import Any
 
 import index_corpus as corpus
-import pytest
 from index_network import World
 
 from crawl import signature
 from dht import Message, NodeId
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
-from index.search import scatter_gather
 from index.search.oracle import SearchOracle
 from index.shard.messages import AskBest
 
@@ -43,8 +41,7 @@ async def made() -> World:
     return world
 
 
-async def test_others_are_asked_for_nothing_worse_than_what_this_node_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scatter_gather, "ALONE_S", 20.0)  # however busy the machine is
+async def test_others_are_asked_for_nothing_worse_than_what_this_node_has() -> None:
     world = await made()
     try:
         asked = await asked_of_others(world)
