@@ -2,8 +2,7 @@
 
 Pure: the view and a random generator in, assignments out. This node's own slots go to itself: that costs nothing. The
 rest is covered greedily, the peer that covers most first; equal ones in an order drawn from `rng`, to share the load.
-Who is asked through a relay, which costs twice as much, has to cover twice as much. Who is late with other answers just
-now covers what nobody else can.
+Who is late with other answers just now covers what nobody else can.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -13,7 +12,6 @@ from types import MappingProxyType
 
 from dht import NodeId, Slot
 
-RELAYED = 2  # times the cost of a direct question: of its messages, and of the processors that these take
 Ready = Mapping[Slot, Sequence[NodeId]]
 
 
@@ -25,7 +23,7 @@ class ReplicaPlan:
     uncovered: tuple[Slot, ...]
 
 
-def nobody(peer: NodeId) -> bool:
+def nobody_is_late(peer: NodeId) -> bool:
     """Return False."""
     return False
 
@@ -36,11 +34,9 @@ def make_plan(
     rng: Random,
     avoid: Collection[NodeId] = (),
     tried: Mapping[NodeId, Collection[Slot]] = MappingProxyType({}),
-    is_late: Callable[[NodeId], bool] = nobody,
-    is_far: Callable[[NodeId], bool] = nobody,
+    is_late: Callable[[NodeId], bool] = nobody_is_late,
 ) -> ReplicaPlan:
-    """Cover the slots of `ready`; nobody of `avoid`, and for no slot whom `tried` names for it, is asked (again).
-    `is_far` tells who is asked through a relay."""
+    """Cover the slots of `ready`; nobody of `avoid`, and for no slot whom `tried` names for it, is asked (again)."""
     left, parts = set(ready), list[tuple[NodeId, tuple[Slot, ...]]]()
     if me not in avoid:
         done = tried.get(me, ())
@@ -55,9 +51,9 @@ def make_plan(
     every = sorted(frozenset[NodeId]().union(*ready.values()).difference(avoid))
     rng.shuffle(every)  # this node among them: what is drawn does not depend on what it can answer itself
     order = list(filter(can.__contains__, every))
-    late, worth = set(filter(is_late, order)), {peer: 1 if is_far(peer) else RELAYED for peer in order}
+    late = set(filter(is_late, order))
     while order and left:
-        chosen = max(order, key=lambda peer: (peer not in late, worth[peer] * len(can[peer] & left)))
+        chosen = max(order, key=lambda peer: (peer not in late, len(can[peer] & left)))
         order.remove(chosen)
         if taken := can[chosen] & left:
             parts.append((chosen, tuple(sorted(taken))))

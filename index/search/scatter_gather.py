@@ -9,7 +9,6 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -20,7 +19,6 @@ from index.shard.messages import BestAnswer, StatisticsAnswer
 log = logging.getLogger(__name__)
 
 A = TypeVar("A", StatisticsAnswer, BestAnswer)
-ALONE_S = 0.03  # this node has them for its own part of an answer, before others are asked for the rest
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
 
 Wrong = Callable[[], str | None]
@@ -64,11 +62,9 @@ class ScatterGather:
         wrong: Callable[[A, Sequence[Slot]], str | None],
         until: float,
         avoid: frozenset[NodeId] = frozenset(),
-        heard: Callable[[A], None] | None = None,
     ) -> Gathered[A]:
-        """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing. `heard` takes
-        this node's own answer, which others are asked after: `ask` may say less to them then."""
-        race = _GatherRun(self._overlay, self._rng, ready, ask, answer, wrong, set(avoid), self._aside, heard)
+        """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing."""
+        race = _GatherRun(self._overlay, self._rng, ready, ask, answer, wrong, set(avoid), self._aside)
         left = until - self._clock().steady
         try:
             async with asyncio.timeout(max(left, 0.0)):
@@ -92,10 +88,8 @@ class _GatherRun(Generic[A]):
         wrong: Callable[[A, Sequence[Slot]], str | None],
         avoid: set[NodeId],
         aside: Aside,
-        heard: Callable[[A], None] | None,
     ) -> None:
         self._aside = aside
-        self._hear: Callable[[A], None] | None = heard
         self._overlay, self._rng = overlay, rng
         self._ready, self._ask, self._avoid = ready, ask, avoid
         self._answer: type[A] = answer
@@ -109,8 +103,7 @@ class _GatherRun(Generic[A]):
     async def run(self, hedge_s: float, left_s: float) -> None:
         replies: asyncio.Queue[None] = asyncio.Queue()
         async with asyncio.TaskGroup() as tasks:
-            hedge_at = asyncio.get_running_loop().time() + hedge_s
-            started = await self._begin(tasks, replies, left_s)
+            started, hedge_at = self._start(tasks, replies, left_s), asyncio.get_running_loop().time() + hedge_s
             while self._open and any(self._flying.values()):
                 try:
                     async with asyncio.timeout_at(hedge_at):
@@ -123,19 +116,6 @@ class _GatherRun(Generic[A]):
             for task in started:
                 task.cancel()
 
-    async def _begin(
-        self, tasks: asyncio.TaskGroup, replies: asyncio.Queue[None], left_s: float
-    ) -> list[asyncio.Task[None]]:
-        """Ask all; this node has a moment for its own part before, where others can be asked for less then."""
-        parts, started = self._plan(), list[asyncio.Task[None]]()
-        if self._hear is not None and len(parts) > 1 and parts[0][0] == self._overlay.view.node_id:
-            started.append(self._launch(tasks, *parts[0], replies, left_s))
-            with suppress(TimeoutError):
-                async with asyncio.timeout(ALONE_S):
-                    await replies.get()
-        started += [self._launch(tasks, *part, replies, left_s) for part in parts[len(started) :]]
-        return started + self._start(tasks, replies, left_s)
-
     def silent(self) -> set[NodeId]:
         """Return who was asked and has answered nothing: of two questions one may go by a way that is slow."""
         return {peer for peer, flying in self._flying.items() if flying and peer not in self._heard}
@@ -144,39 +124,26 @@ class _GatherRun(Generic[A]):
         self, tasks: asyncio.TaskGroup, replies: asyncio.Queue[None], left_s: float, hedge: bool = False
     ) -> list[asyncio.Task[None]]:
         """Ask for what is open and not being asked (when hedging: also for what is)."""
-        return [self._launch(tasks, *part, replies, left_s) for part in self._plan(hedge)]
-
-    def _plan(self, hedge: bool = False) -> Sequence[tuple[NodeId, Sequence[Slot]]]:
         flying = [slots for peer, slots in self._tried.items() if self._flying.get(peer) and not hedge]
         wanted = {slot: self._ready[slot] for slot in self._open.difference(*flying)}
         if not wanted:
-            return ()
-        overlay = self._overlay
-        ways = overlay.late.is_late, lambda peer: not overlay.is_direct(peer)
-        return make_plan(wanted, overlay.view.node_id, self._rng, self._avoid, self._tried, *ways).parts
-
-    def _launch(
-        self,
-        tasks: asyncio.TaskGroup,
-        peer: NodeId,
-        slots: Sequence[Slot],
-        replies: asyncio.Queue[None],
-        left_s: float,
-    ) -> asyncio.Task[None]:
-        self._tried.setdefault(peer, set()).update(slots)
-        self._flying[peer] = self._flying.get(peer, 0) + 1
-        self.covered.asked.add(peer)
-        return tasks.create_task(self._one(peer, slots, replies, left_s), name=f"ask-{peer.hex()[:8]}")
+            return []
+        late = self._overlay.late.is_late
+        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late)
+        started = []
+        for peer, slots in plan.parts:
+            self._tried.setdefault(peer, set()).update(slots)
+            self._flying[peer] = self._flying.get(peer, 0) + 1
+            self.covered.asked.add(peer)
+            started.append(tasks.create_task(self._one(peer, slots, replies, left_s), name=f"ask-{peer.hex()[:8]}"))
+        return started
 
     async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
         try:
             found = await self._overlay.ask(peer, self._ask(slots), self._answer, timeout_s=left_s)
             self._heard.add(peer)
-            if peer != self._overlay.view.node_id:
-                if reason := await self._weigh(found, slots):
-                    raise BadMessage(peer.hex(), reason)
-            elif self._hear is not None:
-                self._hear(found)
+            if peer != self._overlay.view.node_id and (reason := await self._weigh(found, slots)):
+                raise BadMessage(peer.hex(), reason)
             new = frozenset(self._open.intersection(found.slots))
             if new:
                 self.covered.answers.append((peer, found, new))

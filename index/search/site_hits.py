@@ -53,8 +53,8 @@ def site_hits(answers: Iterable[tuple[BestAnswer, int]], per_host: int) -> SiteH
     for answer, slots in answers:
         told = dict(answer.hosts) if slots == len(answer.slots) else {}
         given = Counter(hit.host for hit in answer.hits)
-        for host in given.keys() | told.keys():
-            counts[host] += max(given[host], told.get(host, 0))
+        for host, number in given.items():
+            counts[host] += max(number, told.get(host, 0))
         last = {hit.host: hit.place for hit in answer.hits}  # they are best first
         for host in (host for host, number in given.items() if number >= per_host > 0):
             ends[host] = min(ends.get(host, last[host]), last[host])

@@ -182,24 +182,19 @@ class TwoPhaseSearch:
         until: float,
         avoid: frozenset[NodeId],
     ) -> Gathered[BestAnswer]:
-        bits, sums, least, hosts = outcome.slot_bits, outcome.statistics, max(floor, 0.0), tuple[bytes, ...]()
-
-        def heard(mine: BestAnswer) -> None:
-            nonlocal least, hosts
-            if len(mine.hits) >= k and not asked.query.is_by_date:  # nothing below these is among the best k of all
-                least, hosts = max(least, mine.hits[-1].score), tuple(host for host, _ in mine.hosts)
+        bits, sums = outcome.slot_bits, outcome.statistics
 
         def ask(slots: Sequence[Slot]) -> AskBest:
-            rules = (*asked.query.rules.numbers, bits)
+            rules, least = (*asked.query.rules.numbers, bits), max(floor, 0.0)
             numbers = (sums.documents, sums.lengths, sums.df)
             bounds, narrow = (k, depth, least), (asked.language, asked.site)
             flags = asked.facets, asked.query.is_by_date
-            return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags, hosts)
+            return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags)
 
         def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
             return wrong_best(answer, ask(slots), asked.query)
 
-        covered = await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid, heard)
+        covered = await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid)
         self._hit_audit.offer(covered, asked.query, ask)
         return covered
 

@@ -96,8 +96,7 @@ class AskBest(Message, frozen=True, array_like=True):
 
     `floor`: nothing that scores less is of use any more. `per_host`: nor are more than so many of one host; 0: any
     number. `facets`: whether matches are to be counted by site, language, year and type. `by_date`: the best are the
-    newest of what is counted; `floor` and `per_host` are 0 then. `hosts`: whose matches are counted besides those of
-    the first hosts among the hits.
+    newest of what is counted; `floor` and `per_host` are 0 then.
     """
 
     in_packets = True
@@ -118,7 +117,6 @@ class AskBest(Message, frozen=True, array_like=True):
     per_host: Annotated[int, Meta(ge=0, le=MAX_K)] = 0
     facets: bool = False
     by_date: bool = False
-    hosts: Annotated[tuple[HostDigest, ...], Meta(max_length=MAX_HOSTS)] = ()
 
 
 class HitRow(msgspec.Struct, frozen=True, array_like=True):
@@ -157,7 +155,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
 class BestAnswer(Message, frozen=True, array_like=True):
     """Brings the best hits, best first, and all matches' `counts` by slot. Nothing left out scores above `bound`, but
     for pages of hosts of which as many are here as were asked for: they come later in the order than those. `hosts`: of
-    some hosts, how many matches they have. `facets`: for each of site, language, year and type the commonest
+    some of these hosts, how many matches they have. `facets`: for each of site, language, year and type the commonest
     names among all matches, with their numbers; what is not named in a full list may have as many as its last."""
 
     slots: Slots

@@ -61,7 +61,7 @@ class QuestionServer:
         floor = ask.floor if ask.floor > 0 else 0.0
         files, bits = follower.files, ask.slot_bits
         agreement = self._agreement(slots, bits)
-        bounds = ask.k, depth, floor, ask.per_host, ask.facets, ask.hosts
+        bounds = ask.k, depth, floor, ask.per_host, ask.facets
         answer = await self.read(follower, lambda: best(files, query, statistics, slots, bits, *bounds), peer)
         return structs.replace(answer, agreement=agreement)
 

@@ -79,10 +79,8 @@ def best(
     floor: float,
     per_host: int = 0,
     facets: bool = False,
-    hosts: Sequence[bytes] = (),
 ) -> BestAnswer:
-    """Find the best `k` of these slots, or the newest where these are asked for; count matches of their hosts, and of
-    `hosts`."""
+    """Find the best `k` of these slots, or the newest where these are asked for."""
     search = ShardSearch(files, query, statistics, slots, slot_bits, depth)
     found = search.newest(k) if query.is_by_date else search.best(query, k, floor, per_host)
     counts = files.engine.counts(query.counted, slot_bits)
@@ -92,7 +90,7 @@ def best(
         hits=tuple(found.hits),
         complete=found.complete,
         bound=0.0 if found.complete else found.bound,
-        hosts=search.host_counts(list(dict.fromkeys((*found.hosts, *hosts)))[:MAX_HOSTS]),
+        hosts=search.host_counts(found.hosts),
         facets=files.engine.facets(query.counted, frozenset(slots), slot_bits) if facets else (),
     )
 

@@ -141,9 +141,6 @@ class FakeOverlay:
     def contact(self, peer: NodeId) -> Contact | None:
         return None
 
-    def is_direct(self, peer: NodeId) -> bool:
-        return True
-
     def is_live(self, peer: NodeId) -> bool:
         return peer not in self._network.dead
 

@@ -56,16 +56,6 @@ def test_who_is_late_covers_only_what_nobody_else_can() -> None:
     assert sorted(plan.parts) == [(late, (5,)), (PEERS[2], (0, 1, 2, 3)), (PEERS[3], (4,))]
 
 
-def test_who_is_asked_through_a_relay_is_asked_where_two_others_would_be_needed_instead() -> None:
-    ready = {Slot(n): [PEERS[1], PEERS[2 + n % 2]] for n in range(4)}
-    assert make_plan(ready, PEERS[0], random.Random(1)).parts == ((PEERS[1], (0, 1, 2, 3)),)
-    ready = {Slot(n): [PEERS[1], PEERS[2]] if n else [PEERS[1], PEERS[3]] for n in range(4)}
-    far = {PEERS[1]}.__contains__
-    assert {peer for peer, _ in make_plan(ready, PEERS[0], random.Random(1), is_far=far).parts} == {PEERS[2], PEERS[3]}
-    ready |= {Slot(1): [PEERS[1], PEERS[4]], Slot(2): [PEERS[1], PEERS[5]]}
-    assert make_plan(ready, PEERS[0], random.Random(1), is_far=far).parts == ((PEERS[1], (0, 1, 2, 3)),)
-
-
 def test_equal_peers_share_the_load() -> None:
     ready = {Slot(n): [PEERS[1], PEERS[2]] for n in range(4)}
     rng = random.Random(1)
