@@ -19,7 +19,7 @@ def _owns(node: SimNode, url: str) -> bool:
 def test_any_node_hears_what_an_owner_read() -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(3)
-        await world.pass_time(8.0)
+        await world.pass_time(12.0)
         url = world.web.seed_url
         (holder,) = [n for n in nodes if (await n.node_core.jobs.explanations.explain(url))["holder"]["self"]]
         for reader in (holder, *(n for n in nodes if n is not holder and _owns(n, url))):
