@@ -117,6 +117,9 @@ def _add_setup(verbs: Verbs) -> None:
     identity = _family(verbs, "identity", "the key that a node is known by")
     _place(_verb(identity, "show", "setup:identity_show", "print node id and public key"), json=True)
     _add_backups(verbs)
+    store = _family(verbs, "store", "what a node keeps on its disk")
+    about = "read all that a stopped node keeps, and say what is wrong"
+    _place(_verb(store, "verify", "store:verify", about, "dse-node store verify"), json=True)
     paths = _verb(verbs, "paths", "setup:paths", "print where a node keeps what")
     paths.add_argument("--keys", action="store_true", help="print every key of config.toml with default and reason")
     _place(paths, json=True)

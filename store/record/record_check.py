@@ -68,7 +68,7 @@ class RecordCheck:
         return [self._judge(record, forgery) for record, forgery in zip(records, forged, strict=True)]
 
     def _judge(self, record: Record, forgery: str) -> Flaw:
-        if reason := forgery or _mixed_up(record):
+        if reason := forgery or mixed_up(record):
             return Flaw(reason)
         if reason := self._denial.reason(record):
             return Flaw(reason, is_denied=True)
@@ -161,7 +161,8 @@ class RefusalCounts:
         return Counter(self._peers)
 
 
-def _mixed_up(record: Record) -> str:
+def mixed_up(record: Record) -> str:
+    """Say why a record's digests are not those of what it holds, "" where they are."""
     if record.content is not None and sha256(record.content).digest() != record.content_digest:
         return "content does not fit its digest"
     fits = digest_of(record.body, record.content_digest) == record.version.digest

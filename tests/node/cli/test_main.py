@@ -503,3 +503,22 @@ def test_explain_answers_in_lines(site: Any, place: list[str], capsys: pytest.Ca
     assert main(["crawl", *place]) == 2
     assert "give a URL, --from FILE" in capsys.readouterr().err
     assert site.service.seeds == []
+
+
+def test_a_stopped_nodes_store_is_verified_and_a_running_one_is_refused(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verify, data = ["store", "verify", "--data-dir", home], DataDir(Path(home))
+    capsys.readouterr()
+    assert main(verify) == 0 and capsys.readouterr().out.endswith("all is sound\n")
+    (data.store / "segment-00000001").write_bytes(b"dse-segment-1\n\0\0" + bytes(50))
+    (data.store / "segment-00000002").write_bytes(b"dse-segment-1\n\0\0")
+    assert main(verify) == 1
+    told = capsys.readouterr().out
+    assert "bytes damaged: 50 (segment-00000001 from byte 16 to 66); check the disk" in told
+    assert main([*verify, "--json"]) == 1
+    body = json.loads(capsys.readouterr().out)
+    assert body["segments"] == 2 and body["is_sound"] is False and body["flaws"][0]["what"] == "index missing"
+    with data.lock():
+        assert main(verify) == 1
+    assert "stop that node first" in capsys.readouterr().err
