@@ -128,7 +128,7 @@ def brief(status: Json | None) -> str:
 
 
 def _has_its_slots(status: Json) -> bool:
-    return status["slots"]["ready"] == status["slots"]["owned"] > 0
+    return status["slots"]["ready"] >= status["slots"]["owned"] > 0  # it may keep copies for others besides
 
 
 def contradictions(found: Sequence[Answer]) -> list[str]:
