@@ -172,7 +172,5 @@ class LevelKeeper:
             return self._older(slot, until) if is_shared else None
 
         if message.slot_bits == view.strategy.slot_bits == self._slot_bits:
-            told = self._told.get(peer, {})
-            for slot in self._levels.hear(self._clock(), peer, message, mine):
-                told.pop(slot, None)  # what it was told before it held the slot it did not take
+            self._levels.hear(self._clock(), peer, message, mine)
         return Done()

@@ -92,22 +92,16 @@ class SlotLevels:
         """Note that this node's index has all that its store had at an instant, Unix seconds."""
         self._current_until = until
 
-    def hear(
-        self, now: Now, peer: NodeId, message: SlotDigests, mine: Callable[[Slot, float], bytes | None]
-    ) -> Sequence[Slot]:
-        """Take a peer's message, and return the slots of which it was not heard before. `mine`: this node's own `older`
-        digest of a slot, None where it does not hold it."""
-        until, new = min(message.until, now.wall), list[Slot]()
+    def hear(self, now: Now, peer: NodeId, message: SlotDigests, mine: Callable[[Slot, float], bytes | None]) -> None:
+        """Take a peer's message; `mine`: this node's own `older` digest of a slot, None where it does not hold it."""
+        until = min(message.until, now.wall)
         self._masks.clear()
         self._owed[peer] = message.owed
         for said in message.digests:
             slot = Slot(said.slot)
             if (own := mine(slot, message.until)) is None:
                 continue
-            by_peer = self._heard.setdefault(slot, {})
-            if peer not in by_peer:
-                new.append(slot)
-            heard = by_peer.setdefault(peer, _Heard(now.steady))
+            heard = self._heard.setdefault(slot, {}).setdefault(peer, _Heard(now.steady))
             heard.at, heard.whole = now.steady, said.whole
             if own != said.older:
                 heard.unlike_since = now.steady if heard.unlike_since is None else heard.unlike_since
@@ -115,7 +109,6 @@ class SlotLevels:
             else:
                 heard.unlike_since = None
                 heard.until, heard.level_at = until, now.steady
-        return new
 
     def keep(self, held: Collection[Slot], live: Collection[NodeId]) -> None:
         """Forget what was said of slots that this node does not hold, and by peers that are not live."""

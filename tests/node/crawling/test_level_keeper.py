@@ -27,10 +27,9 @@ class Side:
         self.sequence, self.reached_to, self.documents = 0, 10**9, dict[Slot, bytes]()
         self.records, self.moved = dict[Slot, bytes](), list[tuple[int, Key]]()
         self.levels, clock = SlotLevels(), town.loop.clock()
-        self.held = SLOTS if me not in town.late else frozenset[Slot]()
         store: Any = SimpleNamespace(log=self, summary=self._summary)
-        replicator: Any = SimpleNamespace(ready_slots=self.owned, status=lambda: self)
-        self.owed_now = 0
+        replicator: Any = SimpleNamespace(ready_slots=lambda: SLOTS, status=lambda: SimpleNamespace(owed_now=self.owed))
+        self.owed = 0
         self.sent: list[SlotDigests] = []
         overlay: Any = self
         self.keeper = LevelKeeper(overlay, store, replicator, self._index(), lambda: True, self.levels, clock)
@@ -66,7 +65,7 @@ class Side:
     ready = candidates = live_owners = owners
 
     def owned(self) -> frozenset[Slot]:
-        return self.held
+        return SLOTS
 
     def live(self) -> frozenset[NodeId]:
         return frozenset({A, B}) - self.town.dead
@@ -101,7 +100,7 @@ class Town:
 
     def __init__(self) -> None:
         self.loop = SimLoop()
-        self.dead, self.silent, self.late = set[NodeId](), set[NodeId](), set[NodeId]()
+        self.dead, self.silent = set[NodeId](), set[NodeId]()
         self.sides: dict[NodeId, Side] = {}
 
     def live(self, scenario: Callable[[Side, Side], Awaitable[None]]) -> None:
@@ -125,22 +124,11 @@ def test_equal_copies_are_level_and_settled_and_at_rest_little_is_said() -> None
         await asyncio.sleep(5 * REFRESH_S)
         assert len(a.sent) - said == 5
         assert a.level() == (3, 3)
-        b.owed_now = 1
+        b.owed = 1
         await asyncio.sleep(REFRESH_S + PUSH_EVERY_S)
         assert not a.keeper.are_alike()
 
     Town().live(scenario)
-
-
-def test_who_begins_to_hold_slots_hears_within_seconds_what_others_hold() -> None:
-    async def scenario(a: Side, b: Side) -> None:
-        b.held = SLOTS
-        await asyncio.sleep(3 * PUSH_EVERY_S)
-        assert (a.level(), b.level()) == ((3, 3), (3, 3))
-
-    town = Town()
-    town.late.add(B)
-    town.live(scenario)
 
 
 def test_a_copy_that_differs_is_said_within_seconds_and_is_unlike_after_a_while() -> None:
