@@ -99,7 +99,7 @@ async def test_a_site_without_reachable_robots_is_left_alone(site: Web, crawl: C
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
     async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
-        await crawl.until(lambda: len(site.log) >= 2)
+        await crawl.until(lambda: len(site.log) >= 2 and site.url("a.test") in crawl.owner.visits)
         running.cancel()
     assert set(site.paths("a.test")) == {"/robots.txt"}
     assert state(crawl, site.url("a.test")) == (VisitState.FAILED, "robots.txt unreachable: status 503")
