@@ -21,8 +21,10 @@ check: $(READY)
 	$(BIN)/mypy
 	$(MAKE) test
 
-prove: $(READY)
-	$(BIN)/python -m pytest -m prove -v
+prove: $(READY) # as in test, but one after the other: these measure seconds
+	@beside=$$(mktemp); $(BIN)/python -m pytest -m prove -v tests/e2e tests/lab >$$beside 2>&1 & pid=$$!; \
+	nice -n 19 $(BIN)/python -m pytest -m prove -v --ignore tests/e2e --ignore tests/lab; others=$$?; \
+	wait $$pid; e2e=$$?; cat $$beside; rm -f $$beside; exit $$((others | e2e))
 
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' || echo "without the peers of some benchmarks: their figures are left out"
