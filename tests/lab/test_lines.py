@@ -10,10 +10,11 @@ import pytest
 
 from tests.lab import judge
 from tests.lab.internet import needs_lab
-from tests.lab.village import BOTH, ONE_VIEW_WITHIN_S, PAGES, Village, crawled, planned
+from tests.lab.village import BOTH, ONE_VIEW_WITHIN_S, PAGES, RESTED_WITHIN_S, Village, crawled, planned
 
 pytestmark = [pytest.mark.prove, needs_lab]
 FIVE = (BOTH,) * 5
+NARROW_BYTES_S = 125_000  # 1 Mbit/s
 
 
 async def test_a_laptop_that_changes_its_address(tmp_path: Path) -> None:
@@ -76,6 +77,32 @@ async def test_a_tenth_is_lost_on_long_lines(tmp_path: Path) -> None:
         assert village.faults(load.asked) == [] and load.errors == []
         in_time = [row for row in load.asked if not row.answer.is_partial and row.took_s < 3]
         assert len(in_time) >= 0.95 * len(load.asked)
+
+
+async def test_a_narrow_uplink_is_shared(tmp_path: Path) -> None:
+    """1 Mbit/s leads out of one machine, which answers, crawls, and gives a newcomer copies of what it has."""
+    async with planned(tmp_path, seed=7, kinds=FIVE) as village:
+        narrow, newcomer = village.hosts[0], village.net.host("n6")
+        village.net.link([newcomer], delay_s=0.015, jitter_s=0.003)
+        narrow.line(up_bytes=NARROW_BYTES_S)
+        await village.form()
+        async with village.load() as load:
+            await village.hosts[1].crawl(village.net.start_urls)
+            await village.net.install(newcomer)
+            village.hosts.append(newcomer)
+            village.rested_s = await judge.rested(village.alive, RESTED_WITHIN_S)
+            village.texts = await judge.documents(village.net, village.alive)
+            copied_s = await village.copied()
+        asked = [row for row in load.asked if row.answer.host != newcomer.name]
+        in_time = {row for row in asked if not row.answer.is_partial and row.took_s < 3}
+        own = [row for row in asked if row.answer.host == narrow.name]
+        fetched = sum(row["ip"] in narrow.addresses for row in judge.rows(village.net))
+        print(
+            f"at rest {village.rested_s:.0f} s, copied {copied_s:.0f} s later; the narrow one fetched {fetched}; "
+            f"in time {len(in_time)} of {len(asked)}, {len(in_time & set(own))} of {len(own)} there; {load.summary()}"
+        )
+        assert load.errors == [] and fetched >= PAGES / 2 / len(FIVE)
+        assert len(in_time) >= 0.95 * len(asked) and len(in_time & set(own)) >= 0.95 * len(own)
 
 
 async def _forms_crawls_and_answers(village: Village) -> None:
