@@ -6,12 +6,16 @@ from argparse import Namespace
 from pathlib import Path
 
 from benchmarks.figures import Row, parser_for, show
-from benchmarks.store import puts
+from benchmarks.store import compacting, puts, reads, reconciling, space
 from benchmarks.store.extent import Extent
 from node.demo.sample_web import unpack_sample
 
 PARTS = {
     "puts": puts,
+    "reads": reads,
+    "space": space,
+    "compaction": compacting,
+    "reconciling": reconciling,
 }
 PACKAGES = ("zstandard", "msgspec", "rocksdict", "lmdb", "aiohttp", "uvloop")
 
