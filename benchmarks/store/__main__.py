@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from benchmarks.figures import Row, parser_for, show
-from benchmarks.store import compacting, puts, reads, reconciling, space
+from benchmarks.store import compacting, puts, reads, reconciling, space, transfer
 from benchmarks.store.extent import Extent
 from node.demo.sample_web import unpack_sample
 
@@ -16,6 +16,7 @@ PARTS = {
     "space": space,
     "compaction": compacting,
     "reconciling": reconciling,
+    "transfer": transfer,
 }
 PACKAGES = ("zstandard", "msgspec", "rocksdict", "lmdb", "aiohttp", "uvloop")
 
