@@ -6,7 +6,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from benchmarks.figures import Row, parser_for, show
-from benchmarks.store import compacting, puts, reads, reconciling, space, transfer
+from benchmarks.store import compacting, puts, reads, reconciling, space, tables, transfer
 from benchmarks.store.extent import Extent
 from node.demo.sample_web import unpack_sample
 
@@ -17,6 +17,7 @@ PARTS = {
     "compaction": compacting,
     "reconciling": reconciling,
     "transfer": transfer,
+    "tables": tables,
 }
 PACKAGES = ("zstandard", "msgspec", "rocksdict", "lmdb", "aiohttp", "uvloop")
 

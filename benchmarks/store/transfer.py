@@ -7,7 +7,6 @@ Beside it the same bytes move unpacked and unlooked at by the same transport bet
 import asyncio
 import tempfile
 from pathlib import Path
-from statistics import median
 
 from benchmarks.figures import Row, row
 from benchmarks.store.corpus import document_drafts, pages_of
@@ -44,8 +43,3 @@ async def _measured(extent: Extent, folder: Path) -> tuple[list[Moved], list[Mov
             packages.append(await peers.write())
             opaque.append(await peers.opaque(packages[-1].size))
     return packages, opaque
-
-
-def middle(found: list[Moved]) -> float:
-    """Return the median rate by the wall."""
-    return median(each.mb_per_s for each in found)
