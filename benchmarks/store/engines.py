@@ -54,9 +54,9 @@ class Engine(Protocol):
 class Ours:
     """The store of a node, on a node's event loop."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, config: StoreConfig = CONFIG) -> None:
         self._loop = asyncio.Runner(loop_factory=uvloop.new_event_loop)
-        self._folder, self._store = folder, RecordStore.open(folder, CONFIG, system_clock)
+        self._folder, self._store = folder, RecordStore.open(folder, config, system_clock)
 
     def put(self, batch: Sequence[Item]) -> None:
         records = [item.record for item in batch]

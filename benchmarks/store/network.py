@@ -31,7 +31,7 @@ SLOT_BITS = 6  # few enough that each node's part of them is soon ready
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Says how many bytes came across, and what that took: the processors' time of all nodes, the slowest one's wall."""
+    """Says how many bytes came across, and what that took: processor's time of all nodes, the slowest one's wall."""
 
     size: int
     took: Took

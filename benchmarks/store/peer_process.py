@@ -96,7 +96,7 @@ class PeerProcess:
 
     async def _load(self, order: dict[str, Any]) -> int:
         """Take drafts of which `owners`, and nobody else, own the slots."""
-        drafts = msgspec.msgpack.decode(Path(order["file"]).read_bytes(), type=list[Draft])
+        drafts = msgspec.msgpack.decode(await asyncio.to_thread(Path(order["file"]).read_bytes), type=list[Draft])
         wanted, view = set(map(bytes.fromhex, order["owners"])), self._overlay.view
         bits = view.strategy.slot_bits
         self._drafts = [d for d in drafts if wanted.issuperset(view.owners(slot_of(d.key, bits)))]

@@ -1,8 +1,8 @@
 """Times random reads, of a store that the system keeps nothing of (cold) and again (hot), and scans of all of it.
 
 Cold means that all files were synced and their pages dropped (POSIX_FADV_DONTNEED) while the store was closed, then it
-was opened anew; what the disk itself or the machine below keeps is not in our hands. Those rates are by the wall, as the
-disk is what they are about; all others are by the processor's time. A document is read whole, with its proof.
+was opened anew; what the disk itself or the machine below keeps is not in our hands. Those rates are by the wall, since
+they are about the disk; all others are by the processor's time. A document is read whole, with its proof.
 """
 
 import random
@@ -11,12 +11,10 @@ from pathlib import Path
 
 from benchmarks.figures import Row, row
 from benchmarks.store.corpus import Item, batched, document_drafts, items, pages_of
-from benchmarks.store.engines import CONFIG, Engine, Ours, drop_from_memory, others
+from benchmarks.store.engines import Engine, Ours, drop_from_memory, others
 from benchmarks.store.extent import Extent
 from benchmarks.store.goals import COLD_READS_PER_S, SCAN_MB_PER_S
 from benchmarks.store.timing import Took, new_folder, timed
-from store.disk.file_system import FolderDisk
-from store.disk.segments import Segments
 
 COLD, HOT, SCAN = "cold", "hot", "scan"
 
@@ -71,8 +69,3 @@ def _read(store: Engine, wanted: Sequence[Item]) -> None:
 
 def _scaled(took: Took, factor: float) -> Took:
     return Took(took.cpu_s * factor, took.wall_s * factor)
-
-
-def segments_of(folder: Path) -> Segments:
-    """Return the segments of a closed store."""
-    return Segments(FolderDisk(folder), CONFIG.segment_bytes, CONFIG.compression_level)

@@ -16,7 +16,7 @@ from benchmarks.store.extent import Extent
 from benchmarks.store.goals import EQUAL_BYTES, RECONCILED_KB, RECONCILED_TRIPS
 from dht import DocumentId, Key, Slot
 from store import Kind, StoreConfig
-from store.record.range_reconciliation import END, FORM, Range, RangeItem, RangeSession, among, answer, item
+from store.record.range_reconciliation import END, FORM, RangeItem, RangeSession, among, answer, item
 from store.record.record import ShortVersion
 from store.replication.messages import ReconcileReply, ReconcileStep
 from store.replication.peer_sync import spans
@@ -103,8 +103,3 @@ def changed(found: Sequence[RangeItem], share: float, rng: random.Random) -> lis
 def _item(id: bytes, rng: random.Random) -> RangeItem:
     version = ShortVersion(1_700_000_000, 1_700_000_000_000 + rng.randrange(10**9), rng.randbytes(8))
     return item(Kind.DOCUMENT, DocumentId(id), Key(rng.randbytes(20)), version)
-
-
-def described(ranges: Sequence[Range]) -> str:
-    """Return how many ranges of each mode a message has, for whoever looks where bytes go."""
-    return ", ".join(f"{sum(r.mode == mode for r in ranges)} {mode.name}" for mode in sorted({r.mode for r in ranges}))

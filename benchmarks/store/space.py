@@ -3,7 +3,6 @@
 Alone means level 3, a record's body and its content each by itself, nothing else kept: no proof, no index.
 """
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -27,7 +26,7 @@ def rows(extent: Extent) -> list[Row]:
     for what, found, goal in (("documents", documents, DISK_OF_ALONE), ("visits", visits, None)):
         alone = sum(len(squeeze(part, LEVEL)) for item in found for part in (item.record.body, item.content) if part)
         segments, index = kept_bytes(found)
-        beside = ", ".join(f"{name} {_all(make, found) / alone:.2f}" for name, make in others().items())
+        beside = ", ".join(f"{name} {_all(make, found) / alone:.2f} with its index" for name, make in others().items())
         each = alone / len(found)
         out.append(row(f"segments ÷ zstd of each body alone ({len(found):,} {what} of {each:,.0f} bytes)",
                        [segments / alone], "", goal=goal, peer=beside or "none is installed"))  # fmt: skip
@@ -42,7 +41,6 @@ def kept_bytes(found: Sequence[Item]) -> tuple[int, int]:
         for batch in batched(found):
             store.put(batch)
         store.close()
-        sqlite3.connect(folder / CATALOG).close()
         segments = sum(path.stat().st_size for path in folder.glob("segment-*"))
         return segments, sum(path.stat().st_size for path in folder.glob(f"{CATALOG}*"))
 

@@ -1,6 +1,6 @@
-"""Measures packages between two nodes that own everything: one writes, both keep, and each record is acknowledged twice.
+"""Measures packages between two nodes that own everything: one writes, both keep, each record is acknowledged twice.
 
-Each node is a process with the real transport and the whole way of a write: signing, packing, TLS, proving, two stores.
+Each node is a process with the real transport and the whole way of a write: signing, packing, TLS, proofs, two stores.
 Beside it the same bytes move unpacked and unlooked at by the same transport between the same processes.
 """
 
