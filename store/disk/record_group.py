@@ -210,26 +210,17 @@ def _is_in_tree(proof: Proof) -> bool:
 
 
 def roots_of(records: Iterable[Record]) -> list[bytes]:
-    """Compute the root that each record's path leads to. Neighbours share most of the way, which is hashed once: of a
-    node that was on one record's way its hash, the rest of the path and the root are remembered, and of its sibling."""
-    known: dict[tuple[bytes, int], tuple[bytes, tuple[bytes, ...], bytes]] = {}  # by signature and number
+    """Compute the root that each record's path leads to. Neighbours share most of the way, which is hashed once."""
+    known: dict[tuple[bytes, int, tuple[bytes, ...]], bytes] = {}  # by node, its number and its path
     roots = []
     for r in records:
-        seal, path = r.proof.signature, r.proof.path
-        here, number, way = _leaf(r), 1 << len(path) | r.proof.index, list[bytes]()
-        for level, sibling in enumerate(path):
-            found = known.get((seal, number))
-            if found is not None and found[0] == here and found[1] == path[level:]:
-                root = found[2]
-                break
-            way.append(here)
-            here = node(sibling, here) if number & 1 else node(here, sibling)
-            number >>= 1
-        else:
-            root = here
-        for level, here in enumerate(way):
-            number, rest = (1 << len(path) | r.proof.index) >> level, path[level + 1 :]
-            known[seal, number] = here, path[level:], root
-            known[seal, number ^ 1] = path[level], (here, *rest), root
+        here, index, path = _leaf(r), r.proof.index, r.proof.path
+        way = []
+        while (root := known.get((here, index, path))) is None and path:
+            way.append((here, index, path))
+            here = node(path[0], here) if index & 1 else node(here, path[0])
+            index, path = index >> 1, path[1:]
+        root = root or here
+        known.update(dict.fromkeys(way, root))
         roots.append(root)
     return roots
