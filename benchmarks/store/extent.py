@@ -21,4 +21,4 @@ class Extent:
     @property
     def rounds(self) -> int:
         """How often each side has its turn."""
-        return self.of(3, 5)
+        return self.of(2, 5)
