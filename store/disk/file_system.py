@@ -10,8 +10,6 @@ import os
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 from typing import Protocol
@@ -78,7 +76,7 @@ class FolderDisk:
         self._writing: tuple[str, FileIO] | None = None
         self._opening = threading.Lock()
         self._is_new = False  # the folder names a file that a power cut could still take
-        with _refusals(folder):
+        with _Refusals(folder):
             folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -86,51 +84,51 @@ class FolderDisk:
         return str(self._folder)
 
     def names(self) -> list[str]:
-        with _refusals(self._folder):
+        with _Refusals(self._folder):
             return sorted(p.name for p in self._folder.iterdir() if p.is_file() and not p.name.startswith(CATALOG))
 
     def size(self, name: str) -> int:
         try:
-            with _refusals(self._folder / name):
+            with _Refusals(self._folder, name):
                 file = self._reader(name)
                 return os.fstat(file.fileno()).st_size
         except FileNotFoundError:
             return 0
 
     def append(self, name: str, data: bytes) -> None:
-        with _refusals(self._folder / name, missing=True):
+        with _Refusals(self._folder, name, missing=True):
             descriptor, view = self._writer(name).fileno(), memoryview(data)
             while view:
                 view = view[os.write(descriptor, view) :]
 
     def sync(self, name: str) -> None:
-        with _refusals(self._folder / name, missing=True):
+        with _Refusals(self._folder, name, missing=True):
             getattr(os, "fdatasync", os.fsync)(self._writer(name).fileno())
         if self._is_new:
             self._sync_folder()
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         try:
-            with _refusals(self._folder / name):
+            with _Refusals(self._folder, name):
                 file = self._reader(name)
                 return self._pread(file, size, offset)
         except FileNotFoundError:
             return b""
 
     def truncate(self, name: str, size: int) -> None:
-        with _refusals(self._folder / name, missing=True):
+        with _Refusals(self._folder, name, missing=True):
             descriptor = self._writer(name).fileno()
             os.ftruncate(descriptor, size)
             os.fsync(descriptor)
 
     def delete(self, name: str) -> None:
         self._reading.pop(name, None)
-        with _refusals(self._folder / name):
+        with _Refusals(self._folder, name):
             (self._folder / name).unlink(missing_ok=True)
         self._sync_folder()
 
     def free_bytes(self) -> int:
-        with _refusals(self._folder):
+        with _Refusals(self._folder):
             return shutil.disk_usage(self._folder).free
 
     def database(self) -> sqlite3.Connection:
@@ -144,7 +142,7 @@ class FolderDisk:
         connection.close()
 
     def drop_database(self) -> None:
-        with _refusals(self._folder / CATALOG):
+        with _Refusals(self._folder, CATALOG):
             for suffix in ("", "-wal", "-shm"):
                 (self._folder / (CATALOG + suffix)).unlink(missing_ok=True)
 
@@ -176,7 +174,7 @@ class FolderDisk:
         return self._writing[1]
 
     def _sync_folder(self) -> None:
-        with _refusals(self._folder, missing=True):
+        with _Refusals(self._folder, missing=True):
             descriptor = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 os.fsync(descriptor)
@@ -268,12 +266,21 @@ class SqliteErrors:
         raise StoreCorrupt(self._path, str(error), "start again: it is rebuilt from the segments") from error
 
 
-@contextmanager
-def _refusals(path: Path, *, missing: bool = False) -> Iterator[None]:
-    """The operating system's errors as ours; a missing file stays FileNotFoundError unless it ought to be there."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, FileNotFoundError) and not missing:
-            raise
-        raise refusal_of(path, error) or error from error
+class _Refusals:
+    """Turns the operating system's errors inside a `with` block into ours; a missing file stays FileNotFoundError
+    unless it ought to be there.
+
+    It is a class, and puts the path together only where it is told, since reads are short: both would be a third.
+    """
+
+    def __init__(self, folder: Path, name: str = "", *, missing: bool = False) -> None:
+        self._folder, self._name, self._missing = folder, name, missing
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, OSError) or (isinstance(error, FileNotFoundError) and not self._missing):
+            return
+        if refusal := refusal_of(self._folder / self._name, error):
+            raise refusal from error

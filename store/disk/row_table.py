@@ -82,7 +82,8 @@ def move(database: Connection, rows: Sequence[CatalogRow], places: Sequence[Segm
 
 def find(database: Connection, kind: Kind, id: DocumentId) -> CatalogRow | None:
     """Return the live row of a record, None where there is none."""
-    query = f"{_ROWS} substr(id, 1, 4) = substr(?1, 1, 4) AND id = ?1 AND kind = ?2"
+    # without the +, SQLite would compile the query anew for each kind, to see whether `by_standing` fits: 80 of 100 us
+    query = f"{_ROWS} substr(id, 1, 4) = substr(?1, 1, 4) AND id = ?1 AND +kind = ?2"
     values = database.execute(query, (id, kind)).fetchone()
     return _row(values) if values else None
 
@@ -114,7 +115,7 @@ def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: 
     """Count the live rows of a kind in a key range by the prefix of their site, leaving out fewer than `least`."""
     query = (
         "SELECT prefix, count(*) FROM sites CROSS JOIN records USING (site) "
-        "WHERE prefix BETWEEN ? AND ? AND kind = ? GROUP BY prefix HAVING count(*) >= ?"
+        "WHERE prefix BETWEEN ? AND ? AND +kind = ? GROUP BY prefix HAVING count(*) >= ?"
     )
     return database.execute(query, (first[: site_table.BYTES], last[: site_table.BYTES], kind, least)).fetchall()
 

@@ -30,6 +30,7 @@ REMEDY = "it is fetched again from the slot's other owners; check the disk"
 _HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
 _CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
 _LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x04][\x00-\x03])")
+_MOST_FRAMES_BYTES = 16 << 10  # read at once: a page's frame has 6 kB or so
 _LOOK_BYTES = 1 << 20  # read at once while looking for a header
 _HEAD_SQUEEZED, _CONTENT_SQUEEZED, _TYPE_SHIFT = 1, 2, 8
 PROBE, PROBE_BYTES = "probe", 65_536  # a file that asks whether the disk takes anything again
@@ -228,14 +229,15 @@ class Segments:
         self._disk.delete(_name(segment))
 
     def _frame_at(self, segment: int, offset: int, end: int) -> Frame | None:
-        header = self._disk.read(_name(segment), offset, _HEADER.size)
-        if len(header) < _HEADER.size:
+        data = self._disk.read(_name(segment), offset, _MOST_FRAMES_BYTES)
+        if len(data) < _HEADER.size:
             return None
-        _, _, head_len, content_len, _ = _HEADER.unpack(header)
+        _, _, head_len, content_len, _ = _HEADER.unpack_from(data)
         size = _HEADER.size + head_len + content_len
         if offset + size > end:
             return None
-        return _decode(segment, offset, self._disk.read(_name(segment), offset, size), content=True)
+        whole = data[:size] if size <= len(data) else self._disk.read(_name(segment), offset, size)
+        return _decode(segment, offset, whole, content=True)
 
     def _squeeze(self, data: bytes) -> bytes:
         if len(data) < _WORTH_SQUEEZING:

@@ -101,7 +101,7 @@ def test_a_few_differences_among_many_cost_few_rounds_and_bytes() -> None:
     b = a | dict.fromkeys(range(0, 20000, 1000), 2)
     mine, theirs = sets(a), sets(b)
     session, rounds, size = run(mine, theirs)
-    assert len(session.wanted) == 20 and rounds <= 3 and size < 150_000
+    assert len(session.wanted) == 20 and rounds <= 3 and size < 40_000
     assert run(mine, mine)[1:] < (2, 500)
 
 
