@@ -291,6 +291,9 @@ def _add_draft(strategy: Verbs) -> None:
         "ID[=DAY]",
         "a voucher or key, or what `peers` shows of it: nobody new by it, none let in since a day",
     )
+    about = "who may import pages, by its public key (`identity show`); in a network by invitation every member may"
+    _repeatable(draft, "--importer", "KEY", about)
+    _repeatable(draft, "--no-importer", "KEY", "it may not any more; what it imported stays")
     _repeatable(draft, "--publisher", "KEY", "who signs the version after this one, all of them: hex, or a key file")
     draft.add_argument("--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 to 64 for each member, never fewer")
     draft.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help="how many there are, for auto")
