@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from dht import Identity
 from node.archive.capture import Capture, ExportSummary
 from node.archive.export_digest import ExportDigest, signed_digest
 from node.archive.json_lines import write_json_lines
+from node.archive.parquet import write_parquet
 from node.archive.spf import write_spf
 from node.archive.wacz import write_wacz
 from node.archive.warc_writer import write_warc
@@ -34,20 +36,20 @@ RESULTS = 100  # of a query, in one answer
 
 Written = TypeVar("Written")
 Write = Callable[[Iterable[Capture], BinaryIO, float], ExportSummary]
-
-
+PARQUET = ".parquet"
 FORMATS: dict[str, Write] = {
     ".wacz": write_wacz,
     ".warc.gz": write_warc,
     ".jsonl": lambda captures, file, made_at: write_json_lines(captures, file),
     ".spf": write_spf,
+    PARQUET: lambda captures, file, made_at: write_parquet(captures, file),
 }
 
 
 def export(arguments: Namespace) -> int:
     """Export pages; return 1 where a part of the network could not be read."""
     out = Path(arguments.out)
-    write, asked = _format(out), _asked(arguments)
+    write, asked = _format(out, is_parquet=arguments.parquet), _asked(arguments)
     until, node = _instant(asked.get("at", "")), client(arguments)
     spool = ExportSpool(out.with_name(f"{out.name}.pages.part"), asked)
     try:
@@ -91,11 +93,13 @@ def _digest(
     return signed_digest(digest, Identity.load(key)) if key.exists() else digest
 
 
-def _format(out: Path) -> Write:
-    found = next((write for ending, write in FORMATS.items() if out.name.endswith(ending)), None)
-    if found is None:
+def _format(out: Path, *, is_parquet: bool) -> Write:
+    ending = PARQUET if is_parquet else next(filter(out.name.endswith, FORMATS), "")
+    if not ending:
         raise NothingToDo("OUT", f"{out.name!r} names no format", f"let it end with one of {', '.join(FORMATS)}")
-    return found
+    if ending == PARQUET and find_spec("pyarrow") is None:
+        raise NothingToDo(out.name, "needs pyarrow, which is not installed", 'install the extra: "dse-node[parquet]"')
+    return FORMATS[ending]
 
 
 def _instant(text: str) -> float | None:
