@@ -27,7 +27,7 @@ class Capture(msgspec.Struct, frozen=True):
     title: str = ""
     text: str = ""
     expires_at: float = 0.0  # 0.0 unknown
-    author: bytes = b""  # who signed it: who fetched it, or who imported it; b"" where it lies in no network
+    author: bytes = b""  # who signed it; b"" for an import
     request: tuple[tuple[str, str], ...] = ()  # the request's head, where it is known
     noarchive: bool = False  # its author forbids copies: no format writes it
     origin: str = ""  # of an import: the archive and the record in it
@@ -82,7 +82,7 @@ def capture_of(record: Record, document: Document) -> Capture:
         title=document.title,
         text=document.text,
         expires_at=record.expires_day * DAY_S,
-        author=record.proof.author,
+        author=record.proof.author if record.version.epoch else b"",
         noarchive=document.noarchive,
         origin=document.origin,
     )

@@ -106,6 +106,7 @@ _RESULT = _object(
     id=_TEXT,
     replicas=_COUNT,
     site_more=_COUNT,
+    origin=_TEXT,
     similar=_list(_TEXT),
     similar_count=_COUNT,
 )

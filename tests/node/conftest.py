@@ -96,6 +96,7 @@ class FakeService:
     asked: list[SearchRequest] = field(default_factory=list)
     versions: list[Capture] = field(default_factory=list)  # besides those of PAGES
     unread: bool = False  # that a part of the archive is
+    unread_slot: int | None = 7
     fails_at: int = 0  # which reading of the archive ends with an error
     most_pages: int = 1000  # in one reading of it
     brought: list[tuple[str, list[str], bool, bool]] = field(default_factory=list)
@@ -209,7 +210,7 @@ class FakeService:
         captures.sort(key=lambda made: placement_key(made.url))
         rest = captures[bounds.pages :]
         more = placement_key(rest[0].url) if rest else None
-        unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == 7 or self.unread else []
+        unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == self.unread_slot or self.unread else []
         return ArchivePart(captures[: bounds.pages], Counter(noarchive=1), unread, more)
 
     async def take_pages(

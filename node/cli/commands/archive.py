@@ -33,6 +33,7 @@ from node.views.status import size
 PAGES = 500  # in one answer, at most
 URL_CHARS = 4000  # of all addresses in one request
 RESULTS = 100  # of a query, in one answer
+LINE_EVERY_S = 10.0  # a line of progress where there is no terminal
 
 Written = TypeVar("Written")
 Write = Callable[[Iterable[Capture], BinaryIO, float], ExportSummary]
@@ -52,6 +53,7 @@ def export(arguments: Namespace) -> int:
     write, asked = _format(out, is_parquet=arguments.parquet), _asked(arguments)
     until, node = _instant(asked.get("at", "")), client(arguments)
     spool = ExportSpool(out.with_name(f"{out.name}.pages.part"), asked)
+    spool.read_again()
     try:
         _fetch(node, spool)
     finally:
@@ -62,7 +64,8 @@ def export(arguments: Namespace) -> int:
     digest = _digest(arguments, spool, summary, late, made_at)
     body = msgspec.json.format(msgspec.json.encode(digest)) + b"\n"
     _write_whole(out.with_name(f"{out.name}.digest.json"), lambda file: file.write(body))
-    spool.path.unlink()
+    if not digest.unread:
+        spool.path.unlink()
     _tell(arguments, digest)
     return 1 if digest.unread else 0
 
@@ -115,13 +118,17 @@ def _instant(text: str) -> float | None:
 
 def _fetch(node: HttpClient, spool: ExportSpool) -> None:
     """Ask the node for what is left, and keep each answer."""
-    question = spool.question or spool.begin(_readings(node, spool))
+    question, shown_at = spool.question or spool.begin(_readings(node, spool)), time.monotonic()
     while not spool.is_whole:
         wanted = [*question.readings[spool.reading], ("limit", PAGES), ("content", "true")]
         body = node.get("/api/v1/documents", [*wanted, ("cursor", spool.cursor)] if spool.cursor else wanted)
         spool.add(body)
+        line = f"{spool.pages:,} pages, {_share(spool):.0%} read"
         if sys.stderr.isatty():
-            print(f"\r{spool.pages:,} pages, {_share(spool):.0%} read ", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() > shown_at + LINE_EVERY_S:
+            shown_at = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print(file=sys.stderr)
 
@@ -195,3 +202,5 @@ def _tell(arguments: Namespace, digest: ExportDigest) -> None:
     print_facts(facts)
     for part in digest.unread:
         print(f"not read: slot {part.get('slot')}: {plain(part.get('reason'))}", file=sys.stderr)
+    if digest.unread:
+        print("the same command asks for what was not read, and writes the file anew", file=sys.stderr)

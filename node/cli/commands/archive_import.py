@@ -36,7 +36,7 @@ FORMATS = "WARC (.gz), WACZ, JSON lines (.gz), SPF, .webop or .webo"
 
 
 @dataclass
-class Told:
+class ImportCounts:
     """Counts what became of the pages of all files."""
 
     states: Counter[str] = field(default_factory=Counter)
@@ -70,7 +70,7 @@ class Stopped(Exception):
 class Progress:
     """Shows how far an import is: on a terminal in one line, elsewhere a line now and then."""
 
-    def __init__(self, told: Told, *, quiet: bool) -> None:
+    def __init__(self, told: ImportCounts, *, quiet: bool) -> None:
         self._told, self._quiet = told, quiet
         self._is_terminal = sys.stderr.isatty()
         self._shown_at = time.monotonic()
@@ -94,7 +94,7 @@ class Progress:
 
 def take(arguments: Namespace) -> int:
     """Import files; return 1 where one could not be read whole, or the network takes no more now."""
-    node, told = client(arguments, needs_token=True), Told()
+    node, told = client(arguments, needs_token=True), ImportCounts()
     progress = Progress(told, quiet=arguments.json)
     with ExitStack() as opened:
         files = [(path, *_open(opened, path)) for path in arguments.files]
@@ -126,7 +126,13 @@ def _open(opened: ExitStack, path: Path) -> tuple[BinaryIO, Read]:
 
 
 def _take_file(
-    node: HttpClient, path: Path, file: BinaryIO, read: Read, told: Told, progress: Progress, arguments: Namespace
+    node: HttpClient,
+    path: Path,
+    file: BinaryIO,
+    read: Read,
+    told: ImportCounts,
+    progress: Progress,
+    arguments: Namespace,
 ) -> None:
     size = max(1, path.stat().st_size)
     for batch in _batches(read(file, DEFAULT_LIMITS), told):
@@ -147,7 +153,7 @@ def _take_file(
 
 
 def _bring(
-    node: HttpClient, path: Path, pages: Sequence[Capture], told: Told, arguments: Namespace
+    node: HttpClient, path: Path, pages: Sequence[Capture], told: ImportCounts, arguments: Namespace
 ) -> tuple[list[Capture], str]:
     """Bring pages, and return those that are not taken now, with the reason of one."""
     order = {"file": path.name[:255], "pages": pages, "dry_run": arguments.dry_run, "crawl": arguments.crawl}
@@ -167,7 +173,7 @@ def _bring(
     return left, why
 
 
-def _batches(items: Iterable[Capture | ArchiveFlaw], told: Told) -> Iterator[list[Capture]]:
+def _batches(items: Iterable[Capture | ArchiveFlaw], told: ImportCounts) -> Iterator[list[Capture]]:
     """Yield so many pages as one request takes, without what the node finds out itself."""
     batch, size = list[Capture](), 0
     for item in items:
@@ -185,7 +191,7 @@ def _batches(items: Iterable[Capture | ArchiveFlaw], told: Told) -> Iterator[lis
         yield batch
 
 
-def _tell(arguments: Namespace, told: Told) -> None:
+def _tell(arguments: Namespace, told: ImportCounts) -> None:
     counts = {name: told.states[name] for name in ("taken", "known", "older")}
     if arguments.json:
         body = {**counts, "refused": dict(told.refused), "flaws": told.flaw_count, "dry_run": arguments.dry_run}

@@ -1,4 +1,4 @@
-"""Pages out of archives become pages of the network: found at every node, shown for what they are, beaten by a crawl."""
+"""Pages out of archives become pages of the network: found at every node, and beaten by what is fetched."""
 
 import io
 from collections.abc import Sequence
@@ -42,7 +42,9 @@ REFUSED = {
     "date: none since 1970": page(23, at=-5.0),
     "noindex": page(24, "", ("X-Robots-Tag", "noindex")),
     "media type: image/png": capture("http://old1.example/a.png", b"\x89PNG", ("Content-Type", "image/png"), at=OLD),
-    "media type: text/plain, but it is no text": capture("http://a.example/b", b"\x00\x01", ("Content-Type", "text/plain"), at=OLD),
+    "media type: text/plain, but it is no text": capture(
+        "http://a.example/b", b"\x00\x01", ("Content-Type", "text/plain"), at=OLD
+    ),
     "url: ": capture("http://user:word@old1.example/", b"<p>x", HTML, at=OLD),
 }  # fmt: skip
 
@@ -87,7 +89,8 @@ def test_pages_of_an_archive_are_found_at_every_node_and_go_into_a_fresh_network
         if len(kept) > 1:
             return
         assert all(each.origin == f"old.warc.gz urn:uuid:{each.url.rpartition('/')[2]}" for each in kept[0])
-        assert {each.author for each in kept[0]} == {nodes[0].identity.public_key}
+        records = await nodes[3].node_core.store.lookup.records([each.url for each in kept[0]], content=False)
+        assert {each.proof.author for each in records.values()} == {nodes[0].identity.public_key}
         await world.kill(nodes[1])
         await world.restart(nodes[1])
         await crawled(world)
