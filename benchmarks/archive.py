@@ -3,8 +3,8 @@
     python -m benchmarks.archive [--quick] [--json]
 
 The pages are those of the bundled sample web, again and again under other names. Times are those of the processor, in
-one process, from memory to memory: what the network, the disk and the parsing of pages take comes on top. That is in the
-last row: pages go through parser, store and index of one simulated node, all in this process.
+one process, from memory to memory: what the network, the disk and the parsing of pages take comes on top. The last row
+has all but the network and the disk: parser, store and index of one simulated node.
 """
 
 import io

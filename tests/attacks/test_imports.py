@@ -1,4 +1,4 @@
-"""A page that nobody fetched here is taken from who may import alone, whoever brings it, and replaces no fetched one."""
+"""A page that nobody fetched here is taken from who may import alone, whoever brings it, and replaces no other."""
 
 import pytest
 from msgspec.structs import replace
