@@ -252,10 +252,8 @@ class ReplicaWriter:
         lacking = self._lacking(batch) if is_hint else ()
         is_here = peer == self._overlay.view.node_id
         grants = tuple(dict.fromkeys(p.grant for p in batch if p.grant is not None))
-        rulings = [self._right.ruling(p.grant) for p in batch] if is_here else []
-        refused = await (
-            self._keep(records, rulings, lacking) if is_here else self._ask(peer, records, lacking, grants)
-        )
+        own = [p.grant for p in batch]
+        refused = await (self._keep(records, own, lacking) if is_here else self._ask(peer, records, lacking, grants))
         taken = [pending for n, pending in enumerate(batch) if n not in refused]
         for pending in taken:
             pending.copies.add(peer)
@@ -274,16 +272,24 @@ class ReplicaWriter:
             found.update(peer for peer in view.owners(team.slot) if peer not in pending.copies)
         return tuple(sorted(found or owners))[:MAX_HINTED]
 
-    async def _keep(self, records: list[Record], rulings: list[Ruling], lacking: tuple[NodeId, ...]) -> Refused:
+    async def _keep(
+        self, records: list[Record], grants: Sequence[SignedGrant | None], lacking: tuple[NodeId, ...]
+    ) -> Refused:
+        rulings = [
+            self._right.ruling(grant) if self._store.knows(record) else self._right.own_ruling(record, grant)
+            for record, grant in zip(records, grants, strict=True)
+        ]
         if lacking:
             self._left_here({slot_of(r.key, self._slot_bits) for r in records})
         try:
-            await self._pages.put(records, rulings)
+            kept = [(r, ruling) for r, ruling in zip(records, rulings, strict=True) if not ruling.reason]
+            await self._pages.put([record for record, _ in kept], [ruling for _, ruling in kept])
         except MachineRefuses:
             for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
                 self._refused(slot, self._overlay.view.node_id)
             return dict.fromkeys(range(len(records)), "")
-        return {n: reason for n, reason in enumerate(self._store.refusals(records)) if reason}
+        reasons = zip(rulings, self._store.refusals(records), strict=True)
+        return {n: reason for n, pair in enumerate(reasons) if (reason := pair[0].reason or pair[1])}
 
     async def _ask(
         self, peer: NodeId, records: list[Record], lacking: tuple[NodeId, ...], grants: tuple[SignedGrant, ...]

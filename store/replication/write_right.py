@@ -79,14 +79,20 @@ class WriteRight:
         self._imported = ImportQuota(config)
 
     async def judge(
-        self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant], *, asks: bool = False
+        self,
+        peer: NodeId,
+        records: Sequence[Record],
+        grants: Sequence[SignedGrant],
+        *,
+        asks: bool = False,
+        counts: bool = False,
     ) -> list[Ruling]:
         """Judge records that a peer brings together with these grants; with `asks` owners say which of those that are
-        new here and seem weak they endorse."""
+        new here and seem weak they endorse, with `counts` there is a limit to what one member imports in a day."""
         grants_from = self._overlay.view.strategy.grants_from
         needing = [n for n, r in enumerate(records) if needs_grant(r.kind, r.version.epoch, grants_from)]
         rulings = [Ruling()] * len(records)
-        for n, reason in (await self._import_reasons(peer, records)).items():
+        for n, reason in (await self._import_reasons(peer, records, counts)).items():
             rulings[n] = Ruling(reason, is_final=reason not in (LATER, TOO_MUCH))
         if not needing:
             return rulings
@@ -108,7 +114,16 @@ class WriteRight:
         """Say why the owner of a public key may not import pages, "" where it may."""
         return import_flaw(key, self._overlay.view.strategy, self._overlay.view.members())
 
-    async def _import_reasons(self, peer: NodeId, records: Sequence[Record]) -> dict[int, str]:
+    def own_ruling(self, record: Record, grant: SignedGrant | None) -> Ruling:
+        """Return the ruling on what this node writes into its own slots. Its imports count there as anywhere, unless
+        it is alone: else they would pile up where nobody else takes them."""
+        view = self._overlay.view
+        is_mine = is_import(record) and node_id_of(record.proof.author) == view.node_id
+        if is_mine and len(view.members()) > 1 and not self._imported.take(record, self._clock()):
+            return Ruling(TOO_MUCH, is_final=False)
+        return self.ruling(grant)
+
+    async def _import_reasons(self, peer: NodeId, records: Sequence[Record], counts: bool) -> dict[int, str]:
         """Why each import among some records is not taken, "" where it is: its author may import, or did when it could,
         and others who are ready for the slot have it."""
         numbers = [n for n, record in enumerate(records) if is_import(record)]
@@ -119,13 +134,14 @@ class WriteRight:
         reasons = {n: f"its author {flaws[records[n].proof.author]}" if r == UNKNOWN else r for n, r in reasons.items()}
         now = self._clock()
         for n in numbers:
-            if not reasons[n] and self._is_counted(peer, records[n]) and not self._imported.take(records[n], now):
+            is_counted = counts and not reasons[n] and self._is_counted(peer, records[n])
+            if is_counted and not self._imported.take(records[n], now):
                 reasons[n] = TOO_MUCH
         return reasons
 
     def _is_counted(self, peer: NodeId, record: Record) -> bool:
         """Whether an import comes into a slot that is level here, from its author or from who need not have it: what
-        owners copy from each other was counted when it came."""
+        owners bring each other was counted when it came."""
         view = self._overlay.view
         slot = slot_of(record.key, view.strategy.slot_bits)
         is_new = peer == node_id_of(record.proof.author) or peer not in view.ready(slot)

@@ -111,6 +111,27 @@ def test_beyond_a_day_s_share_the_importer_hears_why_at_once() -> None:
         with pytest.raises(TooFewCopies) as told:
             await importer.replicator.write([imported(5)])
         assert told.value.refusal == TOO_MUCH and told.value.waited_s < 1.0
+        left = imported(5)
+        assert all(node.store.find(left.kind, left.id) is None for node in net.list), "not even where it was written"
+        await importer.replicator.write([imported(4)])  # is there already
+
+    network(3, story)
+
+
+def test_what_owners_bring_each_other_counts_no_more_and_one_that_is_alone_has_no_limit() -> None:
+    async def story(net: Net) -> None:
+        net.set_strategy(admission="invited")
+        for node in net.list:
+            node.config = with_setting(CONFIG, import_records_day=3)
+        importer = net.list[0]
+        importer.start()
+        await net.all_ready()
+        pages = [imported(n) for n in range(2, 22)]
+        await importer.replicator.write(pages)
+        for node in net.list[1:]:
+            node.start()
+        await net.all_ready()
+        await net.until(lambda: all(n.store.find(p.kind, p.id) is not None for n in net.list for p in pages))
 
     network(3, story)
 
