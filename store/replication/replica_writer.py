@@ -41,7 +41,7 @@ from store.replication.page_versions import PageVersions
 from store.replication.pending_write import PendingWrite, WriteTicket
 from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
-from store.replication.write_right import Ruling, WriteRight
+from store.replication.write_right import WriteRight
 from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)

@@ -15,6 +15,7 @@ from node.archive.warc_writer import write_warc
 from node.archive.web_object import PACKAGE_HEAD, encode_object
 from node.cli.commands import archive_import
 from node.cli.main import main
+from tests.attacks.test_hostile_archives import KEPT
 from tests.node.archive.samples import HTML, MADE_AT, SAMPLES, capture
 from tests.node.conftest import TOKEN
 
@@ -103,6 +104,16 @@ def test_a_truncated_archive_is_taken_as_far_as_it_goes(bring: Any, site: Any, t
     assert bring(str(tmp_path / "a.warc.gz")) == 1
     assert [part for _, part, *_ in site.service.brought] == [[each.url for each in SAMPLES[:-1]]]
     assert "not readable     1 records" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", KEPT, ids=lambda path: path.name)
+def test_hostile_archives_are_read_within_bounds_and_what_is_wrong_is_counted(
+    bring: Any, path: Path, capsys: Any
+) -> None:
+    """Bombs, endless heads, lengths that are none: `tests/attacks/test_hostile_archives.py` bounds what they cost."""
+    code, told = bring(str(path)), capsys.readouterr()
+    assert code == 1 and "not readable" in told.out and "at byte" in told.err
+    assert len(told.out) + len(told.err) < 10_000
 
 
 def test_what_is_no_archive_is_an_error_before_anything_is_sent(

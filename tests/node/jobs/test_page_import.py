@@ -6,6 +6,8 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
+from crawl import CrawlConfig
+from dht import Rule
 from index import SearchRequest
 from node.archive.capture import ArchiveFlaw, Capture
 from node.archive.json_lines import read_json_lines, write_json_lines
@@ -155,8 +157,28 @@ def test_who_may_not_import_is_told_how_to_be_allowed() -> None:
         assert {each.state for each in await take(nodes[1], PAGES)} == {"taken"}
         with pytest.raises(NotImporter):
             await take(nodes[2], PAGES)
+        await crawled(world)
+        assert len(await exported(nodes[0])) == len(PAGES)
+        world.publish(blocked=(nodes[1].identity.node_id.hex(),))
+        await world.pass_time(120.0)
+        assert await exported(nodes[0]) == [], "with its author goes what it imported"
 
     simulate(scenario, WorldPlan(hosts=1, strategy={"admission": "open"}))
+
+
+def test_what_the_strategy_denies_and_what_the_operator_refuses_is_counted_as_refused() -> None:
+    async def scenario(world: World) -> None:
+        (node,) = await world.add(1)
+        node.crawl = CrawlConfig(refuse=("old2.example",))
+        world.publish(rules=(Rule(action="deny", host="old1.example"),))
+        await world.kill(node)
+        await world.restart(node)
+        await crawled(world)
+        states = await take(node, PAGES[:3])
+        assert [each.state for each in states] == ["taken", "refused", "refused"]
+        assert states[1].reason.startswith("rule 1 of strategy") and states[2].reason.endswith("crawl.refuse")
+
+    simulate(scenario, PLAN)
 
 
 def test_hostile_records_cost_themselves() -> None:
