@@ -3,7 +3,8 @@
     python -m benchmarks.archive [--quick] [--json]
 
 The pages are those of the bundled sample web, again and again under other names. Times are those of the processor, in
-one process, from memory to memory: what the network, the disk and the parsing of pages take comes on top.
+one process, from memory to memory: what the network, the disk and the parsing of pages take comes on top. The last row
+has all but the network and the disk: parser, store and index of one simulated node.
 """
 
 import io
@@ -25,10 +26,13 @@ from node.archive.wacz import read_wacz, write_wacz
 from node.archive.warc_reader import read_warc
 from node.archive.warc_writer import write_warc
 from node.demo.sample_web import unpack_sample
+from node.simulation.world import World, WorldPlan, simulate
 
 MADE_AT = 1_750_000_000.0
 PAGES, QUICK_PAGES = 10_000, 2_000
 ROUNDS = 3
+NODE_PAGES, BATCH = 2_000, 200  # 10,000 take five times as long: each page costs the same
+PLAN = WorldPlan(hosts=1)
 HEADERS = (
     ("Server", "nginx"), ("Date", "Tue, 14 Nov 2023 22:13:20 GMT"), ("Content-Type", "text/html; charset=utf-8"),
     ("Last-Modified", "Mon, 13 Nov 2023 22:13:20 GMT"), ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"),
@@ -82,7 +86,27 @@ def measure(count: int) -> list[Row]:
             row(f"{name}: pages that differ by digest", [lost], "pages", goal=0),
             row(f"{name}: bytes of a page", sizes, "bytes"),
         ]
+    rows.append(row(f"one node takes {NODE_PAGES:,} such pages: parsed, stored, indexed", [_node_takes()], "1/s"))
     return rows
+
+
+def _node_takes() -> float:
+    """Return how many pages a second of processor time one node takes."""
+    pages, took = captures(NODE_PAGES), list[float]()
+
+    async def scenario(world: World) -> None:
+        (node,) = await world.add(1)
+        await world.until(lambda: len(node.node_core.store.replicator.ready_slots()) == 1 << PLAN.slot_bits, 60.0)
+        began = time.process_time()
+        for first in range(0, NODE_PAGES, BATCH):
+            part = pages[first : first + BATCH]
+            states = await node.node_core.jobs.page_import.take(part, "sample.warc.gz", is_dry=False, crawls=False)
+            assert all(each.state == "taken" for each in states), states
+        await world.until(lambda: node.node_core.index.local.documents >= NODE_PAGES, 600.0)
+        took.append(time.process_time() - began)
+
+    simulate(scenario, PLAN)
+    return NODE_PAGES / took[0]
 
 
 def _read_all(read: Read, data: bytes, found: list[Capture | ArchiveFlaw]) -> None:

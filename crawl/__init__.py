@@ -10,7 +10,7 @@ Then, by room: `fetch` makes one request, `content` reads one body, `parsing` do
 from crawl.canonical_url import canonical_url, is_canonical
 from crawl.config import CrawlConfig
 from crawl.content.page import Page
-from crawl.content.parse_task import Parsers, ParseTask
+from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.content.similarity import different_bits, signature
 from crawl.errors import (
     AddressRefused,
@@ -36,8 +36,8 @@ from crawl.pipeline.crawl_control import CrawlControl
 from crawl.pipeline.crawl_status import CrawlStatus, span
 from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
-from crawl.pipeline.fetch_outcome import forgotten
-from crawl.pipeline.page_builder import parse_task_of
+from crawl.pipeline.fetch_outcome import forgotten, unfit
+from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
 from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import RobotsCache
@@ -85,6 +85,7 @@ __all__ = [
     "OperatorBlocklist",
     "Page",
     "PageUnreadable",
+    "ParseResult",
     "ParseTask",
     "Parsers",
     "QueuePosition",
@@ -109,18 +110,22 @@ __all__ = [
     "different_bits",
     "encode_visit",
     "forgotten",
+    "gone_page",
     "hashes_cover",
     "is_canonical",
+    "kept_headers",
     "nowhere",
     "open_fetcher",
     "open_parsers",
     "parse_task_of",
     "public_suffixes",
     "reach",
+    "read_page",
     "refusal_reason",
     "scope_after_redirect",
     "scope_for",
     "signature",
     "span",
+    "unfit",
     "visit_flaw",
 ]

@@ -31,6 +31,7 @@ class Text:
     published_at: float = 0.0  # by the page's own word, Unix seconds; 0.0 unknown
     modified_at: float = 0.0
     written_at: float = 0.0  # when its author wrote this version, by its own clock
+    origin: str = ""  # the archive that it was imported from; "" where it was fetched
 
 
 @dataclass(frozen=True, slots=True)

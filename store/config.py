@@ -27,6 +27,8 @@ class StoreConfig:
     max_flushes: int = 8  # packages in flight at once
     max_waiting_bytes: int = 32 * _MIB  # writers wait while more than this is queued or in flight
     stranger_records_s: float = 1000.0  # records a second taken from a peer in slots that are not its own
+    import_bytes_day: int = 4 * _GIB  # of pages and contents that one member may import a day into this node's slots
+    import_records_day: int = 200_000  # pages of the same; a file of Common Crawl has some 40,000
     put_timeout_s: float = 5.0  # one peer's time to store a package
     write_deadline_s: float = 20.0  # a write without enough durable copies by then fails
     retry_s: float = 0.5  # pause before a write that is short of copies looks for other owners

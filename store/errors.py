@@ -1,7 +1,7 @@
 """The store's errors, by whose fault they are.
 
-Pure: values only. `BadReplica`, `TooFewCopies`, `NotGranted` and `NoReadyOwner`: other nodes; `BadDraft`: our
-caller; `StoreCorrupt`: this machine.
+Pure: values only. `BadReplica`, `TooFewCopies`, `NotGranted` and `NoReadyOwner`: other nodes; `BadDraft` and
+`NotImporter`: our caller; `StoreCorrupt`: this machine.
 """
 
 from dataclasses import dataclass
@@ -28,12 +28,11 @@ class TooFewCopies(RemoteError):
     copies: int
     needed: int
     waited_s: float
+    refusal: str = ""  # of an owner, the last one
 
     def __str__(self) -> str:
-        return (
-            f"slot {self.slot}: {self.copies} of {self.needed} durable copies after {self.waited_s:.0f} s; "
-            "too few of its owners are live, write again later"
-        )
+        why = f"an owner says: {self.refusal}" if self.refusal else "too few of its owners are live, write again later"
+        return f"slot {self.slot}: {self.copies} of {self.needed} durable copies after {self.waited_s:.0f} s; {why}"
 
 
 @dataclass(eq=False)
@@ -65,6 +64,17 @@ class BadDraft(InputError):
 
     def __str__(self) -> str:
         return f"{self.what}: {self.reason}"
+
+
+@dataclass(eq=False)
+class NotImporter(InputError):
+    """This node may not import pages into its network: its public key and the reason."""
+
+    key: bytes
+    reason: str
+
+    def __str__(self) -> str:
+        return f"this node, whose public key is {self.key.hex()}, {self.reason}"
 
 
 class StoreCorrupt(BrokenFile):

@@ -76,6 +76,13 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, revis
     return _answered(visit, fetched, now, config)
 
 
+def unfit(fetched: Fetched, config: CrawlConfig) -> str:
+    """Explain why a response with status 200 is not read, "" where it is."""
+    if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
+        return f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}"
+    return too_large(config.max_body_bytes) if fetched.cut else ""
+
+
 def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
     """Return the outcome of a URL that is not taken; `reason` says who refused: robots, rules, a guard…"""
     due_at = due_after_refusal(now, config)
@@ -223,10 +230,8 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
 
 
 def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:
-    if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
-        return FetchOutcome(refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config))
-    if fetched.cut:
-        return FetchOutcome(refused(visit, too_large(config.max_body_bytes), now, config))
+    if reason := unfit(fetched, config):
+        return FetchOutcome(refused(visit, reason, now, config))
     return FetchOutcome(_found(visit, fetched, now, config), FollowUp.PARSE)
 
 

@@ -7,7 +7,7 @@ from crawl.config import DAY_S, CrawlConfig
 from crawl.content.media_types import READ_TYPES
 from crawl.content.page import Page
 from crawl.content.parse_task import ParseResult, ParseTask
-from crawl.content.robots_directives import RobotsDirectives
+from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.fetch.response import Fetched
 
 MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is not kept
@@ -27,6 +27,17 @@ def parse_task_of(fetched: Fetched, config: CrawlConfig) -> ParseTask:
         coding=fetched.coding,
         max_bytes=config.max_body_bytes,
     )
+
+
+def read_page(
+    fetched: Fetched, parsed: ParseResult, fetched_at: float, now: float, config: CrawlConfig
+) -> tuple[Page | None, str]:
+    """Return the page that a response of `fetched_at` is, or None and why it does not want to be found `now`."""
+    directives = parsed.directives.strictest_with(header_directives(fetched.headers, config.agent))
+    if reason := unwanted(directives, now):
+        return None, reason
+    page = page_of(fetched, parsed, fetched_at, directives)
+    return page, ""
 
 
 def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: RobotsDirectives) -> Page:

@@ -18,7 +18,7 @@ DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 FEATURES = frozenset(
-    {"unknown-records", "admission", "grants", "invitations", "gone"}
+    {"unknown-records", "admission", "grants", "invitations", "gone", "imports"}
 )  # what this program has of what one may need
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
@@ -111,6 +111,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
     witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
+    importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -157,7 +158,7 @@ def encode_document(strategy: Strategy) -> bytes:
     Rules are written without the conditions that they do not have."""
     fields = msgspec.to_builtins(strategy)
     fields["rules"] = [{k: v for k, v in rule.items() if v is not None} for rule in fields["rules"]]
-    for name in ("admitters", "revoked", "needs", "gone"):
+    for name in ("admitters", "revoked", "needs", "gone", "importers"):
         if not fields[name]:
             del fields[name]
     if strategy.admission == "open":  # as it is without the field, which older programs do not know

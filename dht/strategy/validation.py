@@ -36,6 +36,7 @@ MAX_PUBLISHERS = 16
 MAX_NEEDS = 16
 MAX_ADMITTERS = 64
 MAX_REVOKED = 1000
+MAX_IMPORTERS = 64
 MAX_FEATURE_CHARS = 64
 MAX_DELAY_S = 3600.0
 MAX_BLOCKED = 1000
@@ -114,6 +115,9 @@ def check_bounds(strategy: Strategy) -> None:
         _check_rule(f"rules[{number}]", rule, strategy)
     _check_addresses(strategy)
     _check_inviting(strategy)
+    _check_count("importers", strategy.importers, MAX_IMPORTERS)
+    for key in strategy.importers:
+        _check_hex("importers", key, KEY_HEX // 2)
     _check_needs(strategy.needs)
     check_publishers(Publishers(strategy.publishers, strategy.threshold))
 

@@ -325,6 +325,7 @@ class Searcher:
             "id": text.id.hex(),
             "replicas": len(view.ready(slot_of(text.key, view.strategy.slot_bits))),
             "site_more": page.more.get(text.id, 0),
+            "origin": text.origin,
             "similar": [copy.url for copy in each.copies],
             "similar_count": each.similar,
         }

@@ -41,7 +41,7 @@ class NodeCore:
         levels = SlotLevels()
         agree = SlotAgreement(env.overlay, levels, env.clock).of
         self.index = IndexParts(index, env, self.store.lookup, agree, self.audit)
-        self.jobs = JobParts(env, self.store, self.fetching, self.crawl.crawler)
+        self.jobs = JobParts(crawl, env, self.store, self.fetching, self.crawl.crawler)
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
         self.levels = LevelKeeper(
             env.overlay,

@@ -28,6 +28,7 @@ from node.archive.capture import Capture, capture_of
 from node.archive.network_reader import ArchivePart, ReadBounds
 from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
+from node.jobs.page_import import BroughtPage
 from store import Document, Record, decode_document
 
 Json = dict[str, Any]
@@ -106,6 +107,11 @@ class NodeService:
 
     async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         return await self._core.store.reader.read(wish, start, bounds, content=content)
+
+    async def take_pages(
+        self, captures: Sequence[Capture], file: str, *, dry_run: bool, crawl: bool
+    ) -> Sequence[BroughtPage]:
+        return await self._core.jobs.page_import.take(captures, file, is_dry=dry_run, crawls=crawl)
 
     async def snapshot(self, url: str) -> Capture | None:
         url = known_url(url)
@@ -219,4 +225,5 @@ def document_json(record: Record, document: Document, replicas: int) -> Json:
         "signature": document.signature.hex(),
         "published_at": document.published_at,
         "modified_at": document.modified_at,
+        "origin": document.origin,
     }

@@ -14,6 +14,7 @@ from node.archive.capture import Capture
 from node.archive.network_reader import ArchivePart, ReadBounds
 from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
+from node.jobs.page_import import BroughtPage
 
 Json = dict[str, Any]
 
@@ -56,6 +57,12 @@ class Service(Protocol):
     async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         """Read stored pages that are wished for, from a key on and in the order of keys, that their authors let others
         show, with or without contents."""
+
+    async def take_pages(
+        self, captures: Sequence[Capture], file: str, *, dry_run: bool, crawl: bool
+    ) -> Sequence[BroughtPage]:
+        """Take pages of an archive into the network, in this node's name, and say of each what became of it. A dry run
+        writes nothing; `crawl`: their URLs are to be fetched, too. Raises NotImporter and NotJoined."""
 
     async def snapshot(self, url: str) -> Capture | None:
         """Return a page with its stored content, read from any ready replica; None where it may not be shown."""

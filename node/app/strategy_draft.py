@@ -56,6 +56,8 @@ class DraftRequest:
     gone: Sequence[str] = ()  # node ids, hex, from now on
     admit: Sequence[Admitter] = ()
     revoke: Sequence[Revocation] = ()
+    importers: Sequence[str] = ()  # public keys, hex
+    no_importers: Sequence[str] = ()
     publishers: Sequence[str] = ()  # keys, hex; empty: as they are
     slot_bits: int | None = None
     effective_in_s: int = 0
@@ -81,6 +83,7 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
         ),
         "admitters": _builtins({each.key: each for each in (*newest.admitters, *wishes.admit)}),
         "revoked": _builtins({each.id: each for each in (*newest.revoked, *wishes.revoke)}),
+        "importers": _importers(newest.importers, wishes),
         **wishes.fields,
     }
     if wishes.publishers:
@@ -103,6 +106,7 @@ def _unnamed_needs(newest: Strategy, strategy: Strategy) -> list[Need]:
         "invitations": strategy.admission == "invited" != newest.admission,
         "grants": strategy.grants_from > 0 == newest.grants_from,
         "gone": bool(strategy.gone) and not newest.gone,
+        "imports": bool(strategy.importers) and not newest.importers,
     }
     named = {need.feature for need in strategy.needs}
     return [Need(feature) for feature, is_wanted in wanted.items() if is_wanted and feature not in named]
@@ -265,6 +269,13 @@ def _rules(old: Sequence[Rule], wishes: DraftRequest) -> list[Rule]:
 def _builtins(latest: Mapping[str, Admitter | Revocation | Gone]) -> list[Any]:
     """Entries by name, the last of each name."""
     return [msgspec.to_builtins(each) for each in latest.values()]
+
+
+def _importers(old: Sequence[str], wishes: DraftRequest) -> list[str]:
+    for key in wishes.no_importers:
+        if key not in old:
+            raise BadStrategy("--no-importer", f"{key} is none", "`strategy show` lists who is")
+    return [key for key in dict.fromkeys([*old, *wishes.importers]) if key not in wishes.no_importers]
 
 
 def _blocked(old: Sequence[str], wishes: DraftRequest) -> list[str]:

@@ -94,6 +94,8 @@ class StrategyPreview:
             yield "this very node would be blocked"
         if gone := set(after.blocked) - set(before.blocked):
             yield f"what {len(gone)} newly blocked nodes wrote is dropped, and those pages are fetched anew by others"
+        if named := set(after.importers) - set(before.importers):
+            yield f"{len(named)} more may bring pages that nobody here fetched: what they say is on their word alone"
 
     # What moves
 

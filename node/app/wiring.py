@@ -35,6 +35,7 @@ from node.delegation.routed_fetcher import RoutedFetcher
 from node.delegation.site_token_exchange import SiteTokenExchange
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
+from node.jobs.page_import import PageImport
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 from node.jobs.sitemap_listing import SitemapListing
@@ -220,9 +221,11 @@ class IndexParts:
 
 
 class JobParts:
-    """Takes crawls from people, and says what becomes of them."""
+    """Takes crawls and pages from people, and says what becomes of them."""
 
-    def __init__(self, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawler: Crawler) -> None:
+    def __init__(
+        self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawler: Crawler
+    ) -> None:
         overlay, lookup, clock = env.overlay, store.lookup, env.clock
         decide, refusals = fetching.decide, fetching.refusals
         self.seed_publisher = SeedPublisher(store.ingest.discover, overlay, decide, clock, env.new_rng())
@@ -231,4 +234,8 @@ class JobParts:
         self.progress = JobProgress(lookup, self.listing, decide, clock)
         self.resubmission = Resubmission(self.progress.answer, self.seed_publisher.publish, clock)
         self.submission = Submission(self.seed_publisher, decide, refusals, lookup, self.resubmission, clock)
+        replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher
+        self.page_import = PageImport(
+            config, overlay, env.parsers, replicator, ingest, lookup, decide, refusals, seeds, clock
+        )
         self.explanations = Explanations(overlay, store.shards, crawler, lookup, decide, refusals, clock)

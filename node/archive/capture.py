@@ -30,6 +30,8 @@ class Capture(msgspec.Struct, frozen=True):
     author: bytes = b""  # who signed it; b"" for an import
     request: tuple[tuple[str, str], ...] = ()  # the request's head, where it is known
     noarchive: bool = False  # its author forbids copies: no format writes it
+    origin: str = ""  # of an import: the archive and the record in it
+    record_id: str = ""  # what the archive that it was read from calls it
 
 
 class ArchiveFlaw(msgspec.Struct, frozen=True):
@@ -82,4 +84,5 @@ def capture_of(record: Record, document: Document) -> Capture:
         expires_at=record.expires_day * DAY_S,
         author=record.proof.author if record.version.epoch else b"",
         noarchive=document.noarchive,
+        origin=document.origin,
     )

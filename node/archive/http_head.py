@@ -13,6 +13,7 @@ from node.archive.unpacked_input import Unreadable
 
 Headers = tuple[tuple[str, str], ...]
 ORIGINAL = "X-Archive-Orig-"
+ORIGIN = "DSE-Origin"  # a field of WARC records, which may have any: what an import was taken from
 _CODINGS = frozenset(("content-encoding", "transfer-encoding"))
 _MOVED = _CODINGS | {"content-length"}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")

@@ -38,6 +38,7 @@ class CaptureLine(msgspec.Struct, omit_defaults=True):
     expires_at: float = 0.0
     author: str = ""
     request: Headers = ()
+    origin: str = ""
 
 
 _encoder = msgspec.json.Encoder()
@@ -79,7 +80,7 @@ def capture_line(capture: Capture) -> CaptureLine:
     return CaptureLine(
         capture.url, capture.captured_at, capture.status, capture.headers, text, packed,
         digest_text(capture.content_digest), capture.media_type, capture.charset, capture.language, capture.title,
-        capture.text, capture.expires_at, capture.author.hex(), capture.request,
+        capture.text, capture.expires_at, capture.author.hex(), capture.request, capture.origin,
     )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ def _capture(line: bytes, limits: ReadLimits) -> Capture:
         raise Unreadable("a capture's url is none of the web")
     return Capture(
         found.url, found.captured_at, found.status, found.headers, content, digest, found.media_type, found.charset,
-        found.language, found.title, found.text, found.expires_at, b"", found.request,
+        found.language, found.title, found.text, found.expires_at, b"", found.request, origin=found.origin,
     )  # fmt: skip
 
 

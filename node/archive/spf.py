@@ -68,13 +68,26 @@ def read_spf(file: IO[bytes], limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[C
     return read_entries(file, limits, read)
 
 
+def read_object(file: IO[bytes], limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[Capture | ArchiveFlaw]:
+    """Yield the capture of a .webo."""
+    yield from _objects(UnpackedInput(file, limits), limits)
+
+
 def read_package(file: IO[bytes], limits: ReadLimits = DEFAULT_LIMITS) -> Iterator[Capture | ArchiveFlaw]:
     """Yield the captures of a .webop; nothing behind a broken object is guessed."""
     source = UnpackedInput(file, limits)
-    place = 0
     try:
         if source.read(len(PACKAGE_HEAD)) != PACKAGE_HEAD:
             raise Unreadable("a package does not begin as one")
+    except Unreadable as error:
+        yield ArchiveFlaw(0, str(error))
+        return
+    yield from _objects(source, limits)
+
+
+def _objects(source: UnpackedInput, limits: ReadLimits) -> Iterator[Capture | ArchiveFlaw]:
+    place = source.place
+    try:
         while not source.is_over():
             place = source.place
             head = decode_object_head(source.read(OBJECT_HEAD_BYTES))

@@ -37,6 +37,12 @@ class UnpackedInput:
         """How many bytes were read or passed over."""
         return self._before + self._at
 
+    def start(self, most: int) -> bytes:
+        """Return up to so many of the first bytes, without reading them; raises Unreadable."""
+        if self._at == len(self._held):
+            self._read_on(is_inside=False)
+        return self._held[self._at : self._at + most]
+
     def line(self, most: int) -> bytes:
         """Read up to the end of a line, or of the file; raises Unreadable where that is more than `most` bytes."""
         parts: list[bytes] = []

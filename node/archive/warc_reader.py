@@ -14,6 +14,7 @@ from typing import IO
 from crawl import BadCoding, decode_body
 from node.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture, ReadLimits
 from node.archive.http_head import (
+    ORIGIN,
     Headers,
     HttpHead,
     media_type_and_charset,
@@ -108,6 +109,8 @@ class _Pages:
             charset=charset or ("utf-8" if is_text else ""),
             text=text,
             request=request if asked_url == record.url else (),
+            origin=record.fields.get(ORIGIN.lower(), ""),
+            record_id=record.fields.get("warc-record-id", "").strip("<>"),
         )
 
     def _keep(self, name: str, content: bytes) -> None:

@@ -13,7 +13,7 @@ from isal import igzip_lib
 
 from node.archive.archive_output import ArchiveOutput, digest_text, instant
 from node.archive.capture import Capture, ExportSummary
-from node.archive.http_head import Headers, head_bytes, one_line, response_head
+from node.archive.http_head import ORIGIN, Headers, head_bytes, one_line, response_head
 from node.version import VERSION
 
 _PACK_LEVEL = 2
@@ -48,6 +48,8 @@ class WarcWriter:
         if capture.request:
             self._write_request(capture, about, record_id)
         payload: Headers = (("WARC-Payload-Digest", digest), ("WARC-Record-ID", record_id), *about)
+        if capture.origin:
+            payload = (*payload, (ORIGIN, one_line(capture.origin)))
         if not capture.headers and capture.status == 200:
             charset = f"; charset={one_line(capture.charset)}" if capture.charset else ""
             kind = ("Content-Type", f"{media_type or 'application/octet-stream'}{charset}")

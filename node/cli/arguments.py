@@ -193,12 +193,22 @@ def _add_archive(verbs: Verbs) -> None:
     archive = _family(verbs, "archive", "what the network keeps, for other programs")
     example = "dse-node archive export --site example.org example.warc.gz"
     export = _verb(archive, "export", "archive:export", "write pages of the whole network to a file", example)
-    export.add_argument("out", metavar="OUT", help="its ending says the format: .wacz, .warc.gz, .jsonl or .spf")
+    export.add_argument(
+        "out", metavar="OUT", help="its ending says the format: .wacz, .warc.gz, .jsonl, .spf or .parquet"
+    )
     export.add_argument("--site", default="", metavar="HOST", help="only this host and those below it")
     export.add_argument("--prefix", default="", metavar="URL", help="only URLs that begin so")
     export.add_argument("--query", default="", metavar="Q", help="only the results of a search")
+    export.add_argument("--parquet", action="store_true", help="write Parquet, whatever OUT is called")
     export.add_argument("--at", default="", metavar="DATE", help="only what was fetched up to then: 2026-11-24")
     _place(export, url=True, json=True)
+    example = "dse-node archive import CC-MAIN-2026.warc.gz --dry-run"
+    take = _verb(archive, "import", "archive_import:take", "bring pages from archives into the network", example)
+    about = "WARC, Common Crawl's WET too, WACZ, JSON lines, SPF, .webop or .webo; packed or not"
+    take.add_argument("files", nargs="+", metavar="FILE", help=about, type=Path)
+    take.add_argument("--dry-run", action="store_true", help="say what would be taken and what not; write nothing")
+    take.add_argument("--crawl", action="store_true", help="have their addresses fetched anew, too, without links")
+    _place(take, url=True, json=True)
 
 
 def _add_networks(verbs: Verbs) -> None:
@@ -291,6 +301,9 @@ def _add_draft(strategy: Verbs) -> None:
         "ID[=DAY]",
         "a voucher or key, or what `peers` shows of it: nobody new by it, none let in since a day",
     )
+    about = "who may import pages, by its public key (`identity show`); in a network by invitation every member may"
+    _repeatable(draft, "--importer", "KEY", about)
+    _repeatable(draft, "--no-importer", "KEY", "it may not any more; what it imported stays")
     _repeatable(draft, "--publisher", "KEY", "who signs the version after this one, all of them: hex, or a key file")
     draft.add_argument("--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 to 64 for each member, never fewer")
     draft.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help="how many there are, for auto")

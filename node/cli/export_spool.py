@@ -1,12 +1,14 @@
 """Keeps what a node has answered to an export in a file, one answer a line, until the export is whole.
 
 The first line says what was asked. A command that was interrupted is given again and goes on where the file ends: a
-last line that was cut short is asked for anew.
+last line that was cut short is asked for anew. So are, once all was asked, the slots of which something was not read;
+what they gave before is passed over then.
 """
 
 import os
 from collections import Counter
 from collections.abc import Iterator
+from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
@@ -30,6 +32,7 @@ class ExportAnswer(msgspec.Struct, frozen=True):
     next_cursor: str | None
     left_out: dict[str, int] = {}
     unread: list[dict[str, object]] = []
+    again: list[list[tuple[str, str]]] = []  # instead of an answer: what is read once more from here on
 
 
 class ExportSpool:
@@ -41,6 +44,8 @@ class ExportSpool:
         self.question: ExportQuestion | None = None
         self.pages, self.left_out, self.unread = 0, Counter[str](), list[dict[str, object]]()
         self.reading, self.cursor = 0, ""  # where to go on
+        self._unread_in = dict[tuple[int, object], None]()  # readings and slots
+        self._first_again = -1  # the first reading that repeats parts of others; -1: none does
         self._end = 0  # of the last whole line
         if path.exists():
             self._read()
@@ -59,7 +64,20 @@ class ExportSpool:
 
     def add(self, body: Json) -> None:
         """Add an answer; it is on the disk when this returns."""
-        line = msgspec.json.encode({**body, "reading": self.reading}) + b"\n"
+        self._append(msgspec.json.encode({**body, "reading": self.reading}) + b"\n")
+
+    def read_again(self) -> None:
+        """Ask once more for the slots of which something was not read, if there are any."""
+        if self.question is not None and self.is_whole and self._unread_in:
+            readings = self.question.readings
+            again = [
+                [*(each for each in readings[n] if each[0] != "slot"), ("slot", f"{slot}")]
+                for n, slot in self._unread_in
+            ]
+            answer = ExportAnswer(self.reading, [], None, again=again)
+            self._append(msgspec.json.encode(answer) + b"\n")
+
+    def _append(self, line: bytes) -> None:
         with self.path.open("r+b") as file:
             file.truncate(self._end)
             file.seek(self._end)
@@ -69,11 +87,18 @@ class ExportSpool:
         self._note(msgspec.json.decode(line, type=ExportAnswer), len(line))
 
     def captures(self) -> Iterator[Capture]:
-        """Yield the pages of all answers, one answer in memory at a time."""
+        """Yield the pages of all answers, each once, one answer in memory at a time."""
+        seen = set[bytes]()
         with self.path.open("rb") as file:
             file.readline()
             while file.tell() < self._end:
-                yield from msgspec.json.decode(file.readline(), type=ExportAnswer).documents
+                answer = msgspec.json.decode(file.readline(), type=ExportAnswer)
+                for capture in answer.documents:
+                    name = _name(capture) if self._first_again >= 0 else b""
+                    if answer.reading < self._first_again or name not in seen:
+                        yield capture
+                    if name:
+                        seen.add(name)
 
     def _read(self) -> None:
         with self.path.open("rb") as file:
@@ -92,8 +117,21 @@ class ExportSpool:
 
     def _note(self, answer: ExportAnswer, size: int) -> None:
         self._end += size
+        if answer.again and self.question is not None:
+            self._first_again = self._first_again if self._first_again >= 0 else answer.reading
+            self.question.readings.extend(answer.again)
+            self.unread.clear()
+            self._unread_in.clear()
+            return
+        self._unread_in |= dict.fromkeys((answer.reading, part.get("slot")) for part in answer.unread)
         self.pages += len(answer.documents)
         self.left_out.update(answer.left_out)
         self.unread += answer.unread
         self.cursor = answer.next_cursor or ""
         self.reading = answer.reading + (not self.cursor)
+
+
+def _name(capture: Capture) -> bytes:
+    """What tells a version of a page from others, in few bytes."""
+    text = f"{capture.captured_at} {capture.content_digest.hex()} {capture.url}"
+    return blake2b(text.encode(errors="replace"), digest_size=16).digest()

@@ -32,18 +32,15 @@ class Ingest:
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners
         have each of them on disk."""
-        draft = Draft(
-            kind=Kind.DOCUMENT,
-            id=document_id(page.url),
-            key=self._place(page.url),
-            epoch=epoch,
-            at_ms=int(page.fetched_at * 1000),
-            expires_day=self._expires_day(page),
-            body=encode_document(document_of(page)),
-            content=page.content,
-            content_digest=page.content_digest,
-        )
-        await self._writer.write([draft, *self._found(found)])
+        await self._writer.write([self._page(page, epoch), *self._found(found)])
+
+    def imported(self, page: Page, origin: str) -> Draft:
+        """Return the draft of a page that somebody brings from elsewhere; it expires as if it were fetched today."""
+        return self._page(page, 0, origin)
+
+    async def write(self, drafts: Sequence[Draft]) -> None:
+        """Write drafts to their owners."""
+        await self._writer.write(drafts)
 
     async def discover(self, found: Sequence[Visit]) -> None:
         """Hand found URLs to their owners."""
@@ -53,6 +50,19 @@ class Ingest:
         """Write an outcome; from then on no other holder fetches this URL before it is due."""
         at_ms = int(visit.visited_at * 1000)
         await self._writer.write([self._visit(visit, epoch, at_ms, self._day() + KEEP_VISIT_DAYS)])
+
+    def _page(self, page: Page, epoch: int, origin: str = "") -> Draft:
+        return Draft(
+            kind=Kind.DOCUMENT,
+            id=document_id(page.url),
+            key=self._place(page.url),
+            epoch=epoch,
+            at_ms=int(page.fetched_at * 1000),
+            expires_day=self._expires_day(page),
+            body=encode_document(document_of(page, origin)),
+            content=page.content,
+            content_digest=page.content_digest,
+        )
 
     def _found(self, found: Sequence[Visit]) -> list[Draft]:
         expires_day = self._day() + KEEP_VISIT_DAYS
@@ -77,8 +87,8 @@ def visit_draft(visit: Visit, epoch: int, at_ms: int, expires_day: int, key: Key
     return Draft(Kind.VISIT, document_id(visit.url), key, epoch, at_ms, expires_day, encode_visit(visit))
 
 
-def document_of(page: Page) -> Document:
-    """Return a page as it is stored."""
+def document_of(page: Page, origin: str = "") -> Document:
+    """Return a page as it is stored; with its `origin` where it is an import."""
     return Document(
         url=page.url,
         fetched_at=page.fetched_at,
@@ -99,4 +109,5 @@ def document_of(page: Page) -> Document:
         boilerplate=page.boilerplate,
         max_snippet=page.max_snippet,
         noarchive=page.noarchive,
+        origin=origin,
     )

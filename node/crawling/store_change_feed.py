@@ -109,4 +109,5 @@ def text_of_document(record: Record, document: Document) -> Text:
         published_at=document.published_at,
         modified_at=document.modified_at,
         written_at=record.version.at_ms / 1000,
+        origin=document.origin,
     )

@@ -139,7 +139,7 @@ class Api:
 
     async def crawl(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/crawl, within the bounds of one request."""
-        order = await _body(request, CrawlOrder)
+        order = await read_body(request, CrawlOrder)
         given = [*order.urls, *order.sitemaps]
         if not 1 <= len(given) <= MAX_SEEDS:
             raise BadParameter("urls", f"has {len(given)} addresses; 1 to {MAX_SEEDS} are taken at once")
@@ -154,11 +154,11 @@ class Api:
 
     async def remove(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/remove."""
-        return json_response(await self._service.remove((await _body(request, RemovalOrder)).url))
+        return json_response(await self._service.remove((await read_body(request, RemovalOrder)).url))
 
     async def progress(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/crawl/progress."""
-        asked = await _body(request, ProgressRequest)
+        asked = await read_body(request, ProgressRequest)
         if len(asked.urls) > MAX_ASKED:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
         return json_response({"urls": await self._service.progress(asked.urls)})
@@ -170,13 +170,13 @@ class Api:
 
     async def pause(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/pause."""
-        order = await _body(request, PauseRequest)
+        order = await read_body(request, PauseRequest)
         reason = self._service.pause(order.paused, order.for_s)
         return json_response({"paused": order.paused, "reason": reason})
 
     async def leave(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/leave."""
-        order = await _body(request, LeaveRequest)
+        order = await read_body(request, LeaveRequest)
         return json_response(self._service.leave(at_once=order.at_once, is_sure=order.sure))
 
     async def publish_strategy(self, request: web.Request) -> web.Response:
@@ -188,7 +188,8 @@ class Api:
         return json_response(self._openapi)
 
 
-async def _body(request: web.Request, kind: type[Body]) -> Body:
+async def read_body(request: web.Request, kind: type[Body]) -> Body:
+    """Read a request's body, which is JSON; raises BadParameter."""
     if request.content_type != "application/json":
         raise BadParameter("Content-Type", "is not application/json")
     try:

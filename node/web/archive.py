@@ -1,9 +1,10 @@
 """Answers what other programs ask of the archive: all documents of a slot, a site or the network, part by part,
-and an index of them as CDX servers give it."""
+and an index of them as CDX servers give it; and takes pages that this node's operator brings."""
 
 import re
 from dataclasses import replace
 from math import inf
+from typing import Annotated
 
 import msgspec
 from aiohttp import web
@@ -16,14 +17,26 @@ from node.archive.capture import Capture
 from node.archive.cdxj import cdxj_fields, cdxj_line, surt_key, timestamp14
 from node.archive.network_reader import ReadBounds
 from node.archive.scope import FIRST, Wish, wish_of
-from node.web.api import json_response, parameters
+from node.web.api import json_response, parameters, read_body
 from node.web.memento import last_instant, timestamp_of
 from node.web.parameters import Values
 from node.web.problems import BadParameter
+from node.web.routes import MAX_URL
 
 MAX_CONTENT_BYTES = 8 << 20  # in one answer, and one batch of pages beyond
 READ_S = 10.0  # then an answer ends with what there is, a third of the time that a request may take
+MAX_IMPORTED = 1000  # pages in one request
+MAX_IMPORT_BYTES = 32 << 20  # of such a request: a page of 16 MiB in Base64, with its head
 _CURSOR = re.compile("[0-9a-f]{40}")
+
+
+class ImportOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/import: pages of one archive, and what it is called."""
+
+    file: Annotated[str, msgspec.Meta(max_length=MAX_URL)]
+    pages: Annotated[list[Capture], msgspec.Meta(max_length=MAX_IMPORTED)]
+    dry_run: bool = False
+    crawl: bool = False
 
 
 class Archive:
@@ -46,6 +59,14 @@ class Archive:
                 "left_out": part.left_out,
             }
         )
+
+    async def take_pages(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/import. Only the operator's programs come so far: no stranger sends so much."""
+        large = request.clone(client_max_size=MAX_IMPORT_BYTES)
+        assert isinstance(large, web.Request)
+        order = await read_body(large, ImportOrder)
+        pages = await self._service.take_pages(order.pages, order.file, dry_run=order.dry_run, crawl=order.crawl)
+        return json_response({"pages": pages})
 
     async def cdx(self, request: web.Request) -> web.Response:
         """Answer GET /cdx: a line for each version, in the order of keys; the header Link names what follows."""

@@ -106,6 +106,7 @@ _RESULT = _object(
     id=_TEXT,
     replicas=_COUNT,
     site_more=_COUNT,
+    origin=_TEXT,
     similar=_list(_TEXT),
     similar_count=_COUNT,
 )
@@ -219,6 +220,7 @@ _SCHEMAS: Json = {
                 text=_TEXT,
                 expires_at=_NUMBER,
                 author=_TEXT,
+                origin=_TEXT,
             )
         ),
         next_cursor={"type": ["string", "null"]},
@@ -239,6 +241,17 @@ _SCHEMAS: Json = {
         seeds=_list(_object("url scope sitemap", url=_TEXT, scope=_TEXT, sitemap=_FLAG, known=_TEXT)),
         behind=_COUNT,
         following=_FLAG,
+    ),
+    "ImportOrder": _object("file pages", file=_TEXT, pages=_list(_ANY), dry_run=_FLAG, crawl=_FLAG),
+    "Imported": _object(
+        "pages",
+        pages=_list(
+            _object(
+                "state reason",
+                state={"type": "string", "enum": ["taken", "known", "older", "refused", "later"]},
+                reason=_TEXT,
+            )
+        ),
     ),
     "ProgressOf": _object("urls", urls=_list(_object("url", url=_TEXT, depth=_COUNT, scope=_TEXT))),
     "Progress": _object(

@@ -45,6 +45,7 @@ class Snapshots:
             url=web_link(found.url),
             title=plain(found.title, 160),
             day=day(found.captured_at),
+            origin=plain(found.origin, 160),
             asked=day(timestamp_of(at)),
             at=at,
         )

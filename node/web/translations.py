@@ -261,6 +261,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cache.title": ("Stored copy", "网页快照"),
     "cache.of": ("Stored copy of", "网页快照："),
     "cache.taken": ("as it was on {day}", "抓取于 {day}"),
+    "cache.origin": ("taken from {origin} and not fetched here", "取自 {origin}，并非本网络抓取"),
     "cache.asked": ("(the nearest to {day})", "（最接近 {day}）"),
     "cache.note": (
         "Scripts, forms, links and outside images are off here. The live page may have changed.",

@@ -248,8 +248,8 @@ class Hearing:
             records = open_package(package)
         except BadReplica as error:
             raise BadMessage(peer.hex(), f"calls a witness for what is no version: {error}") from error
-        if len(records) != 1 or records[0].kind != Kind.DOCUMENT:
-            raise BadMessage(peer.hex(), "calls a witness for what is no page")
+        if len(records) != 1 or records[0].kind != Kind.DOCUMENT or not records[0].version.epoch:
+            raise BadMessage(peer.hex(), "calls a witness for what is no page that was fetched here")
         if flaw := self._check.flaws(records)[0].reason:
             raise BadMessage(peer.hex(), f"calls a witness for a page that none may write: {flaw}")
         return records[0]

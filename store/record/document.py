@@ -16,6 +16,7 @@ MAX_LINKS = 65_536
 MAX_MEDIA_TYPE_CHARS = 255  # RFC 6838, 4.2
 MAX_CHARSET_CHARS = 64
 MAX_SIGNATURE_BYTES = 64
+MAX_ORIGIN_CHARS = 512  # the name of a file and the id of a record in it
 WRITTEN_WITHIN_S = 120.0  # a page is not fetched after its version is dated, clocks apart
 SAID_AHEAD_S = 2 * 86_400.0  # a page's own dates: one day for time zones, one for clocks
 LINK = re.compile(r"https?://[!-~]{1,2040}")  # canonical URLs are ASCII without white space
@@ -44,6 +45,7 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     boilerplate: str = ""  # menus, footers and the like, which people see besides `text` (crawl/content/boilerplate.py)
     max_snippet: int = -1  # characters of its text that its author lets others show; -1: any number
     noarchive: bool = False  # its author lets nobody show a copy
+    origin: str = ""  # of an import: the archive that it was taken from, and the record in it
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -88,6 +90,7 @@ def _oversized(document: Document) -> str:
         ("charset", len(document.charset), MAX_CHARSET_CHARS),
         ("signature", len(document.signature), MAX_SIGNATURE_BYTES),
         ("links", len(document.links), MAX_LINKS),
+        ("origin", len(document.origin), MAX_ORIGIN_CHARS),
     )
     return next((f"{name} of {size}, {most} allowed" for name, size, most in bounds if size > most), "")
 

@@ -86,6 +86,10 @@ class RecordCheck:
         size = len(record.body) + len(record.content or b"")
         return self._flaw(record, epoch, at_ms, has_content=has_content) or _too_big(size)
 
+    def refusal(self, draft: Draft) -> str:
+        """Say why nobody would keep a draft, "" where others may."""
+        return self.draft_flaw(draft) or self._denial.page_reason(draft)
+
     def draft_flaw(self, draft: Draft) -> str:
         """Say why a draft must not be written, "" where it may."""
         if not (0 <= draft.epoch < MAX_EPOCH and 0 <= draft.at_ms < MAX_AT_MS and 0 <= draft.expires_day < 1 << 32):
@@ -100,6 +104,8 @@ class RecordCheck:
             if record.kind == Kind.DOCUMENT:
                 document = decode_document(record.body)
                 flaw, url = document_flaw(document, at_ms / 1000, has_content=has_content), document.url
+                if bool(document.origin) == bool(epoch):
+                    flaw = "an import names where it was taken from, and a fetched page nothing"
             else:
                 flaw, url = "", url_in(record.body)
             if record.kind == Kind.STANDING:

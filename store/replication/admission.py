@@ -2,18 +2,20 @@
 
 Pure but for the view that it is given: `now` is an argument. What a slot holds is written by its candidates, the
 members from whom its owners come, and they bring what others wrote when they repair, hand over or pay what they owe;
-so a record's author says nothing about who may bring it. From other members come found URLs, and what a former owner
-that has fallen out of the candidates still has to hand over: both at a bounded rate. Who is no member brings nothing.
-Where a site lies is said by the holder of its home slot alone (`store/replication/host_writers.py`).
+so a record's author says nothing about who may bring it. From other members come found URLs, what a former owner that
+has fallen out of the candidates still has to hand over, and their own imports, if they may import: all at a bounded
+rate. Who is no member brings nothing. Where a site lies is said by the holder of its home slot alone
+(`store/replication/host_writers.py`).
 """
 
 from collections.abc import Callable, Sequence
 
-from dht import NodeId, Now, Overlay, RateLimiter, SiteShards, Slot, placement_key, slot_of
+from dht import NodeId, Now, Overlay, RateLimiter, SiteShards, Slot, node_id_of, placement_key, slot_of
 from store.record.package import MAX_RECORDS, url_of
 from store.record.record import Kind, Record
 from store.record.time_flaw import AHEAD_S
 from store.replication.host_writers import HostWriters
+from store.replication.import_right import import_flaw, is_import
 
 BURST_S = 4.0  # of the rate: a page's links come together
 
@@ -62,8 +64,13 @@ class Admission:
         return self._host_writers.objection(record, by_owner=peer in view.owners(slot) or view.is_ready(peer, slot))
 
     def _of_another(self, now: Now, peer: NodeId, record: Record, slot: Slot) -> str:
-        """Found URLs, and what a former owner has; its word about the future, which would win, is not taken."""
+        """Found URLs, what a former owner has, and the peer's own imports; no word about the future, which would
+        win."""
         epoch = record.version.epoch
+        if is_import(record) and node_id_of(record.proof.author) == peer:
+            view = self._overlay.view
+            flaw = import_flaw(record.proof.author, view.strategy, view.members())
+            return f"its author {flaw}" if flaw else ""
         if record.kind == Kind.VISIT and epoch == 0:
             return ""
         is_past = epoch <= now.wall + AHEAD_S

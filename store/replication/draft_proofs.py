@@ -1,7 +1,8 @@
 """Says what a record is written under: the grant of the slot in which its author made it, and who signs it when.
 
 Where leases must be proved, a page belongs to whoever held the lease of its slot when it was fetched. If its site was
-spread meanwhile, or moves later, it is signed for the old place and lies at the new one.
+spread meanwhile, or moves later, it is signed for the old place and lies at the new one. An import, too, stays with
+the proof of who imported it, wherever it moves.
 """
 
 from collections.abc import Iterator
@@ -10,9 +11,10 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from dht import Key, Overlay, SignedGrant, SiteShards, placement_key, slot_of
-from store.errors import NotGranted
+from store.errors import NotGranted, NotImporter
 from store.record.package import Signer, sign_package, url_in
 from store.record.record import Draft, Kind, Record
+from store.replication.import_right import is_import
 from store.replication.write_right import WriteRight, needs_grant
 
 
@@ -33,7 +35,9 @@ class DraftProofs:
 
     def granted(self, draft: Draft) -> GrantedDraft:
         """Return a draft with the grant that it is written under, whose epoch it has: of its slot, or of that in which
-        its URL lay before. Raises NotGranted."""
+        its URL lay before. Raises NotGranted, and NotImporter."""
+        if is_import(draft):
+            self.check_import_right()
         if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
             return GrantedDraft(draft)
         if (grant := self._right.written_under(draft)) is not None:
@@ -45,11 +49,18 @@ class DraftProofs:
                 return GrantedDraft(replace(draft, epoch=grant.grant.epoch), grant, _at(record, draft.key))
         raise NotGranted(slot_of(draft.key, self._overlay.view.strategy.slot_bits))
 
+    def check_import_right(self) -> None:
+        """Raise NotImporter where nobody would take an import of this node's."""
+        if flaw := self._right.import_flaw(self._signer.public_key):
+            raise NotImporter(self._signer.public_key, flaw)
+
     def moved(self, record: Record, key: Key) -> GrantedDraft:
         """Return a record at another place of its site: it keeps its author's proof where the network wants one, and is
         signed anew elsewhere."""
         epoch, at_ms, _ = record.version
         draft = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
+        if is_import(record):
+            return GrantedDraft(draft, record=_at(record, key))
         if not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
             return GrantedDraft(draft)
         return GrantedDraft(draft, next(iter(self._right.named_by([record])), None), _at(record, key))

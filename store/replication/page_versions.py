@@ -32,10 +32,16 @@ class PageVersions:
         self._asked: dict[DocumentId, float] = {}  # when the owners of each page were asked last, steady
 
     async def judge(
-        self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant], *, asks: bool = False
+        self,
+        peer: NodeId,
+        records: Sequence[Record],
+        grants: Sequence[SignedGrant],
+        *,
+        asks: bool = False,
+        counts: bool = False,
     ) -> list[Ruling]:
         """Judge records that a peer brings together with these grants, as `WriteRight.judge` does."""
-        rulings = await self._right.judge(peer, records, grants, asks=asks)
+        rulings = await self._right.judge(peer, records, grants, asks=asks, counts=counts)
         for n, record in enumerate(records):
             if record.kind == Kind.STANDING and not rulings[n].reason and self._is_outdated(record):
                 rulings[n] = Ruling(NEWER, is_final=False)

@@ -29,6 +29,7 @@ class PendingWrite:
     record: Record | None = None
     copies: set[NodeId] = field(default_factory=set)
     asked: set[NodeId] = field(default_factory=set)  # to keep one for owners that do not answer
+    refusal: str = ""  # why the last owner that refused it did
     is_settled: bool = False
 
     def settle(self, error: RemoteError | None = None) -> None:

@@ -79,7 +79,7 @@ class ReplicaServer:
             if flaw.is_authors or (refusal and not flaw.reason):
                 self._refusals.count(records[n].proof.author, peer)
         news = [n for n in news if not reasons[n]]
-        rulings = await self._pages.judge(peer, [records[n] for n in news], message.grants)
+        rulings = await self._pages.judge(peer, [records[n] for n in news], message.grants, counts=True)
         for n, ruling in zip(news, rulings, strict=True):
             reasons[n] = ruling.reason
             if ruling.reason and ruling.is_final:

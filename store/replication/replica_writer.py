@@ -35,15 +35,18 @@ from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.replication.draft_proofs import DraftProofs, GrantedDraft
 from store.replication.hinted_handoff import HintedHandoff
+from store.replication.import_right import TOO_MUCH
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
 from store.replication.page_versions import PageVersions
 from store.replication.pending_write import PendingWrite, WriteTicket
 from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
-from store.replication.write_right import Ruling, WriteRight
+from store.replication.write_right import WriteRight
 from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
+
+Refused = dict[int, str]  # why each record that a peer did not take was not, by its number; "" unknown
 
 
 class ReplicaWriter:
@@ -202,7 +205,8 @@ class ReplicaWriter:
             short = [p for p in batch if not p.is_settled]
             if not short:
                 return
-            if waited >= self._config.write_deadline_s:
+            is_too_much = not under_way and all(p.refusal == TOO_MUCH for p in short)
+            if waited >= self._config.write_deadline_s or is_too_much:
                 self._give_up(short, waited)
                 return
             self._late.note_late(under_way.values())
@@ -240,7 +244,7 @@ class ReplicaWriter:
 
     def _give_up(self, short: list[PendingWrite], waited_s: float) -> None:
         for pending, team in zip(short, self._teams(short), strict=True):
-            pending.settle(TooFewCopies(team.slot, len(pending.copies), team.needed, waited_s))
+            pending.settle(TooFewCopies(team.slot, len(pending.copies), team.needed, waited_s, pending.refusal))
         log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited_s)
 
     async def _send(self, peer: NodeId, batch: list[PendingWrite], records: list[Record], *, is_hint: bool) -> None:
@@ -248,13 +252,13 @@ class ReplicaWriter:
         lacking = self._lacking(batch) if is_hint else ()
         is_here = peer == self._overlay.view.node_id
         grants = tuple(dict.fromkeys(p.grant for p in batch if p.grant is not None))
-        rulings = [self._right.ruling(p.grant) for p in batch] if is_here else []
-        refused = await (
-            self._keep(records, rulings, lacking) if is_here else self._ask(peer, records, lacking, grants)
-        )
+        own = [p.grant for p in batch]
+        refused = await (self._keep(records, own, lacking) if is_here else self._ask(peer, records, lacking, grants))
         taken = [pending for n, pending in enumerate(batch) if n not in refused]
         for pending in taken:
             pending.copies.add(peer)
+        for n, pending in enumerate(batch):
+            pending.refusal = refused.get(n) or pending.refusal
         unsettled = [pending for pending in taken if not pending.is_settled]
         for pending, team in zip(unsettled, self._teams(unsettled), strict=True):
             if is_safe(self._overlay.view, team, pending.copies):
@@ -268,20 +272,28 @@ class ReplicaWriter:
             found.update(peer for peer in view.owners(team.slot) if peer not in pending.copies)
         return tuple(sorted(found or owners))[:MAX_HINTED]
 
-    async def _keep(self, records: list[Record], rulings: list[Ruling], lacking: tuple[NodeId, ...]) -> set[int]:
+    async def _keep(
+        self, records: list[Record], grants: Sequence[SignedGrant | None], lacking: tuple[NodeId, ...]
+    ) -> Refused:
+        rulings = [
+            self._right.ruling(grant) if self._store.knows(record) else self._right.own_ruling(record, grant)
+            for record, grant in zip(records, grants, strict=True)
+        ]
         if lacking:
             self._left_here({slot_of(r.key, self._slot_bits) for r in records})
         try:
-            await self._pages.put(records, rulings)
+            kept = [(r, ruling) for r, ruling in zip(records, rulings, strict=True) if not ruling.reason]
+            await self._pages.put([record for record, _ in kept], [ruling for _, ruling in kept])
         except MachineRefuses:
             for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
                 self._refused(slot, self._overlay.view.node_id)
-            return set(range(len(records)))
-        return {n for n, reason in enumerate(self._store.refusals(records)) if reason}
+            return dict.fromkeys(range(len(records)), "")
+        reasons = zip(rulings, self._store.refusals(records), strict=True)
+        return {n: reason for n, pair in enumerate(reasons) if (reason := pair[0].reason or pair[1])}
 
     async def _ask(
         self, peer: NodeId, records: list[Record], lacking: tuple[NodeId, ...], grants: tuple[SignedGrant, ...]
-    ) -> set[int]:
+    ) -> Refused:
         """What a peer did not take; everything where it does not answer."""
         message = PutPackage(pack(records), lacking, self._sent.lacking(peer, grants))
         began = self._clock().steady
@@ -289,14 +301,14 @@ class ReplicaWriter:
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
         except RemoteError as error:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
-            return set(range(len(records)))
+            return dict.fromkeys(range(len(records)), "")
         self._times.note(peer, self._clock().steady - began)
         self._wonder(records, reply.astray)
         if reply.refused:
             self._sent.forget(peer)
         else:
             self._sent.note(peer, grants)
-        return {r.index for r in reply.refused}
+        return {r.index: r.reason for r in reply.refused}
 
     def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
         """An owner knows of a site that is spread: read its record, and write there from now on."""

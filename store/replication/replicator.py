@@ -82,12 +82,13 @@ class Replicator:
         self._config, self._store, self._overlay, self._clock = config, store, overlay, clock
         self._swept_on = store.today  # whatever a restart forgets is found the next day
         self._handoff = handoff = HintedHandoff(store, config)
-        check, proofs = RecordCheck(rules or NoBodyRules(), places, store.denial), ProofThread()
+        self._check = check = RecordCheck(rules or NoBodyRules(), places, store.denial)
+        proofs = ProofThread()
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
         endorsements = Endorsements(overlay, store.grants, proofs, config)
         self._right = right = WriteRight(overlay, store.grants, endorsements, config, clock)
-        drafts = DraftProofs(overlay, right, signer, places)
+        self._drafts = drafts = DraftProofs(overlay, right, signer, places)
         self._pages = pages = PageVersions(overlay, store, right, signer, clock)
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         self._repair = repair = ReplicaRepair(
@@ -151,6 +152,14 @@ class Replicator:
         Waits while too much is under way. Raises BadDraft, or TooFewCopies (a RemoteError) after a deadline.
         """
         await self._writer.write(drafts)
+
+    def refusal(self, draft: Draft) -> str:
+        """Say why nobody would keep a draft, "" where others may."""
+        return self._check.refusal(draft)
+
+    def check_import_right(self) -> None:
+        """Raise NotImporter where this node may not write pages that nobody fetched here."""
+        self._drafts.check_import_right()
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
         """Return the record from this node or a ready replica, verified; None where there is none or nobody answers."""

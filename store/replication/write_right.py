@@ -8,7 +8,8 @@ where others are, and who brings a record says nothing.
 Whoever cannot tell, since signers have left meanwhile or are not known here yet, asks those who are ready for the slot:
 what none of them has is not taken. Where nobody else is ready there is nobody to be wronged, and it is. So this depends
 on who is a member, on which all agree after a while, and on what is stored; of two versions that were granted the
-higher one wins everywhere, as ever.
+higher one wins everywhere, as ever. An import, behind which there is no lease, is judged likewise by whether its author
+may import (`import_right.py`).
 """
 
 import asyncio
@@ -26,7 +27,6 @@ from dht import (
     RateLimiter,
     RemoteError,
     SignedGrant,
-    Slot,
     node_id_of,
     signers_needed,
     slot_of,
@@ -37,6 +37,7 @@ from store.record.package import MAX_RECORDS
 from store.record.record import Draft, Kind, Record
 from store.record.standing_page import page_in
 from store.replication.endorsements import Endorsements, writing_of
+from store.replication.import_right import TOO_MUCH, ImportQuota, import_flaw, is_import
 from store.replication.messages import AskVersions, HeldVersion, VersionsReply, Wanted
 
 log = logging.getLogger(__name__)
@@ -59,9 +60,9 @@ class Ruling(NamedTuple):
 
 
 def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
-    """Tell whether a version must prove its lease. A found URL, which has epoch 0, need not; in every network a page
-    of that epoch must, which nobody fetched here, and one that stands beside a newer one."""
-    if kind == Kind.STANDING or (kind == Kind.DOCUMENT and not epoch):
+    """Tell whether a version must prove its lease. A found URL and an import, which have epoch 0, need not; in every
+    network a page must that stands beside a newer one."""
+    if kind == Kind.STANDING:
         return True
     return bool(grants_from) and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST) and epoch >= grants_from
 
@@ -75,15 +76,24 @@ class WriteRight:
         self._overlay, self._known, self._config, self._clock = overlay, known, config, clock
         self._endorsements = endorsements
         self._questions = RateLimiter(config.stranger_records_s, MAX_RECORDS)
+        self._imported = ImportQuota(config)
 
     async def judge(
-        self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant], *, asks: bool = False
+        self,
+        peer: NodeId,
+        records: Sequence[Record],
+        grants: Sequence[SignedGrant],
+        *,
+        asks: bool = False,
+        counts: bool = False,
     ) -> list[Ruling]:
         """Judge records that a peer brings together with these grants; with `asks` owners say which of those that are
-        new here and seem weak they endorse."""
+        new here and seem weak they endorse, with `counts` there is a limit to what one member imports in a day."""
         grants_from = self._overlay.view.strategy.grants_from
         needing = [n for n, r in enumerate(records) if needs_grant(r.kind, r.version.epoch, grants_from)]
         rulings = [Ruling()] * len(records)
+        for n, reason in (await self._import_reasons(peer, records, counts)).items():
+            rulings[n] = Ruling(reason, is_final=reason not in (LATER, TOO_MUCH))
         if not needing:
             return rulings
         sound = await self._sound(grants)
@@ -99,6 +109,43 @@ class WriteRight:
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
             rulings[n] = rulings[n]._replace(reason=reason, is_final=reason not in (LATER, WEAK))
         return rulings
+
+    def import_flaw(self, key: bytes) -> str:
+        """Say why the owner of a public key may not import pages, "" where it may."""
+        return import_flaw(key, self._overlay.view.strategy, self._overlay.view.members())
+
+    def own_ruling(self, record: Record, grant: SignedGrant | None) -> Ruling:
+        """Return the ruling on what this node writes into its own slots. Its imports count there as anywhere, unless
+        it is alone: else they would pile up where nobody else takes them."""
+        view = self._overlay.view
+        is_mine = is_import(record) and node_id_of(record.proof.author) == view.node_id
+        if is_mine and len(view.members()) > 1 and not self._imported.take(record, self._clock()):
+            return Ruling(TOO_MUCH, is_final=False)
+        return self.ruling(grant)
+
+    async def _import_reasons(self, peer: NodeId, records: Sequence[Record], counts: bool) -> dict[int, str]:
+        """Why each import among some records is not taken, "" where it is: its author may import, or did when it could,
+        and others who are ready for the slot have it."""
+        numbers = [n for n, record in enumerate(records) if is_import(record)]
+        flaws = {key: self.import_flaw(key) for key in {records[n].proof.author for n in numbers}}
+        doubtful = [n for n in numbers if flaws[records[n].proof.author]]
+        said = await self._ask_others(peer, [(records[n], None) for n in doubtful])
+        reasons = dict.fromkeys(numbers, "") | dict(zip(doubtful, said, strict=True))
+        reasons = {n: f"its author {flaws[records[n].proof.author]}" if r == UNKNOWN else r for n, r in reasons.items()}
+        now = self._clock()
+        for n in numbers:
+            is_counted = counts and not reasons[n] and self._is_counted(peer, records[n])
+            if is_counted and not self._imported.take(records[n], now):
+                reasons[n] = TOO_MUCH
+        return reasons
+
+    def _is_counted(self, peer: NodeId, record: Record) -> bool:
+        """Whether an import comes into a slot that is level here, from its author or from who need not have it: what
+        owners bring each other was counted when it came."""
+        view = self._overlay.view
+        slot = slot_of(record.key, view.strategy.slot_bits)
+        is_new = peer == node_id_of(record.proof.author) or peer not in view.ready(slot)
+        return is_new and view.is_ready(view.node_id, slot)
 
     async def _ask_about_news(self, pairs: Sequence[tuple[Record, SignedGrant]]) -> None:
         news = {g: r for r, g in pairs if not (self.is_strong(g, r.key) or self._known.has(g))}
@@ -190,7 +237,7 @@ class WriteRight:
         """Whether a grant alone says that a record may be kept. Two candidates make no version stand."""
         return self.is_strong(grant, record.key) if record.kind == Kind.STANDING else self.is_known(grant)
 
-    async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[str]:
+    async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
         """Why each of some records is not taken, as others say; "" where it is."""
         if not pairs:
             return []
@@ -203,7 +250,7 @@ class WriteRight:
             for record, _ in pairs
         ]
 
-    async def _ask_ready(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[str]:
+    async def _ask_ready(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
         """Why each of some records is not taken, as those say who are ready for its slot, or for the one in which it
         was written; "" where it is: one of them has it."""
         me, ready = self._overlay.view.node_id, [self._ready(*pair) - {peer} for pair in pairs]
@@ -232,11 +279,11 @@ class WriteRight:
             has = held is not None and held.version == record.version.short
             words.append(has if n < len(versions) else None)
 
-    def _ready(self, record: Record, signed: SignedGrant) -> Set[NodeId]:
+    def _ready(self, record: Record, signed: SignedGrant | None) -> Set[NodeId]:
         view = self._overlay.view
         bits = view.strategy.slot_bits
-        slots: tuple[Slot, ...] = slot_of(record.key, bits), signed.grant.first_slot(bits)
-        return {peer for slot in slots for peer in view.ready(slot)}
+        other = signed.grant.first_slot(bits) if signed is not None else slot_of(record.signed_key, bits)
+        return {peer for slot in (slot_of(record.key, bits), other) for peer in view.ready(slot)}
 
 
 def _written(record: Record) -> Record:

@@ -1,36 +1,89 @@
-"""A page of epoch 0 would be one that somebody brings from elsewhere: no node takes any, and it replaces nothing."""
+"""A page that nobody fetched here is taken from who may import alone, whoever brings it, and replaces no other."""
 
 import pytest
 from msgspec.structs import replace
 
+from dht import Identity
+from store import Draft, Record
+from store.record.document import decode_document, encode_document
 from store.record.package import pack, sign_package
 from store.replication.messages import PutPackage, PutReply
-from tests.store.network import Net, network
+from tests.store.network import Net, Node, network
 from tests.store.support import WALL, draft
 
+
+def imported(number: int, **fields: object) -> Draft:
+    made = draft(number)
+    body = encode_document(replace(decode_document(made.body), origin="old.warc.gz <urn:uuid:1>"))
+    return replace(made, epoch=0, body=body, **fields)
+
+
 PAGE = draft(1, epoch=int(WALL) - 600, at=-600.0)  # what lies there
-IMPORTED = [replace(draft(2), epoch=0), replace(PAGE, epoch=0, at_ms=int(WALL * 1000), content=b"brought")]
+OVER = replace(PAGE, epoch=0, at_ms=int(WALL * 1000), content=b"brought", body=imported(1).body)
+IMPORTED = [imported(2), OVER]
 
 
-@pytest.mark.parametrize("grants_from", [0, 1])
+async def _begin(net: Net, count: int, **strategy: object) -> None:
+    net.set_strategy(**strategy)
+    for node in net.list[:count]:
+        node.start()
+    await net.all_ready()
+    net.grant([PAGE], net.list[1].identity, net.list[2 % count].identity)
+    await net.list[1].replicator.write([PAGE])
+
+
+async def _bring(by: Node, to: Node, records: list[Record], *hinted_for: bytes) -> list[int]:
+    """Return the numbers of those that are refused."""
+    reply = await by.overlay.ask(to.id, PutPackage(pack(records), hinted_for, ()), PutReply, timeout_s=5.0)
+    return [each.index for each in reply.refused]
+
+
+@pytest.mark.parametrize("strategy", [{}, {"grants_from": 1}, {"importers": (Identity(b"x" * 32).public_key.hex(),)}])
 @pytest.mark.parametrize("count", [2, 4])
 @pytest.mark.parametrize("is_hint", [False, True])
-def test_a_member_that_imports_pages_is_refused_by_every_owner(grants_from: int, count: int, is_hint: bool) -> None:
+def test_a_member_that_may_not_import_is_refused_by_every_owner(
+    strategy: dict[str, object], count: int, is_hint: bool
+) -> None:
     async def story(net: Net) -> None:
-        net.set_strategy(grants_from=grants_from)
-        for node in net.list[:count]:
-            node.start()
-        await net.all_ready()
-        net.grant([PAGE], net.list[1].identity, net.list[2 % count].identity)
-        await net.list[1].replicator.write([PAGE])
+        await _begin(net, count, **strategy)
         member, others = net.list[0], net.list[1:count]
         before = [node.store.find(PAGE.kind, PAGE.id) for node in others]
         for node in others:
             hinted_for = (others[-1].id,) if is_hint else ()
-            message = PutPackage(pack(sign_package(IMPORTED, member.identity)), hinted_for, ())
-            reply = await member.overlay.ask(node.id, message, PutReply, timeout_s=5.0)
-            assert [each.index for each in reply.refused] == [0, 1]
+            assert await _bring(member, node, sign_package(IMPORTED, member.identity), *hinted_for) == [0, 1]
         assert [node.store.find(PAGE.kind, PAGE.id) for node in others] == before
         assert all(node.store.find(IMPORTED[0].kind, IMPORTED[0].id) is None for node in others)
 
     network(count, story)
+
+
+def test_nobody_copies_from_a_liar_what_it_may_not_import() -> None:
+    """It has pages on its own disk, compares with the others like any owner, and one joins and fills its slots."""
+
+    async def story(net: Net) -> None:
+        await _begin(net, 3)
+        liar = net.list[0]
+        await liar.store.put(sign_package([imported(2)], liar.identity))
+        net.list[3].start()
+        await net.all_ready()
+        await net.until(lambda: all(n.replicator.refusals.authors[liar.identity.public_key] for n in net.list[1:]))
+        assert all(node.store.find(IMPORTED[0].kind, IMPORTED[0].id) is None for node in net.list[1:])
+
+    network(4, story, replicas=4)
+
+
+@pytest.mark.parametrize("flaw", ["no origin", "an origin of a fetched page", "a long origin", "of tomorrow"])
+def test_an_import_says_what_it_is(flaw: str) -> None:
+    async def story(net: Net) -> None:
+        await _begin(net, 3, admission="invited")
+        document = decode_document(imported(2).body)
+        long = encode_document(replace(document, origin="x" * 600))
+        made = {
+            "no origin": replace(imported(2), body=draft(2).body),
+            "an origin of a fetched page": replace(imported(2), epoch=5),
+            "a long origin": replace(imported(2), body=long),
+            "of tomorrow": replace(imported(2), at_ms=int(WALL * 1000) + 86_400_000),
+        }[flaw]
+        assert await _bring(net.list[0], net.list[1], sign_package([made], net.list[0].identity)) == [0]
+
+    network(3, story)

@@ -9,6 +9,18 @@ from machines import linked, village, wait_until
 from warcio.archiveiterator import ArchiveIterator
 
 pytestmark = pytest.mark.e2e
+OLD = b"""WARC/1.0\r
+WARC-Type: response\r
+WARC-Target-URI: http://old.example/\r
+WARC-Date: 2011-02-25T18:32:20Z\r
+WARC-Record-ID: <urn:uuid:f569983a-ef8c-4e62-b347-295b227c3e51>\r
+Content-Type: application/http; msgtype=response\r
+Content-Length: 73\r
+\r
+HTTP/1.1 200 OK\r
+Content-Type: text/html\r
+\r
+<title>Old</title><p>A quokka\r\n\r\n"""
 ROOMS = ["library", "pool", "museum"]
 
 
@@ -23,6 +35,11 @@ def test_a_crawl_is_exported_and_read_by_another_program(tmp_path: Path) -> None
         one.do("archive", "export", "town.wacz")
         lines = one.do("archive", "export", "town.jsonl", "--prefix", f"{origin}/pool", "--json")
         assert json.loads(lines)["captures"] == 1
+        (one.home / "old.warc").write_bytes(OLD)
+        said = one.do("archive", "import", "old.warc", "town.warc.gz")
+        assert "taken            1 pages" in said and "older than here  3" in said
+        wait_until("the import is found", lambda: one.urls("quokka") == ["http://old.example/"], 20)
+        assert one.do("archive", "import", "old.warc", "--json").count('"known": 1')
         one.stop()
     pages = {}
     with (one.home / "town.warc.gz").open("rb") as file:

@@ -22,6 +22,7 @@ from node.archive.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.job_progress import Followed
+from node.jobs.page_import import BroughtPage
 from node.web import CrawlerIdentity, WebServer
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
@@ -95,8 +96,11 @@ class FakeService:
     asked: list[SearchRequest] = field(default_factory=list)
     versions: list[Capture] = field(default_factory=list)  # besides those of PAGES
     unread: bool = False  # that a part of the archive is
+    unread_slot: int | None = 7
     fails_at: int = 0  # which reading of the archive ends with an error
     most_pages: int = 1000  # in one reading of it
+    brought: list[tuple[str, list[str], bool, bool]] = field(default_factory=list)
+    takes_in_vain: int = 0  # how often pages that are brought are not taken yet
     wishes: list[tuple[Wish, Key, int, bool]] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
@@ -206,8 +210,19 @@ class FakeService:
         captures.sort(key=lambda made: placement_key(made.url))
         rest = captures[bounds.pages :]
         more = placement_key(rest[0].url) if rest else None
-        unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == 7 or self.unread else []
+        unread = [UnreadPart(Slot(7), "nobody is there")] if wish.slot == self.unread_slot or self.unread else []
         return ArchivePart(captures[: bounds.pages], Counter(noarchive=1), unread, more)
+
+    async def take_pages(
+        self, captures: Sequence[Capture], file: str, *, dry_run: bool, crawl: bool
+    ) -> Sequence[BroughtPage]:
+        """A page is what its address says; nothing more of it is known here."""
+        self.brought.append((file, [each.url for each in captures], dry_run, crawl))
+        if self.takes_in_vain:
+            self.takes_in_vain -= 1
+            return [BroughtPage("later", "the network rests")] * len(captures)
+        states = ("known", "older", "refused")
+        return [BroughtPage(next((s for s in states if s in each.url), "taken"), each.url[-3:]) for each in captures]
 
     async def snapshot(self, url: str) -> Capture | None:
         page = PAGES.get(url)

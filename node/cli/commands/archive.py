@@ -7,6 +7,7 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 from urllib.parse import quote
@@ -17,6 +18,7 @@ from dht import Identity
 from node.archive.capture import Capture, ExportSummary
 from node.archive.export_digest import ExportDigest, signed_digest
 from node.archive.json_lines import write_json_lines
+from node.archive.parquet import write_parquet
 from node.archive.spf import write_spf
 from node.archive.wacz import write_wacz
 from node.archive.warc_writer import write_warc
@@ -31,25 +33,27 @@ from node.views.status import size
 PAGES = 500  # in one answer, at most
 URL_CHARS = 4000  # of all addresses in one request
 RESULTS = 100  # of a query, in one answer
+LINE_EVERY_S = 10.0  # a line of progress where there is no terminal
 
 Written = TypeVar("Written")
 Write = Callable[[Iterable[Capture], BinaryIO, float], ExportSummary]
-
-
+PARQUET = ".parquet"
 FORMATS: dict[str, Write] = {
     ".wacz": write_wacz,
     ".warc.gz": write_warc,
     ".jsonl": lambda captures, file, made_at: write_json_lines(captures, file),
     ".spf": write_spf,
+    PARQUET: lambda captures, file, made_at: write_parquet(captures, file),
 }
 
 
 def export(arguments: Namespace) -> int:
     """Export pages; return 1 where a part of the network could not be read."""
     out = Path(arguments.out)
-    write, asked = _format(out), _asked(arguments)
+    write, asked = _format(out, is_parquet=arguments.parquet), _asked(arguments)
     until, node = _instant(asked.get("at", "")), client(arguments)
     spool = ExportSpool(out.with_name(f"{out.name}.pages.part"), asked)
+    spool.read_again()
     try:
         _fetch(node, spool)
     finally:
@@ -60,7 +64,8 @@ def export(arguments: Namespace) -> int:
     digest = _digest(arguments, spool, summary, late, made_at)
     body = msgspec.json.format(msgspec.json.encode(digest)) + b"\n"
     _write_whole(out.with_name(f"{out.name}.digest.json"), lambda file: file.write(body))
-    spool.path.unlink()
+    if not digest.unread:
+        spool.path.unlink()
     _tell(arguments, digest)
     return 1 if digest.unread else 0
 
@@ -91,11 +96,13 @@ def _digest(
     return signed_digest(digest, Identity.load(key)) if key.exists() else digest
 
 
-def _format(out: Path) -> Write:
-    found = next((write for ending, write in FORMATS.items() if out.name.endswith(ending)), None)
-    if found is None:
+def _format(out: Path, *, is_parquet: bool) -> Write:
+    ending = PARQUET if is_parquet else next(filter(out.name.endswith, FORMATS), "")
+    if not ending:
         raise NothingToDo("OUT", f"{out.name!r} names no format", f"let it end with one of {', '.join(FORMATS)}")
-    return found
+    if ending == PARQUET and find_spec("pyarrow") is None:
+        raise NothingToDo(out.name, "needs pyarrow, which is not installed", 'install the extra: "dse-node[parquet]"')
+    return FORMATS[ending]
 
 
 def _instant(text: str) -> float | None:
@@ -111,13 +118,17 @@ def _instant(text: str) -> float | None:
 
 def _fetch(node: HttpClient, spool: ExportSpool) -> None:
     """Ask the node for what is left, and keep each answer."""
-    question = spool.question or spool.begin(_readings(node, spool))
+    question, shown_at = spool.question or spool.begin(_readings(node, spool)), time.monotonic()
     while not spool.is_whole:
         wanted = [*question.readings[spool.reading], ("limit", PAGES), ("content", "true")]
         body = node.get("/api/v1/documents", [*wanted, ("cursor", spool.cursor)] if spool.cursor else wanted)
         spool.add(body)
+        line = f"{spool.pages:,} pages, {_share(spool):.0%} read"
         if sys.stderr.isatty():
-            print(f"\r{spool.pages:,} pages, {_share(spool):.0%} read ", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() > shown_at + LINE_EVERY_S:
+            shown_at = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
     if sys.stderr.isatty():
         print(file=sys.stderr)
 
@@ -191,3 +202,5 @@ def _tell(arguments: Namespace, digest: ExportDigest) -> None:
     print_facts(facts)
     for part in digest.unread:
         print(f"not read: slot {part.get('slot')}: {plain(part.get('reason'))}", file=sys.stderr)
+    if digest.unread:
+        print("the same command asks for what was not read, and writes the file anew", file=sys.stderr)

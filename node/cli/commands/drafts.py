@@ -144,6 +144,8 @@ def _draft_request(arguments: Namespace, newest: Strategy) -> DraftRequest:
         gone=[node.lower() for node in arguments.gone],
         admit=[parse_admitter(text) for text in arguments.admit],
         revoke=[parse_revocation(text) for text in arguments.revoke],
+        importers=[key.lower() for key in arguments.importer],
+        no_importers=[key.lower() for key in arguments.no_importer],
         publishers=[_publisher(text) for text in arguments.publisher],
         slot_bits=_slot_bits(arguments, newest),
         effective_in_s=_seconds("--effective-in", arguments.effective_in) or 0,

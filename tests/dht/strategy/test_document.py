@@ -137,6 +137,16 @@ def test_who_may_invite_and_what_is_revoked_is_signed_and_a_document_without_say
         check_bounds(msgspec.structs.replace(wanted, admitters=(Admitter(key),) * 65))
 
 
+def test_who_may_import_is_signed_and_a_document_without_says_nothing_of_it() -> None:
+    first = parse_document(network().first.document)
+    assert b"importers" not in network().first.document
+    wanted = msgspec.structs.replace(first, importers=("ab" * 32,))
+    assert parse_document(sign_strategy(encode_document(wanted), ALICE).document) == wanted
+    for keys in (("ab" * 31,), ("AB" * 32,), ("ab" * 32,) * 65):
+        with pytest.raises(BadStrategy, match="importers"):
+            check_bounds(msgspec.structs.replace(wanted, importers=keys))
+
+
 def test_who_is_gone_is_signed_and_a_document_without_says_nothing_of_it() -> None:
     first = parse_document(network().first.document)
     assert b"gone" not in network().first.document

@@ -64,6 +64,17 @@ def test_who_is_gone_is_named_from_now_on_until_nothing_of_it_can_be_about() -> 
         drafted(DraftRequest({}, gone=["abc"]))
 
 
+def test_who_may_import_is_named_and_left_out_again() -> None:
+    made = drafted(DraftRequest({}, importers=[KEY, KEY]), importers=(OTHER,))
+    assert made.importers == (OTHER, KEY) and not made.needs
+    assert drafted(DraftRequest({}, importers=[KEY])).needs == (Need("imports"),)
+    assert drafted(DraftRequest({}, no_importers=[KEY]), importers=(OTHER, KEY)).importers == (OTHER,)
+    with pytest.raises(BadStrategy, match="--no-importer"):
+        drafted(DraftRequest({}, no_importers=[KEY]))
+    with pytest.raises(BadStrategy, match="hex digits"):
+        drafted(DraftRequest({}, importers=[KEY[1:]]))
+
+
 def test_whoever_switches_a_rule_names_what_nodes_must_know_for_it() -> None:
     """As a network that begins with the rule does; what is named already, and with a day, stays as it is."""
     attested = drafted(DraftRequest({"admission": "attested"}))

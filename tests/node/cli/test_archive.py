@@ -16,7 +16,7 @@ from node.archive.spf import read_spf
 from node.archive.wacz import read_wacz
 from node.archive.warc_reader import read_warc
 from node.cli.main import main
-from tests.node.conftest import PAGES
+from tests.node.conftest import PAGES, capture
 
 PYTHON, CHINESE, EVIL = PAGES
 CONTENTS = {url: PAGES[url]["content"] for url in (PYTHON, CHINESE)}
@@ -105,3 +105,23 @@ def test_what_could_not_be_read_is_named_and_what_was_typed_wrong_too(export: An
     for words in (["all.zip"], ["all.jsonl", "--at", "soon"], ["all.jsonl", "--site", "a", "--query", "b"]):
         assert export(*words) == 2
     assert json.loads((tmp_path / "all.jsonl.digest.json").read_text())["captures"] == 2
+
+
+def test_what_was_not_read_is_asked_for_by_the_same_command_and_no_page_comes_twice(
+    export: Any, site: Any, tmp_path: Path, capsys: Any
+) -> None:
+    """An owner died in the middle: its slot is named, and is read once it is back."""
+    site.service.unread = True
+    assert export("all.jsonl") == 1
+    assert "the same command asks for what was not read" in capsys.readouterr().err
+    assert (tmp_path / "all.jsonl.pages.part").exists()
+    assert export("all.jsonl") == 1, "it is not back yet"
+    site.service.unread = False
+    site.service.versions = [capture(PAGES[PYTHON] | {"url": "http://back.test/", "fetched_at": 1.5})]
+    site.service.wishes.clear()
+    site.service.unread_slot = None
+    assert export("all.jsonl") == 0
+    assert [wish.slot for wish, *_ in site.service.wishes] == [7]
+    assert sorted(c.url for c in _captures(tmp_path / "all.jsonl")) == sorted([*CONTENTS, "http://back.test/"])
+    assert _digest(tmp_path / "all.jsonl").unread == []
+    assert not (tmp_path / "all.jsonl.pages.part").exists()

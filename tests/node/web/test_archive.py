@@ -6,6 +6,7 @@ import re
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -62,6 +63,26 @@ def test_a_wrong_reading_names_its_parameter(site: Any, query: str, detail: str)
     reply = site.get(f"/api/v1/documents?{query}")
     assert reply.status == 400
     assert detail in reply.json["detail"]
+
+
+def test_pages_are_taken_from_the_operator_alone_within_bounds(site: Any, token: str) -> None:
+    page = msgspec.to_builtins(replace(capture(PAGES[PYTHON]), url="http://a.test/"))
+    order = {"file": "a.warc", "pages": [page], "crawl": True}
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+
+    def send(**more: object) -> Any:
+        return site.send("POST", "/api/v1/import", msgspec.json.encode(order | more), **headers)
+
+    assert (
+        site.send("POST", "/api/v1/import", msgspec.json.encode(order), **headers | {"Authorization": ""}).status == 401
+    )
+    assert site.service.brought == []
+    assert send().json == {"pages": [{"state": "taken", "reason": "st/"}]}
+    assert site.service.brought == [("a.warc", ["http://a.test/"], False, True)]
+    for more in ({"pages": [page] * 1001}, {"file": 1}, {"page": []}, {"pages": [{"url": "x"}]}, {"file": "x" * 3000}):
+        assert send(**more).status == 400
+    assert send(file="x" * (33 << 20)).status == 413
+    assert len(site.service.brought) == 1
 
 
 def test_cdx_lines_say_which_versions_there_are(site: Any) -> None:

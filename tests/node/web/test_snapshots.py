@@ -44,6 +44,14 @@ def test_what_is_not_html_is_shown_as_text_and_headers_cannot_be_forged(site: An
     assert content_type(odd) == "text/html; charset=utf-8"
 
 
+def test_a_copy_that_was_imported_says_where_it_comes_from(site: Any) -> None:
+    made = capture(PAGES["http://docs.python.test/3/tutorial/appetite.html"])
+    site.service.versions = [replace(made, url="http://old.test/", origin="<b>.warc.gz urn:uuid:1", captured_at=5.0)]
+    page = site.get("/cache?url=http://old.test/&at=1970").text
+    assert "as it was on 1970-01-01, taken from &lt;b&gt;.warc.gz urn:uuid:1 and not fetched here" in page
+    assert "not fetched here" not in site.get(f"/cache?url={PYTHON}").text
+
+
 def test_no_copy_is_a_kind_404(site: Any) -> None:
     reply = site.get("/cache?url=http%3A%2F%2Fnobody.test%2F", Accept="text/html")
     assert reply.status == 404

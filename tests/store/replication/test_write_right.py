@@ -42,7 +42,7 @@ def test_what_needs_a_grant() -> None:
     assert needs_grant(Kind.DOCUMENT, 5, 5) and needs_grant(Kind.VISIT, 5, 5) and needs_grant(Kind.HOST, 5, 5)
     assert not needs_grant(Kind.DOCUMENT, 4, 5), "it was written before"
     assert not needs_grant(Kind.VISIT, 0, 5), "anybody may find a URL"
-    assert needs_grant(Kind.DOCUMENT, 0, 5), "a page is written under a lease"
+    assert not needs_grant(Kind.DOCUMENT, 0, 5), "an import is taken for who its author is: test_import_right.py"
     assert not needs_grant(Kind(77), 9, 5)
 
 
