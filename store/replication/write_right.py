@@ -61,6 +61,7 @@ class Ruling(NamedTuple):
 def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
     """Tell whether a version must prove its lease. A found URL, which has epoch 0, need not; in every network a page
     of that epoch must, which nobody fetched here, and one that stands beside a newer one."""
+    kind = Kind.DOCUMENT if kind == Kind.FORMER else kind  # by the grant of the page in it
     if kind == Kind.STANDING or (kind == Kind.DOCUMENT and not epoch):
         return True
     return bool(grants_from) and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST) and epoch >= grants_from
@@ -241,7 +242,7 @@ class WriteRight:
 
 def _written(record: Record) -> Record:
     """What was written under a lease: a record, or the page that it holds."""
-    return page_in(record) if record.kind == Kind.STANDING else record
+    return page_in(record) if record.kind in (Kind.STANDING, Kind.FORMER) else record
 
 
 def _verdict(words: Sequence[bool | None]) -> str:
