@@ -8,6 +8,7 @@ log (`ChangeLog`).
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
@@ -322,8 +323,7 @@ class RecordStore:
             return 0
         while after:
             self._ledger.filing.today = self.today
-            start = after
-            count, after = await self._queue.run(lambda: self._ledger.thin(start))
+            count, after = await self._queue.run(partial(self._ledger.thin, after))
             total += count
             await asyncio.sleep(_THINNING_REST_S)
         self._thinned = mark

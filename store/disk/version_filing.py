@@ -86,9 +86,7 @@ class VersionFiling:
         erased_upto = max((at for id, at in named if is_erasure(id)), default=-1)
         instants = [at for id, at in named if not is_erasure(id)]
         kept = self.policy.kept(instants, self.today, erased_upto)
-        return {
-            id for id, at in named if (self.policy.is_young(at, self.today) if is_erasure(id) else at in kept)
-        }
+        return {id for id, at in named if (self.policy.is_young(at, self.today) if is_erasure(id) else at in kept)}
 
 
 def _named(rows: Iterable[CatalogRow]) -> list[tuple[bytes, int]]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from dht import DocumentId, Key
 from store.record.document import Document, decode_document, document_flaw
-from store.record.package import MAX_RECORD_BYTES, encode_head, forgeries
+from store.record.package import MAX_RECORD_BYTES, forgeries
 from store.record.record import Kind, Record, Version, digest_of
 from store.record.standing_page import encode_page, page_in
 from store.record.version_policy import DAY_MS, MOST_DAYS

@@ -203,6 +203,8 @@ class FakeService:
         pages = [page for url, page in PAGES.items() if scope.accepts(url) and isinstance(page["fetched_at"], float)]
         captures = [made for made in self.versions if scope.accepts(made.url)]
         captures += [capture(page) for page in pages if placement_key(page["url"]) >= start]
+        if wish.at is not None:
+            captures = _as_of(captures, wish.at)
         captures.sort(key=lambda made: placement_key(made.url))
         rest = captures[bounds.pages :]
         more = placement_key(rest[0].url) if rest else None
@@ -287,6 +289,15 @@ class FakeService:
         if b"signatures" not in document:
             raise BadStrategy("signatures", "1 of 2 that are needed", "let another publisher sign it")
         return {"version": 4}
+
+
+def _as_of(captures: Sequence[Capture], at: float) -> list[Capture]:
+    """The newest version of each page up to an instant, else its oldest one."""
+    found: dict[str, Capture] = {}
+    for made in sorted(captures, key=lambda made: made.captured_at):
+        if made.captured_at <= at or made.url not in found:
+            found[made.url] = made
+    return list(found.values())
 
 
 def capture(page: Json) -> Capture:

@@ -112,7 +112,9 @@ def test_what_asks_not_to_be_found_erases_and_what_has_gone_does_not(status: int
 def test_there_is_one_erasure_of_a_page_the_last_of_all_ids() -> None:
     first, second = (filed(page(at, gone=True, text="")) for at in (0.0, 60.0))
     assert first is not None and second is not None and flaws([first, second]) == ["", ""]
-    assert first.id == second.id == former_range(page().id)[1] and is_erasure(first.id) and second.version > first.version
+    assert (
+        first.id == second.id == former_range(page().id)[1] and is_erasure(first.id) and second.version > first.version
+    )
     assert not is_erasure(former_of(page()).id)
     assert first.expires_day == DAY + MOST_DAYS, "it outlives all that it erased"
 

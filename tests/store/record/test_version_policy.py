@@ -1,5 +1,7 @@
 """Owners that have different parts of a page's versions keep the same, and time only ever takes away."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,7 +42,7 @@ def test_the_newest_stay_and_of_others_fewer_the_older_they_are() -> None:
     kept = sorted(policy.kept(daily, TODAY), reverse=True)
     ages = [TODAY - each // DAY_MS for each in kept]
     assert ages[:30] == [0, 0, *range(1, 29)] and ages[2] == 1
-    assert all(b - a == 8 for a, b in zip(ages, ages[1:], strict=False) if 48 < a < 340), ages
+    assert all(b - a == 8 for a, b in pairwise(ages) if 48 < a < 340), ages
     assert max(ages) <= 400 and len(ages) < 100
 
 
