@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from store.disk.catalog import Catalog
 from store.disk.row_table import CatalogRow
-from store.record.document import decode_document
-from store.record.former_page import erases, filed, is_erasure, name_of
+from store.record.former_page import filed, is_erasure, name_of
 from store.record.record import Kind, Record
 from store.record.version_policy import VersionPolicy
 
@@ -45,7 +44,7 @@ class VersionFiling:
             return Filing()
         found: dict[bytes, dict[bytes, Record]] = {}
         for record in (*self._replaced(fresh), *late):
-            former = record if record.kind == Kind.FORMER else filed(record)
+            former = record if record.kind == Kind.FORMER else _filed(record)
             if former is not None:
                 same = found.setdefault(name_of(former.id), {})
                 if former.id not in same or former.version > same[former.id].version:
@@ -70,15 +69,11 @@ class VersionFiling:
         return went, b"" if is_last else whole[-1][-1].id
 
     def _replaced(self, fresh: Replacing) -> Iterable[Record]:
-        """The pages that are replaced, and those that erase what came before them."""
+        """The pages that are replaced by others, not just moved."""
         for record, row in fresh:
-            if record.kind != Kind.DOCUMENT:
-                continue
-            if not record.content and erases(decode_document(record.body)):
-                yield record
-            is_other = row is not None and row.version != record.version.short
-            if is_other and row is not None and (page := self._read(row)) is not None:
-                yield page
+            if record.kind == Kind.DOCUMENT and row is not None and row.version != record.version.short:
+                page = self._read(row)
+                yield from () if page is None else (page,)
 
     def _kept(self, named: Iterable[tuple[bytes, int]]) -> set[bytes]:
         """Of all versions of a page by id and instant, the ids of those that are kept."""
@@ -87,6 +82,12 @@ class VersionFiling:
         instants = [at for id, at in named if not is_erasure(id)]
         kept = self.policy.kept(instants, self.today, erased_upto)
         return {id for id, at in named if (self.policy.is_young(at, self.today) if is_erasure(id) else at in kept)}
+
+
+def _filed(page: Record) -> Record | None:
+    """What is to keep a page; an erasure is brought by whoever knows that the page may erase others."""
+    former = filed(page)
+    return None if former is None or is_erasure(former.id) else former
 
 
 def _named(rows: Iterable[CatalogRow]) -> list[tuple[bytes, int]]:

@@ -49,6 +49,12 @@ def filed(page: Record) -> Record | None:
     return None if document.noarchive or is_empty or size > MAX_RECORD_BYTES else former
 
 
+def erasure_of(page: Record) -> Record | None:
+    """Return the record that drops what came before a page, None where it drops nothing."""
+    former = None if page.kind != Kind.DOCUMENT or page.content else filed(replace(page, content=b""))
+    return former if former is not None and is_erasure(former.id) else None
+
+
 def erases(document: Document) -> bool:
     """Tell whether a version takes those before it along: its page must not be found, and has not merely gone."""
     return document.gone and document.status not in NO_MORE

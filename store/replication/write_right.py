@@ -33,6 +33,7 @@ from dht import (
 )
 from store.config import StoreConfig
 from store.disk.known_grants import KnownGrants
+from store.record.former_page import is_erasure
 from store.record.package import MAX_RECORDS
 from store.record.record import Draft, Kind, Record
 from store.record.standing_page import page_in
@@ -43,7 +44,7 @@ log = logging.getLogger(__name__)
 
 WITHOUT = "nothing proves that its author held the slot's lease"
 UNKNOWN = "its grant is signed by too few candidates of the slot, and nobody who is ready for it has the record"
-WEAK = "most owners of its slot do not endorse the grant of a version that is to stand"
+WEAK = "most owners of its slot do not endorse the grant of a version that is to stand, or to erase others"
 LATER = "too few candidates of the slot signed its grant, and others cannot be asked now; send it again later"
 ASKED_MOST = 3  # who is ready for a slot, about one record
 
@@ -83,7 +84,7 @@ class WriteRight:
         """Judge records that a peer brings together with these grants; with `asks` owners say which of those that are
         new here and seem weak they endorse."""
         grants_from = self._overlay.view.strategy.grants_from
-        needing = [n for n, r in enumerate(records) if needs_grant(r.kind, r.version.epoch, grants_from)]
+        needing = [n for n, record in enumerate(records) if self._needs_grant(record, grants_from)]
         rulings = [Ruling()] * len(records)
         if not needing:
             return rulings
@@ -98,8 +99,15 @@ class WriteRight:
                 doubtful.append(n)
         pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
-            rulings[n] = rulings[n]._replace(reason=reason, is_final=reason not in (LATER, WEAK))
+            is_final = reason != LATER and (reason != WEAK or records[n].kind != Kind.STANDING)
+            rulings[n] = rulings[n]._replace(reason=reason, is_final=is_final)
         return rulings
+
+    @staticmethod
+    def _needs_grant(record: Record, grants_from: int) -> bool:
+        """Whether a record needs a grant: also one of before there were grants, where it would erase others."""
+        is_bold = grants_from > 0 and _overrules(record)
+        return is_bold or needs_grant(record.kind, record.version.epoch, grants_from)
 
     async def _ask_about_news(self, pairs: Sequence[tuple[Record, SignedGrant]]) -> None:
         news = {g: r for r, g in pairs if not (self.is_strong(g, r.key) or self._known.has(g))}
@@ -189,7 +197,7 @@ class WriteRight:
 
     def _needs_no_word(self, record: Record, grant: SignedGrant) -> bool:
         """Whether a grant alone says that a record may be kept. Two candidates make no version stand."""
-        return self.is_strong(grant, record.key) if record.kind == Kind.STANDING else self.is_known(grant)
+        return self.is_strong(grant, record.key) if _overrules(record) else self.is_known(grant)
 
     async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[str]:
         """Why each of some records is not taken, as others say; "" where it is."""
@@ -197,10 +205,10 @@ class WriteRight:
             return []
         if not self._questions.take(peer, self._clock().steady, len(pairs)):
             return [LATER] * len(pairs)
-        await self.ask_owners([record for record, _ in pairs if record.kind == Kind.STANDING])
-        said = iter(await self._ask_ready(peer, [pair for pair in pairs if pair[0].kind != Kind.STANDING]))
+        await self.ask_owners([record for record, _ in pairs if _overrules(record)])
+        said = iter(await self._ask_ready(peer, [pair for pair in pairs if not _overrules(pair[0])]))
         return [
-            next(said) if record.kind != Kind.STANDING else "" if self.is_strongly_written(record) else WEAK
+            next(said) if not _overrules(record) else "" if self.is_strongly_written(record) else WEAK
             for record, _ in pairs
         ]
 
@@ -243,6 +251,11 @@ class WriteRight:
 def _written(record: Record) -> Record:
     """What was written under a lease: a record, or the page that it holds."""
     return page_in(record) if record.kind in (Kind.STANDING, Kind.FORMER) else record
+
+
+def _overrules(record: Record) -> bool:
+    """Whether a record stands against others that two candidates cannot overrule: then most owners must endorse it."""
+    return record.kind == Kind.STANDING or (record.kind == Kind.FORMER and is_erasure(record.id))
 
 
 def _verdict(words: Sequence[bool | None]) -> str:

@@ -9,7 +9,7 @@ from store import Document, Kind, MemoryDisk, Record, RecordStore, encode_docume
 from store.disk.file_system import Disk
 from store.disk.store_check import check_store
 from store.disk.version_filing import THINNED_AT_ONCE
-from store.record.former_page import KEPT_DAYS, filed, former_of
+from store.record.former_page import KEPT_DAYS, erasure_of, filed, former_of
 from store.record.standing_page import page_in
 from store.record.version_policy import VersionPolicy
 from tests.store.support import CONFIG, DAY, WALL, StillClock, draft, records, url
@@ -150,9 +150,14 @@ async def test_more_rows_than_are_looked_at_together_are_all_thinned() -> None:
 
 async def test_a_page_that_must_not_be_found_takes_its_versions_along_for_good() -> None:
     store = opened(MemoryDisk(), StillClock(WALL + 900.0))
+    gone = page(200.0, gone=True, text="")
+    erasure = erasure_of(gone)
+    assert erasure is not None and erasure_of(page(0.0)) is None
     await store.put([page(0.0)])
     await store.put([page(100.0)])
-    await store.put([page(200.0, gone=True, text="")])
+    await store.put([gone])
+    assert kept(store) == ["<p>at 0.0", "<p>at 100.0"], "whoever judges writes says what it may erase"
+    await store.put([erasure])
     assert kept(store) == [""], "the erasure itself"
     await store.put([page(50.0), former_of(page(100.0))])
     assert kept(store) == [""]
