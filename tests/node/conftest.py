@@ -93,7 +93,7 @@ class FakeService:
     total: int | None = None
     why: list[Json] = field(default_factory=list)
     asked: list[SearchRequest] = field(default_factory=list)
-    versions: list[Capture] = field(default_factory=list)  # besides those of PAGES
+    versions: list[Capture] = field(default_factory=list)  # former ones of PAGES, or of others
     unread: bool = False  # that a part of the archive is
     fails_at: int = 0  # which reading of the archive ends with an error
     most_pages: int = 1000  # in one reading of it
@@ -201,7 +201,8 @@ class FakeService:
         bounds = replace(bounds, pages=min(bounds.pages, self.most_pages))
         scope = scope_of(wish, 8, lambda url: [placement_key(url)], lambda site: shards(site)[:1])
         pages = [page for url, page in PAGES.items() if scope.accepts(url) and isinstance(page["fetched_at"], float)]
-        captures = [made for made in self.versions if scope.accepts(made.url)]
+        has_formers = wish.all_versions or wish.at is not None
+        captures = [made for made in self.versions if scope.accepts(made.url)] if has_formers else []
         captures += [capture(page) for page in pages if placement_key(page["url"]) >= start]
         if wish.at is not None:
             captures = _as_of(captures, wish.at)
