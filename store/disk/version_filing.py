@@ -76,7 +76,7 @@ class VersionFiling:
                 yield from () if page is None else (page,)
 
     def _kept(self, named: Iterable[tuple[bytes, int]]) -> set[bytes]:
-        """Of all versions of a page by id and instant, the ids of those that are kept."""
+        """The ids of those that are kept, of all versions of a page by id and instant."""
         named = list(named)
         erased_upto = max((at for id, at in named if is_erasure(id)), default=-1)
         instants = [at for id, at in named if not is_erasure(id)]
