@@ -18,8 +18,8 @@ from node.config.data_dir import write_secret
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-# older programs take everybody for a member, and so others for owners, and sign no grants
-NEEDS = (Need("admission"), Need("grants"))
+# older programs take everybody for a member, and so others for owners, sign no grants, and refuse former versions
+NEEDS = (Need("admission"), Need("grants"), Need("former-versions"))
 FORMER = {"former_last": 2, "former_days": 365}  # of a page that changes every day some forty versions
 INVITED = {
     "admission": "invited",
