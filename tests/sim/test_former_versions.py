@@ -105,9 +105,21 @@ def test_every_owner_has_the_same_versions_and_a_page_is_read_as_it_was_on_a_day
             assert await read(node, Wish(urls=(PAGE,), at=instants[0] - DAY_S)) == ["first"], "there is none before it"
             assert await read(node, Wish(urls=(PAGE,), at=world.loop.clock()().wall)) == ["fourth"]
         assert not [node for node in world.running() if node.node_core.index.searcher.lied]
+        await withheld(world, maker, instants[1])
         await taken_back(world, maker)
 
     simulate(scenario, PLAN)
+
+
+async def withheld(world: World, maker: Maker, at: float) -> None:
+    """The page forbids copies: none of any version is shown, and all are kept, should it change its mind."""
+    maker.headers = (*HTML, ("X-Robots-Tag", "noarchive"))
+    await changed(world, maker, "fifth")
+    await world.until(lambda: all_keep(world, "first", "second", "third", "fourth"), 900.0)
+    for node in world.running():
+        for wish, count in ((Wish(urls=(PAGE,), all_versions=True), 5), (Wish(urls=(PAGE,), at=at), 1)):
+            part = await node.node_core.store.reader.read(wish, FIRST, WHOLE, content=True)
+            assert (part.captures, part.left_out["noarchive"], part.unread) == ([], count, [])
 
 
 async def taken_back(world: World, maker: Maker) -> None:
@@ -122,7 +134,7 @@ async def taken_back(world: World, maker: Maker) -> None:
         await world.restart(node)
     await world.until(lambda: take_census(world.running()).visits[PAGE].state == VisitState.GONE, 900.0)
     await crawled(world)
-    assert len(kept(sleeper)) == 3
+    assert len(kept(sleeper)) == 4
     await world.restart(sleeper)
     await world.until(lambda: all_keep(world, ""), 900.0)  # the erasure alone
     await crawled(world)

@@ -46,6 +46,15 @@ def test_the_newest_stay_and_of_others_fewer_the_older_they_are() -> None:
     assert max(ages) <= 400 and len(ages) < 100
 
 
+def test_a_span_is_thinned_out_at_once_when_the_whole_of_it_is_old_enough() -> None:
+    policy, first = VersionPolicy(0, 1000), 64 * 300
+    week = [(first + day) * DAY_MS for day in range(8)]
+    assert policy.kept(week, first + 8 + 31) == {*week} and policy.kept(week, first + 8 + 32) == {week[-1]}
+    weeks = [(first + 8 * n + 7) * DAY_MS for n in range(8)]
+    assert policy.kept(weeks, first + 64 + 364) == {*weeks} and policy.kept(weeks, first + 64 + 365) == {weeks[-1]}
+    assert policy.kept(weeks[-1:], first + 63 + 1000) and not policy.kept(weeks[-1:], first + 63 + 1001)
+
+
 def test_no_page_has_more_versions_than_readers_are_told() -> None:
     hourly = range(at(MOST_DAYS), at(-1), DAY_MS // 4)
     for shift in range(0, 64, 7):
