@@ -104,6 +104,16 @@ class Ledger:
             self._index(self._keep([r for r, _ in come]), [row for _, row in come], filing.went)
         return {(r.kind, r.id): r.version for r, _ in come}
 
+    def expire(self, rows: Sequence[CatalogRow], today: int) -> None:
+        """Take out rows whose time is over, and keep of pages what the policy keeps longer. Raises MachineRefuses."""
+        self.filing.today = today
+        policy = self.filing.policy
+        for row in rows:
+            if row.kind == Kind.DOCUMENT and policy.is_young(row.version.at_ms, today):
+                page = self._stored(row)
+                self._commit([], [] if page is None else [page])
+        self.remove(rows, today)
+
     def thin(self, after: bytes) -> tuple[int, bytes]:
         """Drop former versions that are kept no more, of some that come after an id; return how many went, and the id
         to go on after, b"" at the end. Raises MachineRefuses."""

@@ -271,12 +271,13 @@ class RecordStore:
         await self._queue.run(drop)
 
     async def expire(self, today: int) -> int:
-        """Drop records whose expiry day is before `today`, and tombstones past their time; returns how many went."""
+        """Drop records whose expiry day is before `today`, and tombstones past their time; returns how many went. Pages
+        become former versions where the policy keeps these longer."""
 
         def step() -> int:
             rows = self._catalog.expired(today, _EXPIRED_AT_ONCE)
             if rows:
-                self._ledger.remove(rows, today)
+                self._ledger.expire(rows, today)
                 self._recent.clear()
             return len(rows)
 

@@ -45,7 +45,7 @@ class VersionFiling:
         found: dict[bytes, dict[bytes, Record]] = {}
         for record in (*self._replaced(fresh), *late):
             former = record if record.kind == Kind.FORMER else _filed(record)
-            if former is not None:
+            if former is not None and former.expires_day >= self.today:
                 same = found.setdefault(name_of(former.id), {})
                 if former.id not in same or former.version > same[former.id].version:
                     same[former.id] = former

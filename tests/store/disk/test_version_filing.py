@@ -240,3 +240,18 @@ async def test_they_leave_when_their_time_is_over() -> None:
     await store.expire(DAY + 4)
     assert kept(store) == [], "its author let nobody keep it longer"
     store.close()
+
+
+async def test_a_page_that_nobody_could_fetch_for_a_year_stays_as_a_former_version_where_these_are_kept_longer() -> (
+    None
+):
+    clock = StillClock(WALL + (KEPT_DAYS + 1) * DAY_S)
+    long, usual = (opened(MemoryDisk(), StillClock(WALL + 400.0), VersionPolicy(2, days)) for days in (900, 365))
+    for store in (long, usual):
+        await store.put([page(0.0), records(replace(draft(2, days=3), content=b"<p>short"))[0]])
+        store._clock = clock
+        await store.expire(store.today)
+        assert shown(store) == "" and kept(store, 2) == []
+    assert kept(long) == ["<p>at 0.0"] and kept(usual) == []
+    for store in (long, usual):
+        store.close()
