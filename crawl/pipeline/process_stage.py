@@ -58,7 +58,7 @@ class ProcessStage:
         elif fetched is not None and outcome.follow_up == FollowUp.SITEMAP:
             delivery = await self.sitemaps.read_submitted(task, visit, fetched)
         elif outcome.follow_up == FollowUp.GONE:  # without a request where the site's rules say so
-            url, status = (fetched.url, fetched.status) if fetched is not None else (visit.url, visit.status)
+            url, status = (fetched.url, fetched.status) if fetched is not None else (visit.url, 0)
             delivery.page = gone_page(url, status, self.clock().wall)
         if delivery.outcome is not None and is_outlived(task.visit, delivery.outcome):
             delivery.outcome = forgotten(delivery.outcome)

@@ -18,7 +18,7 @@ DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 FEATURES = frozenset(
-    {"unknown-records", "admission", "grants", "invitations", "gone", "imports"}
+    {"unknown-records", "admission", "grants", "invitations", "gone", "imports", "former-versions"}
 )  # what this program has of what one may need
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
@@ -112,6 +112,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     revoked: tuple[Revocation, ...] = ()
     witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
     importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
+    former_last: int = 0  # former versions of a page that are kept in any case, the newest
+    former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -163,10 +165,9 @@ def encode_document(strategy: Strategy) -> bytes:
             del fields[name]
     if strategy.admission == "open":  # as it is without the field, which older programs do not know
         del fields["admission"]
-    if not strategy.grants_from:
-        del fields["grants_from"]
-    if not strategy.witness_permille:
-        del fields["witness_permille"]
+    for name in ("grants_from", "witness_permille", "former_last", "former_days"):
+        if not fields[name]:
+            del fields[name]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 

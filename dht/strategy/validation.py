@@ -44,6 +44,7 @@ MAX_ADMISSION_CHARS = 32
 MAX_PUZZLE_BITS = 28  # some minutes of one core
 GRACE_S = (60, 30 * 86400)
 MAX_WITNESS_PERMILLE = 30  # what a site bears that is asked again, and a network in which nobody lies
+MAX_FORMER_LAST, MAX_FORMER_DAYS = 100, 3650  # a record is kept for ten years at most
 MAX_INSTANT = 1 << 53  # exact in every JSON reader
 MAX_NUMBER = 1 << 31
 KEY_HEX = 64  # digits of a public key
@@ -103,6 +104,10 @@ def check_bounds(strategy: Strategy) -> None:
     _require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
     _check_range("grants_from", strategy.grants_from, 0, MAX_INSTANT)
     _check_range("witness_permille", strategy.witness_permille, 0, MAX_WITNESS_PERMILLE)
+    _check_range("former_last", strategy.former_last, 0, MAX_FORMER_LAST)
+    _check_range("former_days", strategy.former_days, 0, MAX_FORMER_DAYS)
+    is_told = strategy.former_days > 0 or not strategy.former_last
+    _require(is_told, "former_last", f"is {strategy.former_last} for 0 days", "set former_days, too: 365 for a year")
     _check_count("blocked", strategy.blocked, MAX_BLOCKED)
     for node in strategy.blocked:
         _check_hex("blocked", node, KEY_BYTES)

@@ -40,12 +40,15 @@ class ArchiveScope:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a reader asks for: URLs that are alike to one by a match type, or all there is, of one slot or any."""
+    """What a reader asks for: URLs that are alike to one by a match type, or all there is, of one slot or any; of each
+    page the version that is shown, or all, or the one that was the newest at an instant (else the oldest)."""
 
     url: str = ""
     match: MatchType = "exact"
     urls: tuple[str, ...] = ()  # these alone
     slot: Slot | None = None
+    at: float | None = None  # Unix seconds
+    all_versions: bool = False
 
 
 def wish_of(url: str, match: str) -> Wish:

@@ -200,7 +200,8 @@ def _add_archive(verbs: Verbs) -> None:
     export.add_argument("--prefix", default="", metavar="URL", help="only URLs that begin so")
     export.add_argument("--query", default="", metavar="Q", help="only the results of a search")
     export.add_argument("--parquet", action="store_true", help="write Parquet, whatever OUT is called")
-    export.add_argument("--at", default="", metavar="DATE", help="only what was fetched up to then: 2026-11-24")
+    export.add_argument("--at", default="", metavar="DATE", help="pages as they were at the end of 2026-11-24")
+    export.add_argument("--all-versions", action="store_true", help="all versions that are kept, with --at up to then")
     _place(export, url=True, json=True)
     example = "dse-node archive import CC-MAIN-2026.warc.gz --dry-run"
     take = _verb(archive, "import", "archive_import:take", "bring pages from archives into the network", example)

@@ -1,5 +1,7 @@
 """Sweeps off this node's disk what the strategy takes back, and says when it is gone.
 
+It is also who tells the store which former versions of pages the strategy keeps.
+
 What is taken back is hidden and refused from the moment that the strategy is in force (`store/record/denial.py`). The
 sweep looks through all that lies here, once for each change of denials, also after a restart; index and fingerprints
 follow from it. Of what a blocked node says became of a URL only the URL stays, as every owner words it alike, so that
@@ -15,7 +17,7 @@ from crawl import Visit, reach
 from dht import Clock, Identity, Overlay, placement_key, shards
 from node.crawling.ingest import visit_draft
 from node.crawling.store_change_feed import visit_of
-from store import Kind, Record, RecordStore, sign_package
+from store import Kind, Record, RecordStore, VersionPolicy, sign_package
 
 log = logging.getLogger(__name__)
 LOOK_EVERY_S = 1.0  # at the strategy in force
@@ -95,7 +97,9 @@ class DenialSweep:
         return taken
 
     def _follow(self) -> None:
-        self._store.denial.follow(self._overlay.view.strategy, self._clock().steady)
+        strategy = self._overlay.view.strategy
+        self._store.denial.follow(strategy, self._clock().steady)
+        self._store.keep_versions(VersionPolicy(strategy.former_last, strategy.former_days))
 
     def _parts(self) -> Iterator[list[Record]]:
         """Yield what is denied: pages first, of the hosts that rules name before others, for indexes wait for them."""

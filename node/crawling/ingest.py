@@ -9,10 +9,11 @@ from typing import Protocol
 
 from crawl import Page, Visit, encode_visit, reach
 from dht import Clock, Key, document_id, placement_key
-from store import MAX_MEDIA_TYPE_CHARS, Document, Draft, Kind, encode_document
+from store import KEPT_DAYS, MAX_MEDIA_TYPE_CHARS, Document, Draft, Kind, encode_document
 
 DAY_S = 86_400
-KEEP_DOCUMENT_DAYS = 365  # a page that nobody could fetch for a year leaves the answers
+KEEP_DOCUMENT_DAYS = KEPT_DAYS  # a page that nobody could fetch for a year leaves the answers
+KEEP_GONE_DAYS = KEEP_DOCUMENT_DAYS + 2  # longer than the page that it replaces, clocks apart, or that would come back
 KEEP_VISIT_DAYS = 730  # URL state outlives its document, so that a vanished page is not found "new"
 
 
@@ -74,6 +75,8 @@ class Ingest:
     def _expires_day(self, page: Page) -> int:
         """Return the day of `unavailable_at` at the latest, should nobody be able to read the page then; not today, or
         the network would not take it."""
+        if page.gone:
+            return self._day() + KEEP_GONE_DAYS
         last_day = self._day() + KEEP_DOCUMENT_DAYS
         wished_day = int(page.unavailable_at // DAY_S) if page.unavailable_at else last_day
         return max(min(last_day, wished_day), self._day() + 1)

@@ -13,7 +13,7 @@ from index import SearchOracle, Text
 from node.crawling.store_change_feed import text_of
 from node.simulation.scripted_fetch import Visited
 from node.simulation.sim_node import SimNode
-from store import HostRecord, Kind, Record, decode_host, host_url, page_in
+from store import HostRecord, Kind, Record, decode_host, host_url, page_in, url_of
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 
@@ -66,6 +66,8 @@ def _enter(census: Census, record: Record) -> str:
         host = decode_host(record.body)
         census.hosts[host.url] = host
         return host.url
+    if record.kind == Kind.FORMER:
+        return f"{url_of(record)} {record.version.at_ms}"  # no URL has a space in it
     text = text_of(page_in(record) if record.kind == Kind.STANDING else record)
     if text is None:
         return ""
@@ -87,6 +89,7 @@ def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, s
 def _place(census: Census, node: SimNode, kind: Kind, url: str) -> Key:
     """Return where a record of a URL belongs, by the rules that a node knows and by the site's record, wherever that
     lies: not every node needs to know it."""
+    url = url.partition(" ")[0]
     host = census.hosts.get(host_url(site_of(url))) if kind != Kind.HOST else None
     by_rules = node.node_core.store.shards.depth(url) if kind != Kind.HOST else 0
     return placement_key(url, max(by_rules, host.depth if host is not None else 0))

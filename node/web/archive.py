@@ -98,7 +98,7 @@ def cursor(values: Values) -> Key:
 
 def _matching(values: Values) -> Wish:
     try:
-        return wish_of(values.text("url"), values.text("matchType"))
+        return replace(wish_of(values.text("url"), values.text("matchType")), all_versions=True)
     except (BadUrl, ValueError) as error:
         raise BadParameter("url", str(error)) from None
 
@@ -124,4 +124,7 @@ def _wish(values: Values) -> Wish:
             wish = wish_of(site or prefix, "domain" if site else "prefix")
     except BadUrl as error:
         raise BadParameter("site" if site else "prefix", str(error)) from None
-    return replace(wish, slot=number)
+    at, all_versions = last_instant(values.text("at")), values.flag("all_versions")
+    if at is not None and all_versions:
+        raise BadParameter("at", "excludes all_versions")
+    return replace(wish, slot=number, at=at, all_versions=all_versions)

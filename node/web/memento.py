@@ -4,6 +4,7 @@ The version itself is `/cache?url=&at=`. Of a URL, the versions at both schemes 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime, parsedate_to_datetime
 from urllib.parse import quote, unquote, urlencode
@@ -15,7 +16,7 @@ from node.app.service import Service
 from node.archive.archive_output import instant
 from node.archive.capture import Capture
 from node.archive.network_reader import ReadBounds
-from node.archive.scope import FIRST, wish_of
+from node.archive.scope import FIRST, Wish, wish_of
 from node.web.parameters import read_parameters
 from node.web.problems import BadParameter
 from node.web.routes import route
@@ -35,7 +36,7 @@ class Memento:
     async def timegate(self, request: web.Request) -> web.Response:
         """Answer GET /timegate/URL: lead to the version nearest to Accept-Datetime, or the newest."""
         url = _original(request, "timegate")
-        found = await versions(self._service, url, content=False)
+        found = await versions(self._service, url)
         headers = {"Vary": "accept-datetime", "Link": _links(request, url, ())}
         at = _accepted(request.headers.get("Accept-Datetime", ""))
         if not found:
@@ -47,7 +48,7 @@ class Memento:
     async def timemap(self, request: web.Request) -> web.Response:
         """Answer GET /timemap/link/URL: all versions, oldest first."""
         url = _original(request, "timemap")
-        found = await versions(self._service, url, content=False)
+        found = await versions(self._service, url)
         if not found:
             return web.Response(status=404, text="No version of this page is stored.\n")
         links = _links(request, url, found, found, own=f"{_origin(request)}/timemap/link/{url}")
@@ -55,14 +56,21 @@ class Memento:
         return web.Response(text=body, content_type=LINK_FORMAT)
 
 
-async def versions(service: Service, url: str, *, content: bool) -> list[Capture]:
-    """Return the versions of a page that may be shown, oldest first; none of what is no URL."""
+async def versions(service: Service, url: str) -> list[Capture]:
+    """Return the versions of a page that may be shown, without their contents, oldest first; none of what is no URL."""
     try:
-        wish = wish_of(url, "exact")
+        wish = replace(wish_of(url, "exact"), all_versions=True)
     except BadUrl:
         return []
-    part = await service.archive(wish, FIRST, MOST, content=content)
+    part = await service.archive(wish, FIRST, MOST, content=False)
     return sorted(part.captures, key=lambda capture: capture.captured_at)
+
+
+async def whole(service: Service, version: Capture) -> Capture | None:
+    """Return a version of a page with its content, None where it is not there any more."""
+    wish = Wish(urls=(version.url,), at=version.captured_at)
+    part = await service.archive(wish, FIRST, MOST, content=True)
+    return next((found for found in part.captures if found.captured_at == version.captured_at), None)
 
 
 def nearest(captures: Sequence[Capture], at: float | None) -> Capture:

@@ -13,7 +13,7 @@ from node.app.service import Service
 from node.archive.capture import Capture
 from node.views.safe_text import day, plain, web_link
 from node.web.api import parameters
-from node.web.memento import memento_headers, nearest, timestamp_of, versions
+from node.web.memento import memento_headers, nearest, timestamp_of, versions, whole
 from node.web.pages import Pages
 from node.web.problems import Problem
 
@@ -64,8 +64,8 @@ class Snapshots:
     async def _find(self, url: str, at: str) -> Capture | None:
         """Find the version nearest to a date, else the one that is shown."""
         instant = timestamp_of(at)
-        found = await versions(self._service, url, content=True) if instant is not None else []
-        return nearest(found, instant) if found else await self._service.snapshot(url)
+        found = await versions(self._service, url) if instant is not None else []
+        return await whole(self._service, nearest(found, instant)) if found else await self._service.snapshot(url)
 
 
 def content_type(capture: Capture) -> str:

@@ -57,7 +57,7 @@ class Catalog:
                 (verdict,) = self.writer.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
-            for addition in (grant_table.SCHEMA, grant_table.WEAK_SCHEMA, row_table.BY_STANDING):
+            for addition in (grant_table.SCHEMA, grant_table.WEAK_SCHEMA, row_table.BY_STANDING, row_table.BY_FORMER):
                 self.writer.execute(addition)  # older programs know nothing of it
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
@@ -103,6 +103,16 @@ class Catalog:
         """Return the live row of each record, in order, None where there is none."""
         with self._errors:
             return row_table.named(self.writer, list(names))
+
+    def formers(self, name: bytes) -> list[CatalogRow]:
+        """Return the rows of a page's former versions; `name` is what their ids begin with."""
+        with self._errors:
+            return row_table.formers(self.writer, name, name.ljust(20, b"\xff"), -1)
+
+    def formers_after(self, after: bytes, limit: int) -> list[CatalogRow]:
+        """Return up to `limit` rows of former versions of pages in order of their ids, after one."""
+        with self._errors:
+            return row_table.formers(self.writer, after, b"\xff" * 20, limit)
 
     def put(self, come: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None]) -> None:
         """Set rows inside a transaction; `replaced` are the live rows in their place before, in the same order, and no

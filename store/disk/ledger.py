@@ -8,11 +8,12 @@ from them under a new incarnation. All methods belong to the store's writer thre
 
 import logging
 import secrets
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 
 import msgspec
+from msgspec.structs import replace
 
 from dht import DocumentId, MachineRefuses, SignedGrant, decode_grant, encode_grant
 from store.config import StoreConfig
@@ -24,6 +25,7 @@ from store.disk.quota import Quota
 from store.disk.record_group import decode_group, encode_group, parts_of
 from store.disk.row_table import CatalogRow
 from store.disk.segments import Frame, FrameType, SegmentPlace, Segments
+from store.disk.version_filing import Replacing, VersionFiling
 from store.errors import StoreCorrupt
 from store.record.package import decode_head, depth_of, encode_head, url_of
 from store.record.record import Kind, Record, ShortVersion, Version
@@ -31,6 +33,7 @@ from store.record.record import Kind, Record, ShortVersion, Version
 log = logging.getLogger(__name__)
 MORE_ROOM = "free some space or raise store.quota_bytes; nothing stored is lost"
 SOME_ROOM_BYTES = 1 << 20  # a disk that has less is full
+_REPLACED_BYTES = 16 << 20  # as lie in segments: of the pages that one transaction replaces
 _STEP = 512  # rows or frames in one transaction while replaying or removing
 
 
@@ -42,6 +45,7 @@ class Ledger:
         self._quota = Quota(config.quota_bytes, config.reserve_bytes)
         self.segments = Segments(disk, config.segment_bytes, config.compression_level)
         self.catalog = self._open_catalog()
+        self.filing = VersionFiling(self.catalog, self._stored)
         self._replay()
         incarnation = self.catalog.note("incarnation")
         with self.catalog.transaction():
@@ -74,20 +78,60 @@ class Ledger:
             self.catalog.close()
 
     def commit(self, records: Sequence[Record]) -> dict[tuple[Kind, DocumentId], Version]:
-        """Make the newer ones of records durable and return their versions. Raises MachineRefuses, having changed
-        nothing."""
+        """Make the newer ones of records durable, and of pages the older ones that the policy keeps, and return their
+        versions. Raises MachineRefuses; what was changed before that is whole and right."""
         newest: dict[tuple[Kind, DocumentId], Record] = {}
         for record in records:
             other = newest.get((record.kind, record.id))
-            if other is None or _beats(record, other.version.short, other.key):
+            if record.kind != Kind.FORMER and (other is None or _beats(record, other.version.short, other.key)):
                 newest[record.kind, record.id] = record
         rows = self.catalog.rows_of((r.kind, r.id) for r in newest.values())
-        pairs = zip(newest.values(), rows, strict=True)
+        pairs = list(zip(newest.values(), rows, strict=True))
         fresh = [(r, row) for r, row in pairs if not row or _beats(r, row.version, row.key)]
-        if not fresh:
-            return {}
-        self._index(self._keep([r for r, _ in fresh]), [row for _, row in fresh])
-        return {(r.kind, r.id): r.version for r, _ in fresh}
+        taken = {(r.kind, r.id): r.version for r, _ in fresh}
+        here = {(row.kind, row.id): row.version for _, row in pairs if row} | {n: v.short for n, v in taken.items()}
+        late = [r for r in records if r.kind == Kind.FORMER or _is_late(r, here)]
+        for part in _portions(fresh):
+            taken |= self._commit(part, late)
+            late = []
+        return taken
+
+    def _commit(self, fresh: Replacing, late: Sequence[Record]) -> dict[tuple[Kind, DocumentId], Version]:
+        """Make records durable in place of others, with what is kept of these, and return all their versions."""
+        filing = self.filing.plan(fresh, late)
+        come = [*fresh, *((r, row) for r, row in filing.come if not row or _beats(r, row.version, row.key))]
+        if come or filing.went:
+            self._index(self._keep([r for r, _ in come]), [row for _, row in come], filing.went)
+        return {(r.kind, r.id): r.version for r, _ in come}
+
+    def expire(self, rows: Sequence[CatalogRow], today: int) -> None:
+        """Take out rows whose time is over, and keep of pages what the policy keeps longer. Raises MachineRefuses."""
+        self.filing.today = today
+        policy = self.filing.policy
+        for row in rows:
+            if row.kind == Kind.DOCUMENT and policy.is_young(row.version.at_ms, today):
+                page = self._stored(row)
+                self._commit([], [] if page is None else [page])
+        self.remove(rows, today)
+
+    def thin(self, after: bytes) -> tuple[int, bytes]:
+        """Drop former versions that are kept no more, of some that come after an id; return how many went, and the id
+        to go on after, b"" at the end. Raises MachineRefuses."""
+        rows, following = self.filing.thinned(after)
+        for start in range(0, len(rows), _STEP):
+            self.remove(rows[start : start + _STEP], self.filing.today)
+        return len(rows), following
+
+    def _stored(self, row: CatalogRow) -> Record | None:
+        """A record with its content, None where it cannot be read: others may have it."""
+        try:
+            if row.place.part:
+                return self._opened([row])[0]
+            frame = self.segments.read(row.place, content=True)
+            return None if frame is None else replace(decode_head(frame.head), content=frame.content)
+        except (StoreCorrupt, MachineRefuses, ValueError) as error:
+            log.warning("version not kept id=%s reason=%s", row.id.hex(), error)
+            return None
 
     def _keep(self, records: Sequence[Record], *, check: bool = True) -> list[CatalogRow]:
         """Write records to the newest segment, small ones together, and say where each lies, in order."""
@@ -243,15 +287,21 @@ class Ledger:
             raise MachineRefuses(self._disk.path, refusal, MORE_ROOM)
         return self.segments.append(frames)
 
-    def _index(self, rows: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None]) -> None:
-        """Put durable rows into the index; where it is full, take their frames back so that both stay in step."""
+    def _index(
+        self, rows: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None], went: Sequence[CatalogRow]
+    ) -> None:
+        """Put durable rows into the index, and take out those that went; where it is full, take their frames back so
+        that both stay in step."""
         try:
             with self.catalog.transaction():
                 self.catalog.put(rows, replaced)
+                if went:
+                    self.catalog.remove(went, self.filing.today)
                 self._cover()
         except MachineRefuses:
             with suppress(MachineRefuses):  # the first refusal is the one to tell
-                self.segments.cut(rows[0].place.segment, min(row.place.offset for row in rows))
+                if rows:
+                    self.segments.cut(rows[0].place.segment, min(row.place.offset for row in rows))
             raise
 
     def _cover(self) -> None:
@@ -340,6 +390,25 @@ def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
         return own > version
     url = url_of(record)
     return depth_of(url, record.key) > depth_of(url, key)
+
+
+def _is_late(record: Record, here: Mapping[tuple[Kind, DocumentId], ShortVersion]) -> bool:
+    """Whether a record is an older version of a page that is here."""
+    return record.kind == Kind.DOCUMENT and record.version.short < here[record.kind, record.id]
+
+
+def _portions(fresh: Replacing) -> Iterator[Replacing]:
+    """Divide what is committed so that what it replaces, which may be kept, is never too much in memory; one part at
+    least."""
+    part, size = list[tuple[Record, CatalogRow | None]](), 0
+    for record, row in fresh:
+        share = row.place.share_bytes if row is not None and record.kind == Kind.DOCUMENT else 0
+        if part and size + share > _REPLACED_BYTES:
+            yield part
+            part, size = [], 0
+        part.append((record, row))
+        size += share
+    yield part
 
 
 def _follows(version: ShortVersion, key: bytes, before: CatalogRow) -> bool:

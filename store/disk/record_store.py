@@ -8,6 +8,7 @@ log (`ChangeLog`).
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
@@ -28,16 +29,20 @@ from store.disk.record_reader import RecordReader
 from store.disk.row_table import CatalogRow
 from store.disk.segments import REMEDY
 from store.disk.unreadable_records import UnreadableRecords
+from store.disk.version_filing import FIRST
 from store.disk.write_queue import WriteQueue
 from store.errors import StoreCorrupt
 from store.record.denial import NO_PAGES, RecordDenial
+from store.record.former_page import former_range
 from store.record.record import Kind, Record, ShortVersion
 from store.record.standing_page import page_in
 from store.record.time_flaw import DAY_S, time_flaw
+from store.record.version_policy import VersionPolicy
 
 _RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
 _EXPIRED_AT_ONCE = 512  # records in one transaction
 _ERASING_REST_S = 0.4  # after a step of 4 MB: 20 GiB in 35 minutes
+_THINNING_REST_S = 0.05  # after a thousand rows, some 10 ms of the writer thread
 _JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
 T = TypeVar("T")
 
@@ -66,6 +71,8 @@ class RecordStore:
         self.log = ChangeLog(ledger.catalog, ledger.incarnation)
         self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
         self.grants = KnownGrants(ledger.catalog, ledger, self._queue)
+        self._has_policy = False
+        self._thinned: tuple[VersionPolicy, int] | None = None  # by which policy and on which day all was thinned last
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
 
     @classmethod
@@ -146,16 +153,17 @@ class RecordStore:
     async def put(self, records: Sequence[Record]) -> int:
         """Keep the newer ones of records with their contents; durable when it returns how many were new.
 
-        Older and equal versions, expired ones and outcomes from the future are passed over (`refusals` says why), and
+        Of pages older ones are kept, too, as far as the policy of versions keeps them. Older and equal versions of
+        anything else, expired ones and outcomes from the future are passed over (`refusals` says why), and
         what is taken back.
         Raises MachineRefuses (nothing changed) or StoreCorrupt.
         """
         reasons = self.refusals(records)
-        denial = self.denial
+        denial, self._ledger.filing.today = self.denial, self.today
         news = [
             r
             for r, reason in zip(records, reasons, strict=True)
-            if not (reason or self._has_just(r) or (denial.is_any and denial.reason(r)))
+            if not (reason or self._is_passed_over(r) or (denial.is_any and denial.reason(r)))
         ]
         count = await self._queue.put(news) if news else 0
         self._unreadable.came(news)
@@ -169,12 +177,12 @@ class RecordStore:
     def knows(self, record: Record) -> bool:
         """Tell whether putting a record would change nothing, because that version or a newer one is durable here.
 
-        It may say no of what was not written just now; but of a found URL, which many pages name, it always knows. A
-        page may stand beside a newer one, so of an older page it never knows.
+        It may say no of what was not written just now; but of a found URL, which many pages name, it always knows, and
+        of a former version. A page may stand beside a newer one, so of an older page it never knows.
         """
         if self._has_just(record):
             return record.kind != Kind.DOCUMENT or self.find_version(record.kind, record.id) == record.version.short
-        if record.kind != Kind.VISIT or record.version.epoch:
+        if record.kind != Kind.FORMER and (record.kind != Kind.VISIT or record.version.epoch):
             return False
         row = self._catalog.reader.find(record.kind, record.id)
         return row is not None and _covers(row.version, row.key, record)
@@ -263,12 +271,13 @@ class RecordStore:
         await self._queue.run(drop)
 
     async def expire(self, today: int) -> int:
-        """Drop records whose expiry day is before `today`, and tombstones past their time; returns how many went."""
+        """Drop records whose expiry day is before `today`, and tombstones past their time; returns how many went. Pages
+        become former versions where the policy keeps these longer."""
 
         def step() -> int:
             rows = self._catalog.expired(today, _EXPIRED_AT_ONCE)
             if rows:
-                self._ledger.remove(rows, today)
+                self._ledger.expire(rows, today)
                 self._recent.clear()
             return len(rows)
 
@@ -301,6 +310,39 @@ class RecordStore:
                 return job(self._catalog.writer)
 
         return await self._queue.run(run)
+
+    def keep_versions(self, policy: VersionPolicy) -> None:
+        """Go by this policy for former versions of pages from now on; until it is told none is kept, and none let go.
+        Whoever follows strategies tells it."""
+        self._ledger.filing.policy, self._has_policy = policy, True
+
+    async def thin_versions(self) -> int:
+        """Drop the former versions that the policy keeps no more, all once a day and after each change of it, a few at
+        a time; return how many went. Raises MachineRefuses."""
+        mark, total, after = (self._ledger.filing.policy, self.today), 0, FIRST
+        if not self._has_policy or mark == self._thinned:
+            return 0
+        while after:
+            self._ledger.filing.today = self.today
+            count, after = await self._queue.run(partial(self._ledger.thin, after))
+            total += count
+            await asyncio.sleep(_THINNING_REST_S)
+        self._thinned = mark
+        return total
+
+    def formers(self, id: DocumentId) -> list[DocumentId]:
+        """List the ids of the former versions of a page that lie here, oldest first; read them as kind FORMER."""
+        return [DocumentId(former) for (former,) in self.query(row_table.FORMER_IDS, former_range(id))]
+
+    def _is_passed_over(self, record: Record) -> bool:
+        """Whether nothing is to be written of a record, as far as is known without a look at the disk."""
+        keeps_any = self._ledger.filing.policy.keeps_any
+        if record.kind == Kind.FORMER:
+            return not keeps_any
+        held = self._recent.find(record.kind, record.id)
+        if held is None or not _covers(held.version.short, held.key, record):
+            return False
+        return not (keeps_any and record.kind == Kind.DOCUMENT and held.version.short > record.version.short)
 
     def _has_just(self, record: Record) -> bool:
         held = self._recent.find(record.kind, record.id)

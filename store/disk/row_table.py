@@ -28,10 +28,13 @@ CREATE INDEX by_site ON records (site);
 """
 BY_STANDING = f"CREATE INDEX IF NOT EXISTS by_standing ON records (sequence) WHERE kind = {Kind.STANDING:d}"
 STANDING = f"SELECT sequence, id FROM records WHERE kind = {Kind.STANDING:d} AND sequence > ? ORDER BY sequence LIMIT ?"
+BY_FORMER = f"CREATE INDEX IF NOT EXISTS by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
+FORMER_IDS = f"SELECT id FROM records WHERE kind = {Kind.FORMER:d} AND id BETWEEN ? AND ? ORDER BY id"
 _INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
 _OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frame_table.PLACE}"
 _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables
 _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
+_FORMER = f"{_ROWS} kind = {Kind.FORMER:d} AND id > ? AND id <= ? ORDER BY id LIMIT ?"
 _OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
   AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
 _key_and_id = itemgetter(2, 1)
@@ -109,6 +112,11 @@ def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> I
             after = found[-1][0] if len(found) == STEP else -1
             rows = sorted(map(_row, found), key=_key_and_id)
             yield from (row for row in rows if first <= row.key <= last)
+
+
+def formers(database: Connection, after: bytes, last: bytes, limit: int) -> list[CatalogRow]:
+    """Return up to `limit` rows of former versions of pages in order of their ids, after one and up to another."""
+    return [_row(values) for values in database.execute(_FORMER, (after, last, limit))]
 
 
 def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: int) -> list[tuple[bytes, int]]:

@@ -19,7 +19,8 @@ from store.disk.record_group import decode_group
 from store.disk.row_table import CatalogRow
 from store.disk.segments import MAGIC, Frame, FrameType, SegmentPlace, Segments
 from store.errors import StoreCorrupt
-from store.record.package import decode_head, forgeries
+from store.record.former_page import proof_flaws
+from store.record.package import decode_head
 from store.record.record import Record
 from store.record.record_check import mixed_up
 
@@ -114,7 +115,7 @@ class _StoreReading:
                 continue
             report.records += len(found)
             records = [record for _, record in found]
-            reasons = zip(forgeries(records), map(mixed_up, records), strict=True)
+            reasons = zip(proof_flaws(records), map(mixed_up, records), strict=True)
             forged += sum(bool(forgery or mix) for forgery, mix in reasons)
             for place, record in found:
                 row = wanted.pop((place.offset, place.part), None)

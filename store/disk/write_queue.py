@@ -14,7 +14,7 @@ from dht import FaultSite, LocalError, LocalFaults, MachineRefuses
 from store.disk.ledger import Ledger
 from store.disk.recent_records import RecentRecords
 from store.errors import StoreCorrupt
-from store.record.record import Record
+from store.record.record import Kind, Record
 
 _COMMIT_RECORDS = 4096  # the most that one commit takes together
 _COMMIT_BYTES = 16 << 20
@@ -120,7 +120,8 @@ class WriteQueue:
                 batch.outcome = error
             raise
         for record in records:
-            if fresh.get((record.kind, record.id)) == record.version:
+            is_fresh = fresh.get((record.kind, record.id)) == record.version
+            if is_fresh and record.kind != Kind.FORMER:  # these come and go by themselves
                 self._recent.keep(record)
         for batch in batches:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)

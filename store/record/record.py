@@ -29,6 +29,7 @@ class Kind(IntEnum):
     VISIT = 2  # body: crawl.visits.Visit; no content
     HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
     STANDING = 4  # body: store.record.standing_page.StandingBody; content: that of the page in it
+    FORMER = 5  # the same body and content; nobody signs it: store.record.former_page
 
     @classmethod
     def _missing_(cls, value: object) -> "Kind | None":

@@ -15,10 +15,11 @@ from typing import NamedTuple, Protocol
 from dht import DocumentId, Key, SiteShards, document_id, placement_key
 from store.record.denial import RecordDenial
 from store.record.document import decode_document, document_flaw
+from store.record.former_page import former_flaw, proof_flaws
 from store.record.host_record import decode_host, host_flaw
-from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, forgeries, url_in, url_of
+from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, url_in, url_of
 from store.record.record import Draft, Kind, Record, digest_of
-from store.record.standing_page import standing_flaw
+from store.record.standing_page import page_in, standing_flaw
 
 MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
 MAX_COUNTED = 256  # authors and peers whose refused records are counted apart; the one heard of first gives way
@@ -64,7 +65,7 @@ class RecordCheck:
 
     def flaws(self, records: Sequence[Record]) -> list[Flaw]:
         """Say what is wrong with each record. A signature is checked once per package root."""
-        forged = forgeries(records)
+        forged = proof_flaws(records)
         return [self._judge(record, forgery) for record, forgery in zip(records, forged, strict=True)]
 
     def _judge(self, record: Record, forgery: str) -> Flaw:
@@ -111,7 +112,12 @@ class RecordCheck:
             if record.kind == Kind.STANDING:
                 digest = record.content_digest or sha256(record.content or b"").digest()
                 flaw = standing_flaw(record.body, digest, epoch, at_ms, has_content=has_content)
-            if wrong := flaw or _elsewhere(url, record.id, record.key) or self._rules.url_flaw(url):
+            id = record.id
+            if record.kind == Kind.FORMER:
+                if isinstance(record, Draft):
+                    return "a former version is filed, not written"
+                flaw, id = former_flaw(record, has_content=has_content), page_in(record).id
+            if wrong := flaw or _elsewhere(url, id, record.key) or self._rules.url_flaw(url):
                 return wrong
             if record.kind in (Kind.VISIT, Kind.HOST) and has_content:
                 return f"a {record.kind.name} has no content"

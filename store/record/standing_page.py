@@ -14,7 +14,7 @@ from store.record.record import Draft, Kind, Record, digest_of
 
 
 class StandingBody(msgspec.Struct, frozen=True, array_like=True):
-    """The body of a STANDING record. Its content is the page's."""
+    """The body of a STANDING record, and of a FORMER one. Its content is the page's."""
 
     url: str
     head: bytes  # the page's record without its content, as it lies in segments
@@ -27,17 +27,25 @@ _decoder = msgspec.msgpack.Decoder(StandingBody)
 def standing_draft(page: Record, url: str) -> Draft:
     """Return the draft that keeps a version of a page, which has its content here."""
     epoch, at_ms, _ = page.version
-    body = _encoder.encode(StandingBody(url, encode_head(page)))
+    body = encode_page(page, url)
     return Draft(
         Kind.STANDING, page.id, page.key, epoch, at_ms, page.expires_day, body, page.content or b"",
         page.content_digest if page.content else b"",
     )  # fmt: skip
 
 
-def page_in(standing: Record) -> Record:
-    """Return the page that a STANDING record holds; raises ValueError where it holds none."""
-    page = decode_head(_decoder.decode(standing.body).head)
-    return replace(page, content=standing.content)
+def encode_page(page: Record, url: str) -> bytes:
+    """Encode a page's record as the body of another, without its content."""
+    return _encoder.encode(StandingBody(url, encode_head(page)))
+
+
+def page_in(record: Record) -> Record:
+    """Return the page that a STANDING or FORMER record holds; raises ValueError where it holds none. A former one lies
+    where its record does, to which its site may have been spread since."""
+    page = replace(decode_head(_decoder.decode(record.body).head), content=record.content)
+    if record.kind != Kind.FORMER:
+        return page
+    return replace(page, key=record.key, proof=replace(page.proof, key=record.proof.key))
 
 
 def standing_flaw(body: bytes, content_digest: bytes, epoch: int, at_ms: int, *, has_content: bool) -> str:

@@ -17,7 +17,7 @@ def time_flaw(record: Record, wall: float) -> str:
     if not today <= record.expires_day <= today + MAX_DAYS:
         return f"expires on day {record.expires_day}, today is {today}"
     ahead_s = record.version.at_ms / 1000 - wall
-    is_dated = record.version.epoch > 0 or record.kind == Kind.DOCUMENT
+    is_dated = record.version.epoch > 0 or record.kind in (Kind.DOCUMENT, Kind.FORMER)
     if is_dated and ahead_s > AHEAD_S:
         return f"dated {ahead_s:.0f} s in the future"
     if record.version.epoch > wall + EPOCH_AHEAD_S:

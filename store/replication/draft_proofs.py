@@ -61,7 +61,8 @@ class DraftProofs:
         draft = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
         if is_import(record):
             return GrantedDraft(draft, record=_at(record, key))
-        if not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
+        is_its_own = record.kind != Kind.FORMER  # such a one is nobody's to sign
+        if is_its_own and not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
             return GrantedDraft(draft)
         return GrantedDraft(draft, next(iter(self._right.named_by([record])), None), _at(record, key))
 

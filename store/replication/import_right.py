@@ -19,9 +19,9 @@ TOO_MUCH = "its author imported as much as one member may in a day (store.import
 
 
 def is_import(record: Record | Draft) -> bool:
-    """Tell whether a record is a page that was brought from elsewhere."""
+    """Tell whether a record is a page that was brought from elsewhere, or a former version that was."""
     epoch = record.epoch if isinstance(record, Draft) else record.version.epoch
-    return record.kind == Kind.DOCUMENT and not epoch
+    return record.kind in (Kind.DOCUMENT, Kind.FORMER) and not epoch
 
 
 def import_flaw(key: bytes, strategy: Strategy, members: Collection[NodeId]) -> str:

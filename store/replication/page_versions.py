@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from dht import Clock, DocumentId, NodeId, Overlay, SignedGrant
 from store.disk.record_store import RecordStore
+from store.record.former_page import erasure_of
 from store.record.package import Signer, sign_package, url_of
 from store.record.record import Draft, Kind, Record
 from store.record.standing_page import standing_draft
@@ -53,7 +54,8 @@ class PageVersions:
         pairs = list(zip(records, rulings, strict=True))
         drafts = [draft for pair in pairs if (draft := self._to_stand(*pair)) is not None]
         standing = sign_package(drafts, self._signer) if drafts else []
-        await self._store.put([*standing, *records])
+        erasures = [erasure for pair in pairs if (erasure := self._to_erase(*pair)) is not None]
+        await self._store.put([*standing, *records, *erasures])
         for record, ruling in pairs if self._store.standing(0, 1) else ():
             grant = ruling.grant if record.kind == Kind.DOCUMENT else None
             if grant is not None and self._right.is_strong(grant, record.key):
@@ -74,6 +76,8 @@ class PageVersions:
         self._asked |= dict.fromkeys(answered, now)
         for standing, page in held:
             if self._right.is_strongly_written(page):
+                erasure = erasure_of(page)
+                await self._store.put([] if erasure is None else [erasure])
                 await self._replace(page)
             elif standing.id in answered and not self._right.is_strongly_written(standing):
                 await self._forget(standing)
@@ -108,6 +112,12 @@ class PageVersions:
             return None  # what it is newer than did not replace that one, either
         is_proved = 0 < self._overlay.view.strategy.grants_from <= held.epoch
         return standing_draft(page, url_of(page)) if is_proved and not self._right.is_weakly_written(page) else None
+
+    def _to_erase(self, record: Record, ruling: Ruling) -> Record | None:
+        """What drops the former versions of a page that asks for it, by a version that may replace any."""
+        if ruling.grant is None:
+            return None if self._overlay.view.strategy.grants_from else erasure_of(record)
+        return erasure_of(record) if self._right.is_strong(ruling.grant, record.key) else None
 
     async def _replace(self, page: Record) -> None:
         """Forget what stood beside a page that may replace it, if that is what lies here now."""

@@ -256,6 +256,7 @@ class Replicator:
         while True:
             try:
                 await self._store.expire(self._store.today)
+                await self._store.thin_versions()
                 await self._handoff.strike_denied()
                 await self._sweep()
                 await self._store.compact()

@@ -33,6 +33,7 @@ from dht import (
 )
 from store.config import StoreConfig
 from store.disk.known_grants import KnownGrants
+from store.record.former_page import is_erasure
 from store.record.package import MAX_RECORDS
 from store.record.record import Draft, Kind, Record
 from store.record.standing_page import page_in
@@ -44,7 +45,7 @@ log = logging.getLogger(__name__)
 
 WITHOUT = "nothing proves that its author held the slot's lease"
 UNKNOWN = "its grant is signed by too few candidates of the slot, and nobody who is ready for it has the record"
-WEAK = "most owners of its slot do not endorse the grant of a version that is to stand"
+WEAK = "most owners of its slot do not endorse the grant of a version that is to stand, or to erase others"
 LATER = "too few candidates of the slot signed its grant, and others cannot be asked now; send it again later"
 ASKED_MOST = 3  # who is ready for a slot, about one record
 
@@ -62,6 +63,7 @@ class Ruling(NamedTuple):
 def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
     """Tell whether a version must prove its lease. A found URL and an import, which have epoch 0, need not; in every
     network a page must that stands beside a newer one."""
+    kind = Kind.DOCUMENT if kind == Kind.FORMER else kind  # by the grant of the page in it
     if kind == Kind.STANDING:
         return True
     return bool(grants_from) and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST) and epoch >= grants_from
@@ -90,7 +92,7 @@ class WriteRight:
         """Judge records that a peer brings together with these grants; with `asks` owners say which of those that are
         new here and seem weak they endorse, with `counts` there is a limit to what one member imports in a day."""
         grants_from = self._overlay.view.strategy.grants_from
-        needing = [n for n, r in enumerate(records) if needs_grant(r.kind, r.version.epoch, grants_from)]
+        needing = [n for n, record in enumerate(records) if self._needs_grant(record, grants_from)]
         rulings = [Ruling()] * len(records)
         for n, reason in (await self._import_reasons(peer, records, counts)).items():
             rulings[n] = Ruling(reason, is_final=reason not in (LATER, TOO_MUCH))
@@ -107,7 +109,8 @@ class WriteRight:
                 doubtful.append(n)
         pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
-            rulings[n] = rulings[n]._replace(reason=reason, is_final=reason not in (LATER, WEAK))
+            is_final = reason != LATER and (reason != WEAK or records[n].kind != Kind.STANDING)
+            rulings[n] = rulings[n]._replace(reason=reason, is_final=is_final)
         return rulings
 
     def import_flaw(self, key: bytes) -> str:
@@ -146,6 +149,12 @@ class WriteRight:
         slot = slot_of(record.key, view.strategy.slot_bits)
         is_new = peer == node_id_of(record.proof.author) or peer not in view.ready(slot)
         return is_new and view.is_ready(view.node_id, slot)
+
+    @staticmethod
+    def _needs_grant(record: Record, grants_from: int) -> bool:
+        """Whether a record needs a grant: also one of before there were grants, where it would erase others."""
+        is_bold = grants_from > 0 and _overrules(record)
+        return is_bold or needs_grant(record.kind, record.version.epoch, grants_from)
 
     async def _ask_about_news(self, pairs: Sequence[tuple[Record, SignedGrant]]) -> None:
         news = {g: r for r, g in pairs if not (self.is_strong(g, r.key) or self._known.has(g))}
@@ -235,7 +244,7 @@ class WriteRight:
 
     def _needs_no_word(self, record: Record, grant: SignedGrant) -> bool:
         """Whether a grant alone says that a record may be kept. Two candidates make no version stand."""
-        return self.is_strong(grant, record.key) if record.kind == Kind.STANDING else self.is_known(grant)
+        return self.is_strong(grant, record.key) if _overrules(record) else self.is_known(grant)
 
     async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
         """Why each of some records is not taken, as others say; "" where it is."""
@@ -243,10 +252,10 @@ class WriteRight:
             return []
         if not self._questions.take(peer, self._clock().steady, len(pairs)):
             return [LATER] * len(pairs)
-        await self.ask_owners([record for record, _ in pairs if record.kind == Kind.STANDING])
-        said = iter(await self._ask_ready(peer, [pair for pair in pairs if pair[0].kind != Kind.STANDING]))
+        await self.ask_owners([record for record, _ in pairs if _overrules(record)])
+        said = iter(await self._ask_ready(peer, [pair for pair in pairs if not _overrules(pair[0])]))
         return [
-            next(said) if record.kind != Kind.STANDING else "" if self.is_strongly_written(record) else WEAK
+            next(said) if not _overrules(record) else "" if self.is_strongly_written(record) else WEAK
             for record, _ in pairs
         ]
 
@@ -288,7 +297,12 @@ class WriteRight:
 
 def _written(record: Record) -> Record:
     """What was written under a lease: a record, or the page that it holds."""
-    return page_in(record) if record.kind == Kind.STANDING else record
+    return page_in(record) if record.kind in (Kind.STANDING, Kind.FORMER) else record
+
+
+def _overrules(record: Record) -> bool:
+    """Whether a record stands against others that two candidates cannot overrule: then most owners must endorse it."""
+    return record.kind == Kind.STANDING or (record.kind == Kind.FORMER and is_erasure(record.id))
 
 
 def _verdict(words: Sequence[bool | None]) -> str:

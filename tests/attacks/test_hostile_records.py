@@ -7,6 +7,7 @@ from dht import Identity
 from node.crawling.record_rules import RecordRules
 from store import Kind
 from store.errors import BadDraft
+from store.record.former_page import former_of
 from store.record.package import pack
 from store.record.record_check import RecordCheck
 from store.replication.messages import PutPackage, PutReply
@@ -27,6 +28,17 @@ def test_it_is_refused_and_its_author_is_known(what: str) -> None:
     assert flaw.reason and flaw.is_authors
     assert flaw.reason.isprintable(), "the reason goes into logs"
     assert CHECK.draft_flaw(HOSTILE[what]), "nor does a node write it itself"
+
+
+@pytest.mark.parametrize("what", [what for what, draft in HOSTILE.items() if draft.kind == Kind.DOCUMENT])
+def test_it_is_no_former_version_of_a_page_either(what: str) -> None:
+    (page,) = records(HOSTILE[what], signer=LIAR)
+    try:
+        former = former_of(page)
+    except ValueError:
+        return  # there is no such record
+    (flaw,) = CHECK.flaws([former])
+    assert flaw.reason and flaw.reason.isprintable()
 
 
 @pytest.mark.parametrize("what", HARMLESS)

@@ -94,7 +94,7 @@ class FakeService:
     total: int | None = None
     why: list[Json] = field(default_factory=list)
     asked: list[SearchRequest] = field(default_factory=list)
-    versions: list[Capture] = field(default_factory=list)  # besides those of PAGES
+    versions: list[Capture] = field(default_factory=list)  # former ones of PAGES, or of others
     unread: bool = False  # that a part of the archive is
     unread_slot: int | None = 7
     fails_at: int = 0  # which reading of the archive ends with an error
@@ -205,8 +205,11 @@ class FakeService:
         bounds = replace(bounds, pages=min(bounds.pages, self.most_pages))
         scope = scope_of(wish, 8, lambda url: [placement_key(url)], lambda site: shards(site)[:1])
         pages = [page for url, page in PAGES.items() if scope.accepts(url) and isinstance(page["fetched_at"], float)]
-        captures = [made for made in self.versions if scope.accepts(made.url)]
+        has_formers = wish.all_versions or wish.at is not None
+        captures = [made for made in self.versions if scope.accepts(made.url)] if has_formers else []
         captures += [capture(page) for page in pages if placement_key(page["url"]) >= start]
+        if wish.at is not None:
+            captures = _as_of(captures, wish.at)
         captures.sort(key=lambda made: placement_key(made.url))
         rest = captures[bounds.pages :]
         more = placement_key(rest[0].url) if rest else None
@@ -302,6 +305,15 @@ class FakeService:
         if b"signatures" not in document:
             raise BadStrategy("signatures", "1 of 2 that are needed", "let another publisher sign it")
         return {"version": 4}
+
+
+def _as_of(captures: Sequence[Capture], at: float) -> list[Capture]:
+    """The newest version of each page up to an instant, else its oldest one."""
+    found: dict[str, Capture] = {}
+    for made in sorted(captures, key=lambda made: made.captured_at):
+        if made.captured_at <= at or made.url not in found:
+            found[made.url] = made
+    return list(found.values())
 
 
 def capture(page: Json) -> Capture:

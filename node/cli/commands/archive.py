@@ -72,7 +72,8 @@ def export(arguments: Namespace) -> int:
 
 def _asked(arguments: Namespace) -> dict[str, str]:
     asked = {name: getattr(arguments, name) for name in ("site", "prefix", "query", "at") if getattr(arguments, name)}
-    if len(asked.keys() - {"at"}) > 1:
+    asked |= {"all_versions": "true"} if arguments.all_versions else {}
+    if len(asked.keys() - {"at", "all_versions"}) > 1:
         raise NothingToDo("archive export", "takes one of --site, --prefix and --query", "export them one by one")
     return asked
 
@@ -142,17 +143,24 @@ def _share(spool: ExportSpool) -> float:
 def _readings(node: HttpClient, spool: ExportSpool) -> list[list[tuple[str, str]]]:
     """What to read: a part of the network, or the results of a query, so many at once as one request can name."""
     asked = spool.asked
+    which = [("all_versions", "true")] if "all_versions" in asked else _as_of(asked.get("at", ""))
     if "query" not in asked:
-        return [[(name, asked[name]) for name in ("site", "prefix") if name in asked]]
+        return [[*which, *((name, asked[name]) for name in ("site", "prefix") if name in asked)]]
     readings: list[list[tuple[str, str]]] = []
     room = 0
     for url in dict.fromkeys(_results(node, asked["query"])):
         if len(quote(url, safe="")) > room:
-            readings.append([])
+            readings.append([*which])
             room = URL_CHARS
         readings[-1].append(("url", url))
         room -= len(quote(url, safe="")) + len("&url=")
     return readings
+
+
+def _as_of(text: str) -> list[tuple[str, str]]:
+    """The parameter that asks for the versions of a date."""
+    until = _instant(text)
+    return [] if until is None else [("at", datetime.fromtimestamp(until, UTC).strftime("%Y%m%d%H%M%S"))]
 
 
 def _results(node: HttpClient, query: str) -> Iterator[str]:

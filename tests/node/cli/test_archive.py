@@ -98,6 +98,23 @@ def test_a_query_exports_its_results_and_a_date_what_is_older(export: Any, site:
     assert _digest(tmp_path / "old.jsonl").left_out == {"noarchive": 1, "later": 1}
 
 
+def test_a_date_exports_what_pages_said_then_and_all_versions_are_asked_for(
+    export: Any, site: Any, tmp_path: Path
+) -> None:
+    newest = capture(PAGES[PYTHON])
+    older = {"captured_at": 1_790_000_000.0, "content": b"older", "content_digest": sha256(b"older").digest()}
+    site.service.versions = [msgspec.structs.replace(newest, **older)]
+    assert export("then.jsonl", "--site", "python.test", "--at", "2026-11-01") == 0
+    assert [c.content for c in _captures(tmp_path / "then.jsonl")] == [b"older"]
+    assert export("now.jsonl", "--site", "python.test") == 0
+    assert [c.content for c in _captures(tmp_path / "now.jsonl")] == [newest.content]
+    assert export("all.jsonl", "--site", "python.test", "--all-versions") == 0
+    assert sorted(c.captured_at for c in _captures(tmp_path / "all.jsonl")) == [1_790_000_000.0, newest.captured_at]
+    assert _digest(tmp_path / "all.jsonl").asked == {"site": "python.test", "all_versions": "true"}
+    assert export("both.jsonl", "--query", "task", "--all-versions", "--at", "2026-11-01") == 0
+    assert [c.content for c in _captures(tmp_path / "both.jsonl")] == [b"older"]
+
+
 def test_what_could_not_be_read_is_named_and_what_was_typed_wrong_too(export: Any, site: Any, tmp_path: Path) -> None:
     site.service.unread = True
     assert export("all.jsonl") == 1

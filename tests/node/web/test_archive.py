@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -39,6 +40,8 @@ def test_documents_come_part_by_part_and_the_cursor_leads_on(site: Any) -> None:
         ("site=python.test", Wish("http://python.test/", "domain")),
         ("prefix=http://docs.python.test/3/", Wish("http://docs.python.test/3/", "prefix")),
         ("url=http://a.test&url=http://b.test/x", Wish(urls=("http://a.test/", "http://b.test/x"))),
+        ("all_versions=true", Wish(all_versions=True)),
+        ("at=20260101", Wish(at=datetime(2026, 1, 2, tzinfo=UTC).timestamp() - 1e-6)),
     ],
 )
 def test_a_reading_is_of_a_slot_a_site_or_some_pages(site: Any, query: str, wish: Wish) -> None:
@@ -57,6 +60,8 @@ def test_a_reading_is_of_a_slot_a_site_or_some_pages(site: Any, query: str, wish
         ("limit=1001", "limit: is not between 1 and 1000"),
         ("site=a.test&prefix=http://b.test/", "site: excludes prefix"),
         ("prefix=http://[", "prefix: "),
+        ("at=yesterday", "instant: 'yesterday' is no date"),
+        ("at=2026&all_versions=true", "at: excludes all_versions"),
     ],
 )
 def test_a_wrong_reading_names_its_parameter(site: Any, query: str, detail: str) -> None:
@@ -83,6 +88,18 @@ def test_pages_are_taken_from_the_operator_alone_within_bounds(site: Any, token:
         assert send(**more).status == 400
     assert send(file="x" * (33 << 20)).status == 413
     assert len(site.service.brought) == 1
+
+
+def test_pages_are_read_as_they_were_on_a_day_or_in_all_versions(site: Any) -> None:
+    newest = capture(PAGES[PYTHON])
+    older = replace(newest, captured_at=newest.captured_at - 40 * 86_400.0, content=b"older")
+    site.service.versions = [older]
+    asked = f"/api/v1/documents?url={quote(PYTHON, safe='')}"
+    both = [newest.captured_at, older.captured_at]
+    asks = (("", both[:1]), ("&at=20261018", both[1:]), ("&at=2026", both[:1]), ("&all_versions=true", both))
+    for words, wanted in asks:
+        found = site.get(asked + words).json["documents"]
+        assert sorted(each["captured_at"] for each in found) == sorted(wanted), words
 
 
 def test_cdx_lines_say_which_versions_there_are(site: Any) -> None:

@@ -1,0 +1,125 @@
+"""A former version of a page: kind FORMER, which keeps what a newer version has replaced.
+
+Pure: values and their codec. Nobody signs such a record: it follows from the page's own, whose proof it carries, so
+whoever replaces a page makes the same bytes, and whoever gets them makes them again to see that they are right. All
+former versions of a page lie at its key, under ids that begin alike. One id among them is that of the *erasure*: the
+newest version that said that the page must not be found, before which nothing of it is kept.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from dht import DocumentId, Key
+from store.record.document import Document, decode_document, document_flaw
+from store.record.package import MAX_RECORD_BYTES, forgeries
+from store.record.record import Kind, Record, Version, digest_of
+from store.record.standing_page import encode_page, page_in
+from store.record.version_policy import DAY_MS, MOST_DAYS
+
+NAME_BYTES = 12  # of a page's id, with which those of its former versions begin
+KEPT_DAYS = 365  # of a page, from when it was written; its author wishes a shorter time where it is given one
+NO_MORE = frozenset((301, 302, 303, 307, 308, 404, 410))  # statuses of a page that has left without asking for anything
+_ERASURE = b"\xff" * 8  # in place of an instant: it is the last of all ids
+
+
+def former_of(page: Record) -> Record:
+    """Return the record that keeps a version of a page, its content withheld where the page's is; raises ValueError
+    where it is no page."""
+    document = decode_document(page.body)
+    signed = replace(page, key=Key(page.signed_key), proof=replace(page.proof, key=b""))
+    body = encode_page(signed, document.url)
+    epoch, at_ms, _ = page.version
+    version = Version(epoch, at_ms, digest_of(body, page.content_digest))
+    id = erasure_id(page.id) if erases(document) else former_id(page.id, at_ms)
+    day, content = _last_day(page, document), page.content
+    return Record(Kind.FORMER, id, page.key, version, day, body, content, page.content_digest, page.proof)
+
+
+def filed(page: Record) -> Record | None:
+    """Return the record that is to keep a version of a page; None where its author allows no copies, there is nothing
+    to show, or it is too large."""
+    try:
+        document, former = decode_document(page.body), former_of(page)
+    except (ValueError, RecursionError):
+        return None
+    is_empty = document.gone and not erases(document)
+    size = len(former.body) + len(former.content or b"")
+    return None if document.noarchive or is_empty or size > MAX_RECORD_BYTES else former
+
+
+def erasure_of(page: Record) -> Record | None:
+    """Return the record that drops what came before a page, None where it drops nothing; an import never does."""
+    may_be = page.kind == Kind.DOCUMENT and page.version.epoch and not page.content
+    former = filed(replace(page, content=b"")) if may_be else None
+    return former if former is not None and is_erasure(former.id) else None
+
+
+def erases(document: Document) -> bool:
+    """Tell whether a version takes those before it along: its page must not be found, and has not merely gone."""
+    return document.gone and document.status not in NO_MORE
+
+
+def former_id(page: DocumentId, at_ms: int) -> DocumentId:
+    """Return the id under which the version of an instant is kept."""
+    return DocumentId(page[:NAME_BYTES] + at_ms.to_bytes(8, "big"))
+
+
+def erasure_id(page: DocumentId) -> DocumentId:
+    """Return the id of a page's erasure."""
+    return DocumentId(page[:NAME_BYTES] + _ERASURE)
+
+
+def is_erasure(former: bytes) -> bool:
+    """Tell whether the id of a former version is that of an erasure."""
+    return former[NAME_BYTES:] == _ERASURE
+
+
+def name_of(former: bytes) -> bytes:
+    """Return what the ids of a page and of its former versions begin with."""
+    return former[:NAME_BYTES]
+
+
+def former_range(page: DocumentId) -> tuple[bytes, bytes]:
+    """Return the first and the last id that a former version of a page may have."""
+    return page[:NAME_BYTES].ljust(20, b"\0"), page[:NAME_BYTES].ljust(20, b"\xff")
+
+
+def former_flaw(record: Record, *, has_content: bool) -> str:
+    """Say why the document in a FORMER record is none that a crawler writes, "" where it is one. Raises ValueError
+    where it cannot be read."""
+    page = page_in(record)
+    return document_flaw(decode_document(page.body), page.version.at_ms / 1000, has_content=has_content)
+
+
+class _Opened(NamedTuple):
+    """What of a record its author signed, or why nothing is."""
+
+    signed: Record
+    flaw: str = ""
+
+
+def proof_flaws(records: Sequence[Record]) -> list[str]:
+    """Say of each record why nothing proves it, "" where it proves itself: a former version by the page in it, from
+    which all of it must follow."""
+    opened = [_opened(record) if record.kind == Kind.FORMER else _Opened(record) for record in records]
+    forged = forgeries([each.signed for each in opened])
+    return [each.flaw or forgery for each, forgery in zip(opened, forged, strict=True)]
+
+
+def _opened(record: Record) -> _Opened:
+    try:
+        page = page_in(record)
+        is_whole = page.kind == Kind.DOCUMENT and digest_of(page.body, page.content_digest) == page.version.digest
+        if is_whole and filed(page) == record:
+            return _Opened(page)
+    except (ValueError, RecursionError) as error:
+        return _Opened(record, f"it holds no page: {error}")
+    return _Opened(record, "it is not what follows from the page that it holds")
+
+
+def _last_day(page: Record, document: Document) -> int:
+    """The last day that a version may be kept: no longer than its author wishes, an erasure as long as any."""
+    day = page.version.at_ms // DAY_MS
+    return page.expires_day if page.expires_day < day + KEPT_DAYS and not document.gone else day + MOST_DAYS
