@@ -9,6 +9,7 @@ from store.config import StoreConfig
 from store.disk.catalog_reader import RecordChange
 from store.disk.file_system import MemoryDisk
 from store.disk.record_store import RecordStore
+from store.disk.scrub import ScrubStatus
 from store.disk.store_check import StoreReport, check_store
 from store.disk.store_copy import store_copy
 from store.errors import BadReplica, StoreCorrupt, TooFewCopies
@@ -26,7 +27,7 @@ from store.replication.replicator import Replicator
 __all__ = [
     "MAX_MEDIA_TYPE_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CopyCounts", "Document", "Draft", "HostAlias",
     "HostRecord", "Kind", "MemoryDisk", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator",
-    "SlotReport", "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version",
-    "check_store", "decode_document", "decode_host", "encode_document", "encode_host", "host_name", "host_url",
-    "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",
+    "ScrubStatus", "SlotReport", "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies",
+    "Version", "check_store", "decode_document", "decode_host", "encode_document", "encode_host", "host_name",
+    "host_url", "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",
 ]  # fmt: skip

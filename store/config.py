@@ -14,7 +14,7 @@ _GIB = 1 << 30
 class StoreConfig:
     """The settings of `[store]`. Every field has a default that suits a home server; the demo shortens the periods."""
 
-    quota_bytes: int = 20 * _GIB  # the most that segments, index and outbox may take together
+    quota_bytes: int = 20 * _GIB  # the most that all files of a node may take together: records, indexes, outbox
     reserve_bytes: int = 512 * _MIB  # free space on the disk that is left to everybody else
     segment_bytes: int = 64 * _MIB  # a segment is sealed at this size; compaction rewrites one at a time
     compression_level: int = 3  # zstd; 3 is where more effort stops paying on pages (4.1 times)

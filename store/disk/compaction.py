@@ -2,7 +2,8 @@
 
 A sealed segment whose live share fell below the configured one has its live frames copied to the newest segment; then
 the index is made durable and the file deleted. A crash in between leaves both copies, of which the index knows one.
-Where something is to be erased, every segment that holds anything dead is rewritten, the newest of them, too.
+Where something is to be erased, every segment that holds anything dead is rewritten, the newest of them, too; and so
+is one in which a scrub met damaged bytes, once what they cost is known.
 """
 
 from collections import deque
@@ -25,6 +26,7 @@ class Compaction:
         """`unreadable`: who is told of what turns out damaged, and judges it."""
         self._ledger, self._below, self._unreadable = ledger, config.compact_below, unreadable
         self._segment = 0  # being rewritten, 0 for none
+        self._hurt: set[int] = set()  # segments in which bytes are damaged
         self._upto = 0  # the segment up to which nothing dead may stay
         self._rows: deque[CatalogRow] = deque()
 
@@ -48,6 +50,10 @@ class Compaction:
             self._segment = 0
         return True
 
+    def renew(self, segment: int) -> None:
+        """Have a segment rewritten, however much of it is alive, because bytes of it are damaged."""
+        self._hurt.add(segment)
+
     @property
     def is_erasing(self) -> bool:
         """Whether segments are rewritten for what must not stay, which may be all there are."""
@@ -58,10 +64,19 @@ class Compaction:
         grants = self._ledger.catalog.grant_bytes()  # they stay, too, but are no reason to keep what must not
         shares = [((live.get(n, 0) + grants.get(n, 0)) / max(1, segments.size(n)), n) for n in segments.numbers[:-1]]
         share, segment = min(shares, default=(1.0, 0))
-        if share >= self._below and not (segment := self._tainted(live)):
+        if share >= self._below and not (segment := self._damaged() or self._tainted(live)):
             return False
         self._segment, self._rows = segment, deque(self._ledger.catalog.rows_in(segment))
         return True
+
+    def _damaged(self) -> int:
+        """Return a segment with damaged bytes, 0 where there is none, or what is in doubt has to be judged first."""
+        self._hurt.intersection_update(self._ledger.segments.numbers)
+        if not self._hurt or len(self._unreadable.doubted()):
+            return 0
+        if (segment := min(self._hurt)) == self._ledger.segments.newest:
+            self._ledger.seal()
+        return segment
 
     def _tainted(self, live: Mapping[int, int]) -> int:
         """Return a segment in which something dead must not stay, 0 where there is none."""

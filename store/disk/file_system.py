@@ -20,6 +20,7 @@ from dht import MachineRefuses, refusal_of
 from store.errors import StoreCorrupt
 
 CATALOG = "catalog.sqlite"
+_DATABASE_FILES = "", "-wal", "-shm"  # SQLite's, by what they are called behind CATALOG
 KEPT_OPEN = 512  # segments; a process may open many more, but for those of very old limits
 WAL_BYTES = 4 << 20  # the log keeps no more once its pages are in the file: what SQLite itself aims at
 
@@ -54,6 +55,9 @@ class Disk(Protocol):
 
     def free_bytes(self) -> int:
         """Return how many more bytes fit on this disk."""
+
+    def database_bytes(self) -> int:
+        """Return the bytes of the database with its log."""
 
     def database(self) -> sqlite3.Connection:
         """Open a connection in autocommit mode; several may be open, one at a time writes."""
@@ -133,6 +137,15 @@ class FolderDisk:
         with _refusals(self._folder):
             return shutil.disk_usage(self._folder).free
 
+    def database_bytes(self) -> int:
+        return sum(self._size_beside(CATALOG + suffix) for suffix in _DATABASE_FILES)
+
+    def _size_beside(self, name: str) -> int:
+        try:
+            return (self._folder / name).stat().st_size
+        except FileNotFoundError:
+            return 0
+
     def database(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._folder / CATALOG, isolation_level=None, check_same_thread=False, timeout=30)
         connection.execute("PRAGMA journal_mode=WAL")
@@ -145,7 +158,7 @@ class FolderDisk:
 
     def drop_database(self) -> None:
         with _refusals(self._folder / CATALOG):
-            for suffix in ("", "-wal", "-shm"):
+            for suffix in _DATABASE_FILES:
                 (self._folder / (CATALOG + suffix)).unlink(missing_ok=True)
 
     def _pread(self, file: FileIO, size: int, offset: int) -> bytes:
@@ -232,6 +245,9 @@ class MemoryDisk:
 
     def free_bytes(self) -> int:
         return self.capacity_bytes - sum(map(len, self._files.values()))
+
+    def database_bytes(self) -> int:
+        return 0  # as `capacity_bytes` bounds files alone
 
     def database(self) -> sqlite3.Connection:
         if self._database is None:

@@ -39,7 +39,8 @@ class Ledger:
 
     def __init__(self, disk: Disk, config: StoreConfig) -> None:
         self._disk = disk
-        self._quota = Quota(config.quota_bytes, config.reserve_bytes)
+        self._quota = Quota.of(config.quota_bytes, config.reserve_bytes, config.segment_bytes)
+        self.beside_bytes = 0  # that this node's other files take, as they were measured last
         self.segments = Segments(disk, config.segment_bytes, config.compression_level)
         self.catalog = self._open_catalog()
         self._replay()
@@ -184,24 +185,29 @@ class Ledger:
             self._cover()
 
     def drop_damaged(self, doubted: Sequence[CatalogRow], today: int) -> list[CatalogRow]:
-        """Take those of rows out of the index whose frames cannot be read, and what shares these frames with them;
-        returns what went."""
-        damaged = {place for row in doubted if not self._is_sound(place := row.place._replace(part=0))}
+        """Take those of rows out of the index whose frames cannot be read, and what shares these frames with them, and
+        those that lead to another record; returns what went."""
+        held = {place: self._held(place) for place in {row.place._replace(part=0) for row in doubted}}
+        damaged = {place for place, rows in held.items() if rows is None}
         segments = sorted({place.segment for place in damaged})
         rows = [row for segment in segments for row in self.catalog.rows_in(segment)]
         gone = [row for row in rows if row.place._replace(part=0) in damaged]
+        misled = [row for row in doubted if row[:6] not in (held[row.place._replace(part=0)] or {row[:6]})]
+        now = self.catalog.rows_of((row.kind, row.id) for row in misled)
+        gone += [row for row, before in zip(now, misled, strict=True) if row is not None and row[:6] == before[:6]]
         for start in range(0, len(gone), _STEP):
             self.remove(gone[start : start + _STEP], today)
         if gone:
             log.warning("records damaged count=%d frames=%d segments=%s", len(gone), len(damaged), segments)
         return gone
 
-    def _is_sound(self, place: SegmentPlace) -> bool:
+    def _held(self, place: SegmentPlace) -> Container[tuple[object, ...]] | None:
+        """Return the rows that lead to what lies at a place, without their numbers; None where it cannot be read."""
         try:
             frame = self.segments.read(place, content=True)
-            return frame is not None and bool(_rows_of(frame))
+            return {row[:6] for row in rows_of(frame)} or None if frame is not None else None
         except (StoreCorrupt, ValueError):
-            return False
+            return None
 
     def _opened(self, rows: Sequence[CatalogRow]) -> list[Record]:
         """Records that lie in groups; each group is read once where its rows stand together."""
@@ -227,7 +233,12 @@ class Ledger:
 
     def no_room(self, incoming_bytes: int) -> str:
         """Say why so many bytes more would be refused, "" where they would not. Raises MachineRefuses."""
-        return self._quota.refusal(self.segments.used_bytes, self._disk.free_bytes(), incoming_bytes)
+        return self._quota.refusal(self.used_bytes, self._disk.free_bytes(), incoming_bytes, self.beside_bytes)
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes that this node takes: segments, index and all that lies beside the store."""
+        return self.segments.used_bytes + self._disk.database_bytes() + self.beside_bytes
 
     def probe(self) -> None:
         """Raise MachineRefuses unless there is some room, and both segments and index can be written."""
@@ -312,7 +323,7 @@ class Ledger:
                 with self.catalog.transaction():
                     self._list_grants(frame.type, _grants_of(frame), frame.place.segment)
                 continue
-            for row in _rows_of(frame):
+            for row in rows_of(frame):
                 other = rows.get((row.kind, row.id))
                 if other is None or _follows(row.version, row.key, other):
                     rows[row.kind, row.id] = row
@@ -351,8 +362,10 @@ def _row(record: Record, place: SegmentPlace) -> CatalogRow:
     return CatalogRow(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
 
 
-def _rows_of(frame: Frame) -> list[CatalogRow]:
-    """What a frame holds."""
+def rows_of(frame: Frame) -> list[CatalogRow]:
+    """Return the rows that lead to what a frame holds; raises ValueError where it cannot be decoded."""
+    if frame.type not in (FrameType.RECORD, FrameType.GROUP):
+        return []
     if frame.type == FrameType.RECORD:
         return [_row(decode_head(frame.head), frame.place)]
     group = decode_group(frame.head)

@@ -26,6 +26,7 @@ from store.disk.ledger import Ledger
 from store.disk.recent_records import RecentRecords
 from store.disk.record_reader import RecordReader
 from store.disk.row_table import CatalogRow
+from store.disk.scrub import Scrub
 from store.disk.segments import REMEDY
 from store.disk.unreadable_records import UnreadableRecords
 from store.disk.write_queue import WriteQueue
@@ -67,6 +68,7 @@ class RecordStore:
         self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
         self.grants = KnownGrants(ledger.catalog, ledger, self._queue)
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
+        self.scrub = Scrub(ledger, self._compaction, self._unreadable, self.read_ranges, self._queue.run)
 
     @classmethod
     def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
@@ -83,6 +85,15 @@ class RecordStore:
     def used_bytes(self) -> int:
         """Bytes that the segments take."""
         return self._ledger.segments.used_bytes
+
+    @property
+    def disk_bytes(self) -> int:
+        """Bytes that count against the quota: segments, index with its log, and all that lies beside the store."""
+        return self._ledger.used_bytes
+
+    def note_beside(self, size: int) -> None:
+        """Take note of how many bytes this node's other files take: they count against the quota, too."""
+        self._ledger.beside_bytes = size
 
     def no_room(self, incoming_bytes: int) -> str:
         """Say why so many bytes more would be refused, and what helps; "" where they would not."""
