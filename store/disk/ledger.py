@@ -18,6 +18,7 @@ from dht import DocumentId, MachineRefuses, SignedGrant, decode_grant, encode_gr
 from store.config import StoreConfig
 from store.disk import grant_table
 from store.disk.catalog import Catalog
+from store.disk.dictionary_training import DictionaryTraining
 from store.disk.file_system import Disk
 from store.disk.grant_table import EndedGrant
 from store.disk.quota import Quota
@@ -41,7 +42,9 @@ class Ledger:
         self._disk = disk
         self._quota = Quota.of(config.quota_bytes, config.reserve_bytes, config.segment_bytes)
         self.beside_bytes = 0  # that this node's other files take, as they were measured last
-        self.segments = Segments(disk, config.segment_bytes, config.compression_level)
+        level = config.compression_level
+        self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
+        self.segments = Segments(disk, config.segment_bytes, level, self.training)
         self.catalog = self._open_catalog()
         self._replay()
         incarnation = self.catalog.note("incarnation")
@@ -51,6 +54,10 @@ class Ledger:
                 self.catalog.write_note("incarnation", incarnation)
             self.catalog.write_note("clean", 0)
         self.incarnation: bytes = incarnation
+        if self.segments.dictionary is not None:
+            self.catalog.raise_format()  # also where it was rebuilt
+            if self.erase_upto >= self.segments.newest:
+                self.segments.retire_dictionary()
 
     @property
     def path(self) -> str:
@@ -92,6 +99,9 @@ class Ledger:
 
     def _keep(self, records: Sequence[Record], *, check: bool = True) -> list[CatalogRow]:
         """Write records to the newest segment, small ones together, and say where each lies, in order."""
+        if (dictionary := self.training.trained()) is not None:
+            self.catalog.raise_format()
+            self.segments.offer(dictionary)
         parts = parts_of(records)
         frames = [self._frame([records[n] for n in part]) for part in parts]
         places = self._append(frames, check=check)
@@ -149,6 +159,9 @@ class Ledger:
             if erased:
                 self.catalog.write_note("erase_upto", self.segments.newest)
             self._cover()
+        if erased:  # a dictionary is made of parts of pages
+            self.training.forget()
+            self.segments.retire_dictionary()
 
     @property
     def erase_upto(self) -> int:
@@ -177,7 +190,7 @@ class Ledger:
         if not rows:
             return
         own, shared = [row for row in rows if not row.place.part], [row for row in rows if row.place.part]
-        frames, opened = [self.segments.raw(row.place) for row in own], self._opened(shared)
+        frames, opened = [self.segments.copied(row.place) for row in own], self._opened(shared)
         places = self._append(frames, check=False) if frames else []
         moved = self._keep(opened, check=False) if opened else []
         with self.catalog.transaction():
@@ -239,6 +252,15 @@ class Ledger:
     def used_bytes(self) -> int:
         """Bytes that this node takes: segments, index and all that lies beside the store."""
         return self.segments.used_bytes + self._disk.database_bytes() + self.beside_bytes
+
+    @property
+    def is_training_due(self) -> bool:
+        """Whether so much was written that another dictionary may pay."""
+        return self.training.is_due(self.segments.used_bytes)
+
+    def train(self) -> None:
+        """Train a dictionary for the segments to come; in any thread but the writer's."""
+        self.training.train(self.segments.dictionary)
 
     def probe(self) -> None:
         """Raise MachineRefuses unless there is some room, and both segments and index can be written."""

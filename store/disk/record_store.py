@@ -68,6 +68,7 @@ class RecordStore:
         self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
         self.grants = KnownGrants(ledger.catalog, ledger, self._queue)
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
+        self._training_thread = ThreadPoolExecutor(1, thread_name_prefix="store-train")
         self.scrub = Scrub(ledger, self._compaction, self._unreadable, self.read_ranges, self._queue.run)
 
     @classmethod
@@ -78,6 +79,7 @@ class RecordStore:
     def close(self) -> None:
         """Finish the commit under way and close the files."""
         self._range_thread.shutdown(wait=True)
+        self._training_thread.shutdown(wait=True)
         self._queue.close()
         self._ledger.close()
 
@@ -170,7 +172,13 @@ class RecordStore:
         ]
         count = await self._queue.put(news) if news else 0
         self._unreadable.came(news)
+        if news and self._ledger.is_training_due:
+            asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
         return count
+
+    def _train(self) -> None:
+        if self._ledger.is_training_due:  # another one may have been asked for meanwhile
+            self._ledger.train()
 
     def refusals(self, records: Sequence[Record]) -> list[str]:
         """Say of each record why it would be passed over whatever is stored, "" where it would not."""
@@ -297,6 +305,8 @@ class RecordStore:
         """Rewrite segments of which little is alive, until none is left, and slowly those in which something is to be
         erased."""
         while await self._queue.run(self._compaction.step):
+            if self._ledger.is_training_due:
+                await asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
             if self._compaction.is_erasing:
                 await asyncio.sleep(_ERASING_REST_S)
 

@@ -36,7 +36,7 @@ class ScrubStatus(NamedTuple):
 
 
 class ScrubFinding(NamedTuple):
-    """What a look at a part of a segment showed."""
+    """What the reading of a part of a segment showed."""
 
     end: int  # up to here it was read
     damaged_bytes: int
@@ -74,7 +74,7 @@ class Scrub:
             return SHORTEST_REST_S  # what was found is judged first
         if rest := rest_s(state, left, period_s, now):
             return rest
-        await self._look()
+        await self._inspect()
         return max(SHORTEST_REST_S, rest_s(self._pass, self._left_bytes(), period_s, now))
 
     def status(self) -> ScrubStatus:
@@ -90,14 +90,14 @@ class Scrub:
         whole = sum(end_of(segments, n) for n in ahead)
         return max(0, whole - (state.offset if ahead and ahead[0] == state.segment else 0))
 
-    async def _look(self) -> None:
+    async def _inspect(self) -> None:
         segments, state = self._ledger.segments, self._pass
         segment, offset = state.segment, state.offset
         if segment not in segments.numbers or offset >= end_of(segments, segment):
             segment, offset = min((n for n in segments.numbers if n > segment), default=0), 0
         if not segment:
             return
-        found = await self._read(lambda catalog: look(segments, catalog, segment, offset))
+        found = await self._read(lambda catalog: inspect(segments, catalog, segment, offset))
         self._pass = done = msgspec.structs.replace(
             state,
             segment=segment,
@@ -120,7 +120,7 @@ def end_of(segments: Segments, segment: int) -> int:
     return segments.end if segment == segments.newest else segments.size(segment)
 
 
-def look(segments: Segments, catalog: CatalogReader, segment: int, offset: int) -> ScrubFinding:
+def inspect(segments: Segments, catalog: CatalogReader, segment: int, offset: int) -> ScrubFinding:
     """Read frames of a segment from an offset on, STEP_BYTES or some more, and compare them with the index."""
     end = stop = end_of(segments, segment)
     held: list[CatalogRow] = []

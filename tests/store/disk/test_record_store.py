@@ -1,9 +1,6 @@
 """The store on one disk: newest wins, what was acknowledged stays, the log tells everything."""
 
 import asyncio
-import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -164,56 +161,6 @@ async def test_a_full_disk_refuses_and_loses_nothing() -> None:
     with pytest.raises(MachineRefuses, match="of a quota of"):
         await quota.put(records(random_draft(2, 15_000)))
     quota.close()
-
-
-CHILD = """
-import asyncio, sys
-from pathlib import Path
-from store import RecordStore, StoreConfig
-from tests.store.support import CONFIG, StillClock, draft, open_store, records
-async def main():
-    store = RecordStore.open(Path(sys.argv[1]), StoreConfig(reserve_bytes=0, segment_bytes=200_000), StillClock())
-    start = int(sys.argv[2])
-    async def write(first):
-        for n in range(first, first + 100_000, 8):
-            made = records(*(draft(m, size=900) for m in range(n, n + 3)))
-            await store.put(made)
-            print(*(m for m in range(n, n + 3)), flush=True)
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(write(start)); tasks.create_task(write(start + 4))
-asyncio.run(main())
-"""
-
-
-def kill_rounds(folder: Path, rounds: int) -> None:
-    """Kill a writing process again and again; whatever it acknowledged must be there each time."""
-    acknowledged: set[int] = set()
-    for number in range(rounds):
-        child = subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(folder), str(number * 200_000)],
-            stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3],
-        )  # fmt: skip
-        assert child.stdout is not None
-        for _ in range(20 + 13 * (number % 7)):
-            acknowledged.update(map(int, child.stdout.readline().split()))
-        child.send_signal(signal.SIGKILL)
-        rest = child.stdout.read()
-        child.wait()
-        whole = rest[: rest.rfind("\n") + 1]
-        acknowledged.update(map(int, whole.split()))
-        store = RecordStore.open(folder, CONFIG, StillClock())
-        lost = [n for n in sorted(acknowledged) if store.find(Kind.DOCUMENT, draft(n).id) is None]
-        assert acknowledged and not lost, f"round {number} lost {lost[:5]}"
-        store.close()
-
-
-def test_kill_9_loses_nothing_acknowledged(tmp_path: Path) -> None:
-    kill_rounds(tmp_path, 3)
-
-
-@pytest.mark.prove
-def test_kill_9_twenty_times(tmp_path: Path) -> None:
-    kill_rounds(tmp_path, 20)
 
 
 def sizes_of(folder: Path) -> list[int]:
