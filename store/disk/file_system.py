@@ -82,7 +82,7 @@ class FolderDisk:
         self._writing: tuple[str, FileIO] | None = None
         self._opening = threading.Lock()
         self._is_new = False  # the folder names a file that a power cut could still take
-        with _refusals(folder):
+        with refusals(folder):
             folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -90,51 +90,51 @@ class FolderDisk:
         return str(self._folder)
 
     def names(self) -> list[str]:
-        with _refusals(self._folder):
+        with refusals(self._folder):
             return sorted(p.name for p in self._folder.iterdir() if p.is_file() and not p.name.startswith(CATALOG))
 
     def size(self, name: str) -> int:
         try:
-            with _refusals(self._folder / name):
+            with refusals(self._folder / name):
                 file = self._reader(name)
                 return os.fstat(file.fileno()).st_size
         except FileNotFoundError:
             return 0
 
     def append(self, name: str, data: bytes) -> None:
-        with _refusals(self._folder / name, missing=True):
+        with refusals(self._folder / name, missing=True):
             descriptor, view = self._writer(name).fileno(), memoryview(data)
             while view:
                 view = view[os.write(descriptor, view) :]
 
     def sync(self, name: str) -> None:
-        with _refusals(self._folder / name, missing=True):
+        with refusals(self._folder / name, missing=True):
             getattr(os, "fdatasync", os.fsync)(self._writer(name).fileno())
         if self._is_new:
             self._sync_folder()
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         try:
-            with _refusals(self._folder / name):
+            with refusals(self._folder / name):
                 file = self._reader(name)
                 return self._pread(file, size, offset)
         except FileNotFoundError:
             return b""
 
     def truncate(self, name: str, size: int) -> None:
-        with _refusals(self._folder / name, missing=True):
+        with refusals(self._folder / name, missing=True):
             descriptor = self._writer(name).fileno()
             os.ftruncate(descriptor, size)
             os.fsync(descriptor)
 
     def delete(self, name: str) -> None:
         self._reading.pop(name, None)
-        with _refusals(self._folder / name):
+        with refusals(self._folder / name):
             (self._folder / name).unlink(missing_ok=True)
         self._sync_folder()
 
     def free_bytes(self) -> int:
-        with _refusals(self._folder):
+        with refusals(self._folder):
             return shutil.disk_usage(self._folder).free
 
     def database_bytes(self) -> int:
@@ -157,7 +157,7 @@ class FolderDisk:
         connection.close()
 
     def drop_database(self) -> None:
-        with _refusals(self._folder / CATALOG):
+        with refusals(self._folder / CATALOG):
             for suffix in _DATABASE_FILES:
                 (self._folder / (CATALOG + suffix)).unlink(missing_ok=True)
 
@@ -189,12 +189,7 @@ class FolderDisk:
         return self._writing[1]
 
     def _sync_folder(self) -> None:
-        with _refusals(self._folder, missing=True):
-            descriptor = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        sync_folder(self._folder)
         self._is_new = False
 
 
@@ -284,9 +279,20 @@ class SqliteErrors:
         raise StoreCorrupt(self._path, str(error), "start again: it is rebuilt from the segments") from error
 
 
+def sync_folder(folder: Path) -> None:
+    """Make durable which files a folder has. Raises MachineRefuses."""
+    with refusals(folder, missing=True):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
 @contextmanager
-def _refusals(path: Path, *, missing: bool = False) -> Iterator[None]:
-    """The operating system's errors as ours; a missing file stays FileNotFoundError unless it ought to be there."""
+def refusals(path: Path, *, missing: bool = False) -> Iterator[None]:
+    """Turn the operating system's errors into ours inside a `with` block; a missing file stays FileNotFoundError unless
+    it ought to be there."""
     try:
         yield
     except OSError as error:

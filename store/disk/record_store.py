@@ -21,6 +21,7 @@ from store.disk.cell_sums import CELL_BITS, RangeSummary
 from store.disk.change_log import ChangeLog
 from store.disk.compaction import Compaction
 from store.disk.file_system import Disk, FolderDisk
+from store.disk.format_migration import migrate_index
 from store.disk.known_grants import KnownGrants
 from store.disk.ledger import Ledger
 from store.disk.recent_records import RecentRecords
@@ -73,7 +74,8 @@ class RecordStore:
 
     @classmethod
     def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
-        """Open or create the store in a folder; as the constructor does."""
+        """Open or create the store in a folder, as the constructor does; an index of an older format is migrated."""
+        migrate_index(path)
         return cls(FolderDisk(path), config, clock, faults)
 
     def close(self) -> None:
