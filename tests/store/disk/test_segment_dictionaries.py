@@ -58,7 +58,7 @@ def missing(store: RecordStore, pages: list[Record]) -> list[Record]:
     return [each for each in pages if store.find(each.kind, each.id) != each]
 
 
-PAGES = [page(n) for n in range(400)]
+PAGES = [page(n) for n in range(240)]
 
 
 def packed(disk: Disk) -> list[int]:
@@ -87,7 +87,7 @@ async def test_pages_take_less_room_and_read_alike_after_a_restart_and_without_t
 async def test_verify_copy_and_compaction_across_dictionaries_find_all_sound(tmp_path: Path) -> None:
     store = opened(FolderDisk(tmp_path / "store"))
     await fill(store, PAGES)
-    news = [page(n, at=5.0) for n in range(0, 400, 2)]
+    news = [page(n, at=5.0) for n in range(0, 240, 2)]
     await fill(store, news)
     wanted = news + PAGES[1::2]
     before = store.used_bytes
@@ -101,7 +101,7 @@ async def test_verify_copy_and_compaction_across_dictionaries_find_all_sound(tmp
     store.close()
     for folder in (tmp_path / "store", tmp_path / "copy"):
         report = check_store(folder)
-        assert report.flaws == [] and report.rows == 400
+        assert report.flaws == [] and report.rows == 240
     copy = opened(FolderDisk(tmp_path / "copy"))
     assert missing(copy, wanted) == []
     copy.close()
