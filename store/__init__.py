@@ -9,6 +9,7 @@ from store.config import StoreConfig
 from store.disk.catalog_reader import RecordChange
 from store.disk.file_system import MemoryDisk
 from store.disk.record_store import RecordStore
+from store.disk.scrub import ScrubStatus
 from store.disk.store_check import StoreReport, check_store
 from store.disk.store_copy import store_copy
 from store.errors import BadReplica, StoreCorrupt, TooFewCopies
@@ -29,8 +30,8 @@ from store.replication.replicator import Replicator
 __all__ = [
     "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CopyCounts",
     "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "RangeEntry", "Record", "RecordChange",
-    "RecordCheck", "RecordStore", "Replicator", "SlotReport", "SlotReportReply", "StoreConfig", "StoreCorrupt",
-    "StoreReport", "TooFewCopies", "Version", "VersionPolicy", "check_store", "decode_document", "decode_host",
-    "digest_of", "encode_document", "encode_host", "erases", "host_name", "host_url", "is_erasure", "name_of",
-    "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",
+    "RecordCheck", "RecordStore", "Replicator", "ScrubStatus", "SlotReport", "SlotReportReply", "StoreConfig",
+    "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy", "check_store", "decode_document",
+    "decode_host", "digest_of", "encode_document", "encode_host", "erases", "host_name", "host_url", "is_erasure",
+    "name_of", "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",
 ]  # fmt: skip

@@ -14,10 +14,11 @@ _GIB = 1 << 30
 class StoreConfig:
     """The settings of `[store]`. Every field has a default that suits a home server; the demo shortens the periods."""
 
-    quota_bytes: int = 20 * _GIB  # the most that segments, index and outbox may take together
+    quota_bytes: int = 20 * _GIB  # the most that all files of a node may take together: records, indexes, outbox
     reserve_bytes: int = 512 * _MIB  # free space on the disk that is left to everybody else
     segment_bytes: int = 64 * _MIB  # a segment is sealed at this size; compaction rewrites one at a time
     compression_level: int = 3  # zstd; 3 is where more effort stops paying on pages (4.1 times)
+    dictionary_bytes: int = 112 * 1024  # by which segments are packed, trained on what is stored; 0: none
     compact_below: float = 0.5  # a sealed segment whose live share is lower is rewritten
     tombstone_days: int = 30  # how long the change log remembers a removal; an older cursor starts from zero
     tend_every_s: float = 300.0  # pause between looks for expired records and sparse segments
@@ -62,6 +63,7 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "quota_bytes": (1, inf),
     "segment_bytes": (1024, 16 * _GIB),
     "compression_level": (1, 22),  # zstd's own
+    "dictionary_bytes": (0, _MIB),
     "compact_below": (0, 0.9),  # near 1 every removal would rewrite a segment
     **dict.fromkeys(("flush_records", "max_flushes", "reconcile_slots", "reconcile_parallel"), (1, 100_000)),
     **dict.fromkeys(("flush_bytes", "max_waiting_bytes", "handover_bytes_s"), (1024, inf)),

@@ -53,10 +53,12 @@ class IndexFollower:
         checker: ThreadPoolExecutor,
         *,
         is_beside: bool,
+        no_room: Callable[[], str] = str,
     ) -> None:
-        """`checker`: the thread that reads all files once a day."""
+        """`checker`: the thread that reads all files once a day; `no_room` says why an index beside must not grow."""
         self.files, self.is_beside = files, is_beside
         self._config, self._feed, self._faults, self._checker = config, feed, faults, checker
+        self._no_room = no_room
         self._trouble, self._noted, self._checked_at = False, FaultSite.INDEX, 0.0  # loop time
         self._writer = ThreadPoolExecutor(1, "index-write")
         self._readers = READERS.get(config.engine, 1)
@@ -177,7 +179,7 @@ class IndexFollower:
             self._faults.end(self._noted)
 
     def _leave_room(self) -> None:
-        """Refuse to build beside another index where that would fill the disk."""
+        """Refuse to build beside another index where that would fill the disk or the quota."""
         path = self.files.path
         if not self.is_beside or path is None:
             return
@@ -187,6 +189,8 @@ class IndexFollower:
             raise refused(path, error) from error
         if free < SPARE_BYTES:
             raise refused(path, OSError(errno.ENOSPC, "the disk is nearly full"))
+        if reason := self._no_room():
+            raise refused(path, OSError(errno.EDQUOT, reason))
 
     def _note(self, error: BrokenFile) -> None:
         """Take note that files were refused, or that they are damaged: then nothing is answered from them any more."""

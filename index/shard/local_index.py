@@ -57,7 +57,9 @@ class LocalIndex:
         feed: ChangeFeed,
         agree: Agree,
         faults: LocalFaults,
+        no_room: Callable[[], str] = str,
     ) -> None:
+        self._no_room = no_room
         self._config, self._path, self._overlay, self._feed = config, path, overlay, feed
         self._faults, self._server = faults, QuestionServer(config, overlay, self._find, agree)
         self._checker = ThreadPoolExecutor(1, "index-check")
@@ -78,6 +80,7 @@ class LocalIndex:
         feed: ChangeFeed,
         agree: Agree,
         faults: LocalFaults | None = None,
+        no_room: Callable[[], str] = str,
     ) -> "LocalIndex":
         """Open or begin the index in the directory `path` (None: in memory). Blocks; raises MachineRefuses, or
         AnalyzerDiffers where this machine's libraries give other terms than the network's.
@@ -257,7 +260,8 @@ class LocalIndex:
 
     def _add(self, files: IndexFiles, *, is_beside: bool) -> None:
         files.young_since = self._young_since
-        follower = IndexFollower(self._config, files, self._feed, self._faults, self._checker, is_beside=is_beside)
+        feed, faults, no_room = self._feed, self._faults, self._no_room
+        follower = IndexFollower(self._config, files, feed, faults, self._checker, is_beside=is_beside, no_room=no_room)
         self._followers[files.analyzer] = follower
 
     async def _begin(self, analyzer: AnalyzerRules, *, is_beside: bool) -> None:

@@ -37,6 +37,7 @@ class NodeEnvironment:
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does
+    measure_files: Callable[[], int] | None = None  # bytes of all files outside of the store; None: there are none
     machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
     spreading: ShardPolicy = SHARDING  # which sites are big enough to be spread
     sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after

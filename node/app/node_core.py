@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from crawl import CrawlConfig, CrawlControl, MirrorDetector
 from dht import MachineRefuses, PeerAudit
 from index import IndexConfig
+from node.app.disk_meter import DiskMeter
 from node.app.environment import NodeEnvironment
 from node.app.event_log import NodeState
 from node.app.readiness_announcer import ReadinessAnnouncer
@@ -52,6 +53,7 @@ class NodeCore:
             levels,
             env.clock,
         )
+        self._disk_meter = DiskMeter(env.store, env.measure_files)
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler, store.quota_bytes)
 
     async def run(self) -> None:
@@ -65,6 +67,7 @@ class NodeCore:
             tasks.create_task(self._patiently(self.crawl.frontier_sync.run), name="frontier-sync")
             tasks.create_task(self._patiently(self.crawl.standing_review.run), name="standing-review")
             tasks.create_task(self._announcer.run(), name="announcer")
+            tasks.create_task(self._disk_meter.run(), name="disk-meter")
             tasks.create_task(self.fetching.pause.run(), name="fetch-pause")
             tasks.create_task(self._patiently(self.store.denial_sweep.run), name="denial-sweep")
             tasks.create_task(self._patiently(self.store.site_removals.run), name="site-removals")
@@ -88,6 +91,7 @@ class NodeCore:
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""
         self.crawl.crawler.close()
+        self._disk_meter.close()
         await self.index.local.close()
         self.store.records.close()
 

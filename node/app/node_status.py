@@ -10,7 +10,7 @@ from node.app.node_core import NodeCore
 from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
-from store import CopyCounts
+from store import CopyCounts, ScrubStatus
 
 Json = dict[str, Any]
 
@@ -68,7 +68,8 @@ class NodeStatus:
             "strategy": self._strategy(),
             "warnings": list(self.warnings()),
             "faults": list(map(_fault_json, self._core.faults.present())),
-            "disk": {"used": kept.used_bytes, "quota": self._quota_bytes},
+            "disk": self._disk(),
+            "scrub": _scrub_json(self._core.store.records.scrub.status()),
         }
 
     def peers(self) -> list[Json]:
@@ -117,6 +118,18 @@ class NodeStatus:
             "live": len(live),
             "ipv4": sum(4 in c.families for c in live),
             "ipv6": sum(6 in c.families for c in live),
+        }
+
+    def _disk(self) -> Json:
+        """Say what all files of this node take of its quota, the records alone of it, and why no record fits any more;
+        "" where one does."""
+        store = self._core.store.records
+        refuses = store.no_room(1)
+        return {
+            "used": store.disk_bytes,
+            "quota": self._quota_bytes,
+            "records": store.used_bytes,
+            "refuses": refuses,
         }
 
     def _crawl(self) -> Json:
@@ -199,6 +212,19 @@ class NodeStatus:
             "clock_off_s": round(self._overlay.clock_off_s(peer), 1),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
+
+
+def _scrub_json(scrub: ScrubStatus) -> Json:
+    """Say how far the reading through of the disk is, and what was damaged; times are Unix seconds, 0 for never."""
+    return {
+        "begun_at": int(scrub.begun_at),
+        "share": round(scrub.share, 3),
+        "ended_at": int(scrub.ended_at),
+        "found": scrub.found,
+        "found_before": scrub.found_before,
+        "lost": scrub.lost,
+        "healed": scrub.healed,
+    }
 
 
 def _copies_json(copies: CopyCounts) -> Json:

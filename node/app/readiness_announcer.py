@@ -67,6 +67,6 @@ class ReadinessAnnouncer:
     def _announce(self, *, has_load: bool) -> None:
         load = None
         if has_load:
-            disk_share = self._store.used_bytes / self._quota_bytes
+            disk_share = self._store.disk_bytes / self._quota_bytes
             load = self._meter.take(self._clock().steady, self._machine(), disk_share)
         self._overlay.announce(self._shown, sum(self._crawler.due().values()), load)

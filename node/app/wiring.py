@@ -4,6 +4,7 @@
 """
 
 from dataclasses import replace
+from functools import partial
 
 from crawl import (
     CrawlConfig,
@@ -215,7 +216,8 @@ class IndexParts:
         self, config: IndexConfig, env: NodeEnvironment, lookup: UrlLookup, agree: Agree, audit: PeerAudit
     ) -> None:
         feed = StoreChangeFeed(env.store)
-        self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults)
+        no_room = partial(env.store.no_room, 0)
+        self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
         read, rng = lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit)
 

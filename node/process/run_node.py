@@ -31,6 +31,7 @@ from dht import (
     when_told_to_stop,
 )
 from node.app.departure import Departure
+from node.app.disk_meter import bytes_below
 from node.app.environment import NodeEnvironment
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
@@ -190,6 +191,7 @@ async def _open_core(
             expects_others=expects_others,
             faults=faults,
             machine=read_machine,
+            measure_files=partial(bytes_below, data.index, data.seen, data.dht),
             outage=str if config.crawl.allow_private else overlay.families.outage,  # an intranet may be on this machine
         )
         core = NodeCore(config.crawl, config.store, config.index, environment)

@@ -58,6 +58,7 @@ class StatusView:
     reachable: str = ""  # "IPv4: reachable; IPv6: behind a firewall, 3 peers tried"
     has_faults: bool = False  # of its machine; the warnings name them
     copies: str = ""  # the live copies of its slots, in one line
+    scrub: str = ""  # how far its disk is read through, in one line
     rules: str = ""  # of search, in one line
     witness: str = ""  # how much it looked at again, in one line
     found_out: str = ""  # whom witnesses speak against
@@ -131,6 +132,7 @@ def view_of(status: Json) -> StatusView:
         is_client=is_client,
         reachable=_reachable(table(status, "reachable")),
         copies=_copies(table(status, "copies")),
+        scrub=_scrub(table(status, "scrub")),
         rules=_rules(table(status, "search")),
         witness=looks_line(status),
         found_out=found_line(status),
@@ -138,6 +140,18 @@ def view_of(status: Json) -> StatusView:
         carried=count(clients, "carried") + count(clients, "carried_here"),
         **counts,
     )
+
+
+def _scrub(scrub: Json) -> str:
+    """Say how far the reading through of the disk is, "" where no pass has begun."""
+    if not day(number(scrub, "begun_at")):
+        return ""
+    line = f"{min(1.0, max(0.0, number(scrub, 'share'))):.0%} read since {day(number(scrub, 'begun_at'))}"
+    if ended := day(number(scrub, "ended_at")):
+        line += f", all of it before {ended}"
+    if lost := count(scrub, "lost"):
+        line += f"; {lost:,} records found damaged since the start, {count(scrub, 'healed'):,} of them back from others"
+    return line
 
 
 def _not_taken(refused: Json) -> str:

@@ -20,7 +20,8 @@ from store.disk.segments import SegmentPlace
 from store.errors import StoreCorrupt
 from store.record.record import Kind
 
-FORMAT = 3
+FORMAT = 4  # 3, as long as no segment has a dictionary: programs before that read it
+PLAIN_FORMAT = 3
 _SCHEMA = f"""
 {row_table.SCHEMA}
 CREATE TABLE gone (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, key BLOB, day INTEGER);
@@ -29,7 +30,7 @@ CREATE INDEX gone_by_id ON gone (id);
 CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, since REAL, size INTEGER, body BLOB,
   PRIMARY KEY (peer, kind, id)) WITHOUT ROWID;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-PRAGMA user_version = {FORMAT};
+PRAGMA user_version = {PLAIN_FORMAT};
 """
 
 
@@ -49,7 +50,7 @@ class Catalog:
             (found,) = self.writer.execute("PRAGMA user_version").fetchone()
             if found == 0:
                 self.writer.executescript(_SCHEMA)
-            elif found < FORMAT:
+            elif found < PLAIN_FORMAT:
                 raise StoreCorrupt(self._path, f"format {found} of an older program", "it is rebuilt from the segments")
             elif found > FORMAT:
                 raise StoreCorrupt(self._path, f"format {found}, this program reads {FORMAT}", "use the newer program")
@@ -62,6 +63,14 @@ class Catalog:
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
         self.left = LeftKeys()
+
+    def raise_format(self) -> None:
+        """Note durably that segments begin with dictionaries, so that a program that reads none refuses them."""
+        with self._errors:
+            (found,) = self.writer.execute("PRAGMA user_version").fetchone()
+            if found < FORMAT:
+                self.writer.execute(f"PRAGMA user_version = {FORMAT}")
+                self.checkpoint()
 
     @property
     def is_damaged(self) -> bool:

@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from dht import DocumentId, Key
-from store.disk import cell_sums, row_table
+from store.disk import cell_sums, frame_table, row_table
 from store.disk.cell_sums import RangeSummary
 from store.disk.file_system import SqliteErrors
 from store.disk.row_table import CatalogRow
@@ -61,6 +61,21 @@ class CatalogReader:
         """Return all live rows of a key range, whatever their kind; there may be very many."""
         with self._errors:
             return list(row_table.between(self.database, first, last))
+
+    def named(self, names: Sequence[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
+        """Return the live row of each record, in order, None where there is none."""
+        with self._errors:
+            return row_table.named(self.database, names)
+
+    def frames(self, segment: int, first: int, end: int) -> list[tuple[int, int]]:
+        """List the frames that begin in a part of a segment, by number, and how many live records each has."""
+        with self._errors:
+            return frame_table.between(self.database, segment, first, end)
+
+    def of_frames(self, frames: Sequence[int]) -> list[CatalogRow]:
+        """Return the live rows of frames, by their numbers; it looks at all rows."""
+        with self._errors:
+            return row_table.of_frames(self.database, frames)
 
     def versions(self) -> Iterator[tuple[int, int]]:
         """Yield epoch and at_ms of every live row that was written under a lease."""

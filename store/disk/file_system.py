@@ -18,6 +18,7 @@ from dht import MachineRefuses, refusal_of
 from store.errors import StoreCorrupt
 
 CATALOG = "catalog.sqlite"
+_DATABASE_FILES = "", "-wal", "-shm"  # SQLite's, by what they are called behind CATALOG
 KEPT_OPEN = 512  # segments; a process may open many more, but for those of very old limits
 WAL_BYTES = 4 << 20  # the log keeps no more once its pages are in the file: what SQLite itself aims at
 
@@ -53,6 +54,9 @@ class Disk(Protocol):
     def free_bytes(self) -> int:
         """Return how many more bytes fit on this disk."""
 
+    def database_bytes(self) -> int:
+        """Return the bytes of the database with its log."""
+
     def database(self) -> sqlite3.Connection:
         """Open a connection in autocommit mode; several may be open, one at a time writes."""
 
@@ -76,7 +80,7 @@ class FolderDisk:
         self._writing: tuple[str, FileIO] | None = None
         self._opening = threading.Lock()
         self._is_new = False  # the folder names a file that a power cut could still take
-        with _Refusals(folder):
+        with Refusals(folder):
             folder.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -84,52 +88,61 @@ class FolderDisk:
         return str(self._folder)
 
     def names(self) -> list[str]:
-        with _Refusals(self._folder):
+        with Refusals(self._folder):
             return sorted(p.name for p in self._folder.iterdir() if p.is_file() and not p.name.startswith(CATALOG))
 
     def size(self, name: str) -> int:
         try:
-            with _Refusals(self._folder, name):
+            with Refusals(self._folder, name):
                 file = self._reader(name)
                 return os.fstat(file.fileno()).st_size
         except FileNotFoundError:
             return 0
 
     def append(self, name: str, data: bytes) -> None:
-        with _Refusals(self._folder, name, missing=True):
+        with Refusals(self._folder, name, missing=True):
             descriptor, view = self._writer(name).fileno(), memoryview(data)
             while view:
                 view = view[os.write(descriptor, view) :]
 
     def sync(self, name: str) -> None:
-        with _Refusals(self._folder, name, missing=True):
+        with Refusals(self._folder, name, missing=True):
             getattr(os, "fdatasync", os.fsync)(self._writer(name).fileno())
         if self._is_new:
             self._sync_folder()
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         try:
-            with _Refusals(self._folder, name):
+            with Refusals(self._folder, name):
                 file = self._reader(name)
                 return self._pread(file, size, offset)
         except FileNotFoundError:
             return b""
 
     def truncate(self, name: str, size: int) -> None:
-        with _Refusals(self._folder, name, missing=True):
+        with Refusals(self._folder, name, missing=True):
             descriptor = self._writer(name).fileno()
             os.ftruncate(descriptor, size)
             os.fsync(descriptor)
 
     def delete(self, name: str) -> None:
         self._reading.pop(name, None)
-        with _Refusals(self._folder, name):
+        with Refusals(self._folder, name):
             (self._folder / name).unlink(missing_ok=True)
         self._sync_folder()
 
     def free_bytes(self) -> int:
-        with _Refusals(self._folder):
+        with Refusals(self._folder):
             return shutil.disk_usage(self._folder).free
+
+    def database_bytes(self) -> int:
+        return sum(self._size_beside(CATALOG + suffix) for suffix in _DATABASE_FILES)
+
+    def _size_beside(self, name: str) -> int:
+        try:
+            return (self._folder / name).stat().st_size
+        except FileNotFoundError:
+            return 0
 
     def database(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._folder / CATALOG, isolation_level=None, check_same_thread=False, timeout=30)
@@ -142,8 +155,8 @@ class FolderDisk:
         connection.close()
 
     def drop_database(self) -> None:
-        with _Refusals(self._folder, CATALOG):
-            for suffix in ("", "-wal", "-shm"):
+        with Refusals(self._folder, CATALOG):
+            for suffix in _DATABASE_FILES:
                 (self._folder / (CATALOG + suffix)).unlink(missing_ok=True)
 
     def _pread(self, file: FileIO, size: int, offset: int) -> bytes:
@@ -174,12 +187,7 @@ class FolderDisk:
         return self._writing[1]
 
     def _sync_folder(self) -> None:
-        with _Refusals(self._folder, missing=True):
-            descriptor = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
+        sync_folder(self._folder)
         self._is_new = False
 
 
@@ -231,6 +239,9 @@ class MemoryDisk:
     def free_bytes(self) -> int:
         return self.capacity_bytes - sum(map(len, self._files.values()))
 
+    def database_bytes(self) -> int:
+        return 0  # as `capacity_bytes` bounds files alone
+
     def database(self) -> sqlite3.Connection:
         if self._database is None:
             self._database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
@@ -266,7 +277,7 @@ class SqliteErrors:
         raise StoreCorrupt(self._path, str(error), "start again: it is rebuilt from the segments") from error
 
 
-class _Refusals:
+class Refusals:
     """Turns the operating system's errors inside a `with` block into ours; a missing file stays FileNotFoundError
     unless it ought to be there.
 
@@ -284,3 +295,13 @@ class _Refusals:
             return
         if refusal := refusal_of(self._folder / self._name, error):
             raise refusal from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Make durable which files a folder has. Raises MachineRefuses."""
+    with Refusals(folder, missing=True):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

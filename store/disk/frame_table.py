@@ -40,3 +40,9 @@ def live_bytes(database: Connection) -> dict[int, int]:
     """Sum the bytes of live records by segment; those that share a frame have equal parts of it."""
     share = "(head_bytes + content_bytes) * live / max(1, members)"
     return dict(database.execute(f"SELECT segment, sum({share}) FROM frames GROUP BY segment"))
+
+
+def between(database: Connection, segment: int, first: int, end: int) -> list[tuple[int, int]]:
+    """List the frames that begin in a part of a segment, by number, and how many live records each has."""
+    query = "SELECT frame, live FROM frames WHERE segment = ? AND start >= ? AND start < ?"
+    return database.execute(query, (segment, first, end)).fetchall()

@@ -19,6 +19,7 @@ from dht import DocumentId, MachineRefuses, SignedGrant, decode_grant, encode_gr
 from store.config import StoreConfig
 from store.disk import grant_table
 from store.disk.catalog import Catalog
+from store.disk.dictionary_training import DictionaryTraining
 from store.disk.file_system import Disk
 from store.disk.grant_table import EndedGrant
 from store.disk.quota import Quota
@@ -42,8 +43,11 @@ class Ledger:
 
     def __init__(self, disk: Disk, config: StoreConfig) -> None:
         self._disk = disk
-        self._quota = Quota(config.quota_bytes, config.reserve_bytes)
-        self.segments = Segments(disk, config.segment_bytes, config.compression_level)
+        self._quota = Quota.of(config.quota_bytes, config.reserve_bytes, config.segment_bytes)
+        self.beside_bytes = 0  # that this node's other files take, as they were measured last
+        level = config.compression_level
+        self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
+        self.segments = Segments(disk, config.segment_bytes, level, self.training)
         self.catalog = self._open_catalog()
         self.filing = VersionFiling(self.catalog, self._stored)
         self._replay()
@@ -54,6 +58,10 @@ class Ledger:
                 self.catalog.write_note("incarnation", incarnation)
             self.catalog.write_note("clean", 0)
         self.incarnation: bytes = incarnation
+        if self.segments.dictionary is not None:
+            self.catalog.raise_format()  # also where it was rebuilt
+            if self.erase_upto >= self.segments.newest:
+                self.segments.retire_dictionary()
 
     @property
     def path(self) -> str:
@@ -135,6 +143,9 @@ class Ledger:
 
     def _keep(self, records: Sequence[Record], *, check: bool = True) -> list[CatalogRow]:
         """Write records to the newest segment, small ones together, and say where each lies, in order."""
+        if (dictionary := self.training.trained()) is not None:
+            self.catalog.raise_format()
+            self.segments.offer(dictionary)
         parts = parts_of(records)
         frames = [self._frame([records[n] for n in part]) for part in parts]
         places = self._append(frames, check=check)
@@ -192,6 +203,9 @@ class Ledger:
             if erased:
                 self.catalog.write_note("erase_upto", self.segments.newest)
             self._cover()
+        if erased:  # a dictionary is made of parts of pages
+            self.training.forget()
+            self.segments.retire_dictionary()
 
     @property
     def erase_upto(self) -> int:
@@ -220,7 +234,7 @@ class Ledger:
         if not rows:
             return
         own, shared = [row for row in rows if not row.place.part], [row for row in rows if row.place.part]
-        frames, opened = [self.segments.raw(row.place) for row in own], self._opened(shared)
+        frames, opened = [self.segments.copied(row.place) for row in own], self._opened(shared)
         places = self._append(frames, check=False) if frames else []
         moved = self._keep(opened, check=False) if opened else []
         with self.catalog.transaction():
@@ -228,24 +242,29 @@ class Ledger:
             self._cover()
 
     def drop_damaged(self, doubted: Sequence[CatalogRow], today: int) -> list[CatalogRow]:
-        """Take those of rows out of the index whose frames cannot be read, and what shares these frames with them;
-        returns what went."""
-        damaged = {place for row in doubted if not self._is_sound(place := row.place._replace(part=0))}
+        """Take those of rows out of the index whose frames cannot be read, and what shares these frames with them, and
+        those that lead to another record; returns what went."""
+        held = {place: self._held(place) for place in {row.place._replace(part=0) for row in doubted}}
+        damaged = {place for place, rows in held.items() if rows is None}
         segments = sorted({place.segment for place in damaged})
         rows = [row for segment in segments for row in self.catalog.rows_in(segment)]
         gone = [row for row in rows if row.place._replace(part=0) in damaged]
+        misled = [row for row in doubted if row[:6] not in (held[row.place._replace(part=0)] or {row[:6]})]
+        now = self.catalog.rows_of((row.kind, row.id) for row in misled)
+        gone += [row for row, before in zip(now, misled, strict=True) if row is not None and row[:6] == before[:6]]
         for start in range(0, len(gone), _STEP):
             self.remove(gone[start : start + _STEP], today)
         if gone:
             log.warning("records damaged count=%d frames=%d segments=%s", len(gone), len(damaged), segments)
         return gone
 
-    def _is_sound(self, place: SegmentPlace) -> bool:
+    def _held(self, place: SegmentPlace) -> Container[tuple[object, ...]] | None:
+        """Return the rows that lead to what lies at a place, without their numbers; None where it cannot be read."""
         try:
             frame = self.segments.read(place, content=True)
-            return frame is not None and bool(_rows_of(frame))
+            return {row[:6] for row in rows_of(frame)} or None if frame is not None else None
         except (StoreCorrupt, ValueError):
-            return False
+            return None
 
     def _opened(self, rows: Sequence[CatalogRow]) -> list[Record]:
         """Records that lie in groups; each group is read once where its rows stand together."""
@@ -271,7 +290,21 @@ class Ledger:
 
     def no_room(self, incoming_bytes: int) -> str:
         """Say why so many bytes more would be refused, "" where they would not. Raises MachineRefuses."""
-        return self._quota.refusal(self.segments.used_bytes, self._disk.free_bytes(), incoming_bytes)
+        return self._quota.refusal(self.used_bytes, self._disk.free_bytes(), incoming_bytes, self.beside_bytes)
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes that this node takes: segments, index and all that lies beside the store."""
+        return self.segments.used_bytes + self._disk.database_bytes() + self.beside_bytes
+
+    @property
+    def is_training_due(self) -> bool:
+        """Whether so much was written that another dictionary may pay."""
+        return self.training.is_due(self.segments.used_bytes)
+
+    def train(self) -> None:
+        """Train a dictionary for the segments to come; in any thread but the writer's."""
+        self.training.train(self.segments.dictionary)
 
     def probe(self) -> None:
         """Raise MachineRefuses unless there is some room, and both segments and index can be written."""
@@ -362,7 +395,7 @@ class Ledger:
                 with self.catalog.transaction():
                     self._list_grants(frame.type, _grants_of(frame), frame.place.segment)
                 continue
-            for row in _rows_of(frame):
+            for row in rows_of(frame):
                 other = rows.get((row.kind, row.id))
                 if other is None or _follows(row.version, row.key, other):
                     rows[row.kind, row.id] = row
@@ -420,8 +453,10 @@ def _row(record: Record, place: SegmentPlace) -> CatalogRow:
     return CatalogRow(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
 
 
-def _rows_of(frame: Frame) -> list[CatalogRow]:
-    """What a frame holds."""
+def rows_of(frame: Frame) -> list[CatalogRow]:
+    """Return the rows that lead to what a frame holds; raises ValueError where it cannot be decoded."""
+    if frame.type not in (FrameType.RECORD, FrameType.GROUP):
+        return []
     if frame.type == FrameType.RECORD:
         return [_row(decode_head(frame.head), frame.place)]
     group = decode_group(frame.head)

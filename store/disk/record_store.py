@@ -22,11 +22,13 @@ from store.disk.cell_sums import CELL_BITS, RangeSummary
 from store.disk.change_log import ChangeLog
 from store.disk.compaction import Compaction
 from store.disk.file_system import Disk, FolderDisk
+from store.disk.format_migration import migrate_index
 from store.disk.known_grants import KnownGrants
 from store.disk.ledger import Ledger
 from store.disk.recent_records import RecentRecords
 from store.disk.record_reader import RecordReader
 from store.disk.row_table import CatalogRow
+from store.disk.scrub import Scrub
 from store.disk.segments import REMEDY
 from store.disk.unreadable_records import UnreadableRecords
 from store.disk.version_filing import FIRST
@@ -74,15 +76,19 @@ class RecordStore:
         self._has_policy = False
         self._thinned: tuple[VersionPolicy, int] | None = None  # by which policy and on which day all was thinned last
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
+        self._training_thread = ThreadPoolExecutor(1, thread_name_prefix="store-train")
+        self.scrub = Scrub(ledger, self._compaction, self._unreadable, self.read_ranges, self._queue.run)
 
     @classmethod
     def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
-        """Open or create the store in a folder; as the constructor does."""
+        """Open or create the store in a folder, as the constructor does; an index of an older format is migrated."""
+        migrate_index(path)
         return cls(FolderDisk(path), config, clock, faults)
 
     def close(self) -> None:
         """Finish the commit under way and close the files."""
         self._range_thread.shutdown(wait=True)
+        self._training_thread.shutdown(wait=True)
         self._queue.close()
         self._ledger.close()
 
@@ -90,6 +96,15 @@ class RecordStore:
     def used_bytes(self) -> int:
         """Bytes that the segments take."""
         return self._ledger.segments.used_bytes
+
+    @property
+    def disk_bytes(self) -> int:
+        """Bytes that count against the quota: segments, index with its log, and all that lies beside the store."""
+        return self._ledger.used_bytes
+
+    def note_beside(self, size: int) -> None:
+        """Take note of how many bytes this node's other files take: they count against the quota, too."""
+        self._ledger.beside_bytes = size
 
     def no_room(self, incoming_bytes: int) -> str:
         """Say why so many bytes more would be refused, and what helps; "" where they would not."""
@@ -167,7 +182,13 @@ class RecordStore:
         ]
         count = await self._queue.put(news) if news else 0
         self._unreadable.came(news)
+        if news and self._ledger.is_training_due:
+            asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
         return count
+
+    def _train(self) -> None:
+        if self._ledger.is_training_due:  # another one may have been asked for meanwhile
+            self._ledger.train()
 
     def refusals(self, records: Sequence[Record]) -> list[str]:
         """Say of each record why it would be passed over whatever is stored, "" where it would not."""
@@ -295,6 +316,8 @@ class RecordStore:
         """Rewrite segments of which little is alive, until none is left, and slowly those in which something is to be
         erased."""
         while await self._queue.run(self._compaction.step):
+            if self._ledger.is_training_due:
+                await asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
             if self._compaction.is_erasing:
                 await asyncio.sleep(_ERASING_REST_S)
 

@@ -133,6 +133,15 @@ def in_segment(database: Connection, segment: int) -> list[CatalogRow]:
     return [_row(values) for values in database.execute(f"{_ROWS} segment = ? ORDER BY start", (segment,))]
 
 
+def of_frames(database: Connection, frames: Sequence[int]) -> list[CatalogRow]:
+    """Return the live rows of frames, by their numbers; it looks at all records once for every few dozen frames."""
+    found: list[CatalogRow] = []
+    for part in portions(frames):
+        query = f"{_ROWS} frame IN ({','.join('?' * len(part))})"
+        found += [_row(values) for values in database.execute(query, part)]
+    return found
+
+
 def _row(values: tuple[Any, ...]) -> CatalogRow:
     sequence, kind, id, path, epoch, at_ms, digest, day, frame, segment, start, head, content, part, prefix = values
     place = SegmentPlace(segment, start, head, content, part)

@@ -2,25 +2,29 @@
 
 A segment is a file `segment-00000001`, a 16-byte magic and then frames. A frame is a 20-byte header, a head (a
 record without its content, or the note that a key range was dropped) and a content, each under a CRC-32 of its own so
-that a head can be read alone, each zstd where that saves bytes. What a crash may leave is a torn frame at the end of
-the newest segment, which the store cuts off. Anything else that does not check is StoreCorrupt to whoever reads it,
-and passed over when the index is rebuilt.
+that a head can be read alone, each zstd where that saves bytes. A segment may begin with a dictionary, twice; its
+records are packed by that, so it is read by what stands in it alone. There a record that is not very large has head and
+content in one part, since a page's text stands in both. What a crash may leave is a torn frame at the end of the newest
+segment, which the store cuts off. Anything else that does not check is StoreCorrupt to whoever reads it, and passed
+over when the index is rebuilt.
 """
 
 import logging
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from enum import IntEnum
 from typing import NamedTuple
 from zlib import crc32
 
 from dht import MachineRefuses
+from store.disk.dictionary_training import DictionaryTraining
 from store.disk.file_system import Disk
+from store.disk.segment_dictionaries import SegmentDictionaries
 from store.errors import StoreCorrupt
 from store.record.package import MAX_RECORD_BYTES
-from store.record.zstd import expand, squeeze
+from store.record.zstd import Dictionary, expand, squeeze
 
 log = logging.getLogger(__name__)
 
@@ -29,12 +33,17 @@ MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
 REMEDY = "it is fetched again from the slot's other owners; check the disk"
 _HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
 _CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
-_LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x04][\x00-\x03])")
+_LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x06][\x00-\x0f])")
 _MOST_FRAMES_BYTES = 16 << 10  # read at once: a page's frame has 6 kB or so
 _LOOK_BYTES = 1 << 20  # read at once while looking for a header
-_HEAD_SQUEEZED, _CONTENT_SQUEEZED, _TYPE_SHIFT = 1, 2, 8
+_HEAD_SQUEEZED, _CONTENT_SQUEEZED, _BY_DICTIONARY, _JOINED, _TYPE_SHIFT = 1, 2, 4, 8, 8
+_MOST_JOINED = 1 << 18  # bytes of head and content: reading a head alone expands both, some 0.4 ms at the most
+_HEAD_LENGTH = 4  # bytes before a head that a content follows in the same part
+MOST_DICTIONARY_BYTES = 1 << 20
 PROBE, PROBE_BYTES = "probe", 65_536  # a file that asks whether the disk takes anything again
 SEGMENT_NAME = re.compile(r"segment-\d{8,}")
+_LIKE_DICTIONARY = re.compile(rb"(?=[\s\S]{8}\x00\x00\x00\x00\x00[\s\S]{3}\x00\x00\x06\x02)")
+_WORTH_PACKING = 64
 _WORTH_SQUEEZING = 512  # bytes; a visit is mostly hashes and gains nothing
 
 
@@ -46,6 +55,7 @@ class FrameType(IntEnum):
     GROUP = 3  # head: many small records, see `store/disk/record_group.py`
     GRANTS = 4  # head: a list of grants, see `store/disk/grant_table.py`
     WEAK_GRANTS = 5  # head: such a list, of those that were weak when they came
+    DICTIONARY = 6  # content: by what the records of this segment are packed; a segment begins with it, twice
 
 
 class SegmentPlace(NamedTuple):
@@ -86,10 +96,15 @@ class Frame(NamedTuple):
 class Segments:
     """All segments of one disk. Appending, cutting and deleting belong to one thread; reading to any."""
 
-    def __init__(self, disk: Disk, segment_bytes: int, level: int) -> None:
-        self._disk, self._segment_bytes, self._level = disk, segment_bytes, level
+    def __init__(self, disk: Disk, segment_bytes: int, level: int, training: DictionaryTraining | None = None) -> None:
+        """`training`: who is told what is written, to make dictionaries of it."""
+        self._disk, self._segment_bytes, self._level, self._training = disk, segment_bytes, level, training
         self.numbers = sorted(int(n.removeprefix("segment-")) for n in disk.names() if SEGMENT_NAME.fullmatch(n))
         self.used_bytes = sum(map(self.size, self.numbers))
+        self._dictionaries = SegmentDictionaries(self._load_dictionary, level)
+        self._coming: Dictionary | None = None  # for the next segment
+        self._is_retired = False  # what the newest segment is packed by must not pack another one
+        self._is_begun = False  # the newest segment takes what is encoded now
         self._torn_at: int | None = None  # where the newest segment ends, were it not for bytes that would not go
 
     @property
@@ -107,27 +122,88 @@ class Segments:
         return self._disk.size(_name(segment))
 
     def encode(self, type: FrameType, head: bytes, content: bytes) -> tuple[bytes, int]:
-        """Return a frame's bytes, and how many of them are header and head."""
-        flags = type << _TYPE_SHIFT
-        small_head, small_content = self._squeeze(head), self._squeeze(content)
+        """Return a frame's bytes for the newest segment, or for one that is begun now, and how many of them are header
+        and head; it belongs to the thread that appends."""
+        self._begin()
+        dictionary = self.dictionary if type in (FrameType.RECORD, FrameType.GROUP) else None
+        if self._training is not None and type in (FrameType.RECORD, FrameType.GROUP):
+            self._training.take(head, content)
+        flags = type << _TYPE_SHIFT | (_BY_DICTIONARY if dictionary else 0)
+        if dictionary and content and len(head) + len(content) <= _MOST_JOINED:
+            flags |= _JOINED | _HEAD_SQUEEZED
+            head, content = dictionary.squeeze(len(head).to_bytes(_HEAD_LENGTH, "big") + head + content), b""
+            return _framed(flags, head, content)
+        small_head, small_content = self._squeeze(head, dictionary), self._squeeze(content, dictionary)
         flags |= _HEAD_SQUEEZED if small_head is not head else 0
         flags |= _CONTENT_SQUEEZED if small_content is not content else 0
-        content_crc = crc32(small_content)
-        checked = _CHECKED.pack(content_crc, len(small_head), len(small_content), flags)
-        crc = crc32(small_head, crc32(checked))
-        return b"".join((crc.to_bytes(4, "big"), checked, small_head, small_content)), _HEADER.size + len(small_head)
+        return _framed(flags, small_head, small_content)
+
+    @property
+    def dictionary(self) -> Dictionary | None:
+        """What the newest segment is packed by."""
+        return self._dictionaries.of(self.newest) if self.numbers else None
+
+    def is_packed(self, segment: int) -> bool:
+        """Tell whether a segment begins with a dictionary."""
+        return self._dictionaries.of(segment) is not None
+
+    def offer(self, dictionary: Dictionary) -> None:
+        """Begin the next segment with a dictionary: soon, where the newest has none or all there is is little."""
+        self._coming, self._is_retired = dictionary, False
+        if self.numbers and (self.dictionary is None or self.used_bytes < self._segment_bytes):
+            self._open_segment()
+
+    def retire_dictionary(self) -> None:
+        """Begin no other segment with the dictionary of this one: it may hold parts of what must not stay."""
+        self._coming, self._is_retired = None, True
+
+    def _begin(self) -> None:
+        """Begin a segment where there is none, or the newest is full."""
+        if not self._is_begun:
+            self.mend()
+            if not self.numbers or self.size(self.newest) >= self._segment_bytes:
+                self._open_segment()
+            self._is_begun = True
+
+    def _open_segment(self) -> None:
+        """Number a new segment, and say what it is packed by; the first append writes that."""
+        dictionary = self._coming or (None if self._is_retired else self.dictionary)
+        self.numbers.append(self.newest + 1)
+        self._dictionaries.set(self.newest, dictionary)
+        self._coming = None
+        self._is_retired = self._is_retired and dictionary is None
+
+    def _beginning(self) -> bytes:
+        dictionary = self.dictionary
+        if dictionary is None:
+            return MAGIC
+        frame, _ = _framed(FrameType.DICTIONARY << _TYPE_SHIFT | _CONTENT_SQUEEZED, b"", squeeze(dictionary.data))
+        return MAGIC + frame + frame
+
+    def _load_dictionary(self, segment: int) -> bytes:
+        """Read what a segment begins with; the second copy where the first is damaged, b"" where there is none."""
+        begin = self._disk.read(_name(segment), len(MAGIC), 2 * (MOST_DICTIONARY_BYTES + _HEADER.size))
+        for match in _LIKE_DICTIONARY.finditer(begin):
+            frame = _decode(segment, len(MAGIC) + match.start(), begin[match.start() :], None, content=True)
+            if frame is not None:
+                return frame.content
+        return b""
 
     def append(self, frames: Sequence[tuple[bytes, int]], *, is_new: bool = False) -> list[SegmentPlace]:
-        """Write encoded frames to the newest segment, or a new one, and sync it: they are durable when this returns.
+        """Write frames that were encoded since the last append, and sync them: they are durable when this returns.
+
+        `is_new`: begin a new segment, which what was encoded before does not fit.
 
         Raises MachineRefuses after cutting off what was written, at once or before the next try.
         """
         self.mend()
-        if is_new or not self.numbers or self.size(self.newest) >= self._segment_bytes:
-            self.numbers.append(self.newest + 1)
+        if is_new or not self.numbers:
+            self._open_segment()
+        self._is_begun = False
         name, start = _name(self.newest), self.size(self.newest)
+        begin = b"" if start else self._beginning()
         try:
-            self._disk.append(name, b"".join([b"" if start else MAGIC, *(data for data, _ in frames)]))
+            self._disk.append(name, b"".join([begin, *(data for data, _ in frames)]))
             self._disk.sync(name)
         except MachineRefuses:
             self._torn_at = start
@@ -135,7 +211,7 @@ class Segments:
                 self.mend()
             raise
         self.used_bytes += self.size(self.newest) - start
-        places, offset = [], start or len(MAGIC)
+        places, offset = [], start or len(begin)
         for data, head_bytes in frames:
             places.append(SegmentPlace(self.newest, offset, head_bytes, len(data) - head_bytes))
             offset += len(data)
@@ -147,14 +223,19 @@ class Segments:
         data = self._disk.read(_name(place.segment), place.offset, size)
         if not data and place.segment not in self.numbers:
             return None
-        frame = _decode(place.segment, place.offset, data, content=content)
+        frame = _decode(place.segment, place.offset, data, self._dictionaries, content=content)
         if frame is None:
             raise self.damaged(place, "its checksum differs")
         return frame
 
-    def raw(self, place: SegmentPlace) -> tuple[bytes, int]:
-        """Read and check an encoded frame as it lies, ready for `append`."""
-        self.read(place, content=True)
+    def copied(self, place: SegmentPlace) -> tuple[bytes, int]:
+        """Read and check a frame and return it encoded for `append`, as it lies or packed by another dictionary. Raises
+        StoreCorrupt."""
+        frame = self.read(place, content=True)
+        assert frame is not None  # the one thread that deletes segments is this one
+        self._begin()
+        if self._dictionaries.of(place.segment) is not self.dictionary:
+            return self.encode(frame.type, frame.head, frame.content)
         data = self._disk.read(_name(place.segment), place.offset, place.end - place.offset)
         return data, place.head_bytes
 
@@ -226,6 +307,7 @@ class Segments:
         """Delete a segment that holds nothing alive."""
         self.numbers.remove(segment)
         self.used_bytes -= self.size(segment)
+        self._dictionaries.forget(segment)
         self._disk.delete(_name(segment))
 
     def _frame_at(self, segment: int, offset: int, end: int) -> Frame | None:
@@ -237,12 +319,12 @@ class Segments:
         if offset + size > end:
             return None
         whole = data[:size] if size <= len(data) else self._disk.read(_name(segment), offset, size)
-        return _decode(segment, offset, whole, content=True)
+        return _decode(segment, offset, whole, self._dictionaries, content=True)
 
-    def _squeeze(self, data: bytes) -> bytes:
-        if len(data) < _WORTH_SQUEEZING:
+    def _squeeze(self, data: bytes, dictionary: Dictionary | None) -> bytes:
+        if len(data) < (_WORTH_PACKING if dictionary else _WORTH_SQUEEZING):
             return data
-        small = squeeze(data, self._level)
+        small = dictionary.squeeze(data) if dictionary else squeeze(data, self._level)
         return small if len(small) < len(data) else data
 
 
@@ -250,23 +332,45 @@ def _name(segment: int) -> str:
     return f"segment-{segment:08d}"
 
 
-def _decode(segment: int, offset: int, data: bytes, *, content: bool) -> Frame | None:
-    """Check and expand one frame; None where it is torn or damaged."""
+def _framed(flags: int, head: bytes, content: bytes) -> tuple[bytes, int]:
+    """Put a header before a head and a content; returns how many bytes header and head are, too."""
+    checked = _CHECKED.pack(crc32(content), len(head), len(content), flags)
+    crc = crc32(head, crc32(checked))
+    return b"".join((crc.to_bytes(4, "big"), checked, head, content)), _HEADER.size + len(head)
+
+
+def _decode(
+    segment: int, offset: int, data: bytes, dictionaries: SegmentDictionaries | None, *, content: bool
+) -> Frame | None:
+    """Check and expand one frame; None where it is torn or damaged, or packed by a dictionary that is."""
     if len(data) < _HEADER.size:
         return None
     crc, content_crc, head_len, content_len, flags = _HEADER.unpack_from(data)
     head_bytes = _HEADER.size + head_len
     if len(data) < head_bytes + (content_len if content else 0) or crc32(data[4:head_bytes]) != crc:
         return None
-    body = data[head_bytes:] if content else b""
+    body = data[head_bytes : head_bytes + content_len] if content else b""
     if content and crc32(body) != content_crc:
         return None
-    head = data[_HEADER.size : head_bytes]
+    place = SegmentPlace(segment, offset, head_bytes, content_len)
     try:
-        head = expand(head, MAX_PART_BYTES) if flags & _HEAD_SQUEEZED else head
-        body = expand(body, MAX_PART_BYTES) if body and flags & _CONTENT_SQUEEZED else body
-        return Frame(
-            FrameType(flags >> _TYPE_SHIFT), head, body, SegmentPlace(segment, offset, head_bytes, content_len)
-        )
+        undo = _expander(flags, segment, dictionaries)
+        head = data[_HEADER.size : head_bytes]
+        head = undo(head, MAX_PART_BYTES) if flags & _HEAD_SQUEEZED else head
+        body = undo(body, MAX_PART_BYTES) if body and flags & _CONTENT_SQUEEZED else body
+        if flags & _JOINED:
+            end = _HEAD_LENGTH + int.from_bytes(head[:_HEAD_LENGTH], "big")
+            head, body = head[_HEAD_LENGTH:end], head[end:] if content else b""
+        return Frame(FrameType(flags >> _TYPE_SHIFT), head, body, place)
     except ValueError:
         return None
+
+
+def _expander(flags: int, segment: int, dictionaries: SegmentDictionaries | None) -> Callable[[bytes, int], bytes]:
+    """What undoes the packing of a frame; raises ValueError where its dictionary is missing."""
+    if not flags & _BY_DICTIONARY:
+        return expand
+    dictionary = dictionaries.of(segment) if dictionaries else None
+    if dictionary is None:
+        raise ValueError("the dictionary of the segment is missing")
+    return dictionary.expand

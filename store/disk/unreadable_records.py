@@ -22,6 +22,7 @@ class UnreadableRecords:
         self._doubted: dict[_Name, CatalogRow] = {}
         self._lost: dict[_Name, Key] = {}
         self._keys: frozenset[Key] = frozenset()
+        self.lost_count = self.healed_count = 0  # since the start: what was damaged, and what of it came back
 
     def __len__(self) -> int:
         return len(self._doubted) + len(self._lost)
@@ -32,8 +33,15 @@ class UnreadableRecords:
 
     def doubt(self, row: CatalogRow) -> None:
         """Take note of a record that could not be read."""
-        if len(self) < MOST and (row.kind, row.id) not in self._doubted:
-            self._doubted[row.kind, row.id] = row
+        self.doubt_all([row])
+
+    def doubt_all(self, rows: Iterable[CatalogRow]) -> None:
+        """Take note of records that could not be read."""
+        before = len(self._doubted)
+        for row in rows:
+            if len(self) < MOST and (row.kind, row.id) not in self._doubted:
+                self._doubted[row.kind, row.id] = row
+        if len(self._doubted) > before:
             self._renew()
 
     def doubted(self) -> list[CatalogRow]:
@@ -44,14 +52,16 @@ class UnreadableRecords:
         """Take note of what a second look showed: which records are lost; the others can be read."""
         for row in doubted:
             self._doubted.pop((row.kind, row.id), None)
-        self._lost |= {(row.kind, row.id): row.key for row in lost}
+        news = {(row.kind, row.id): row.key for row in lost}
+        self.lost_count += len(news.keys() - self._lost.keys())
+        self._lost |= news
         self._renew()
 
     def came(self, records: Iterable[Record]) -> None:
         """Take note that records were written anew."""
         if len(self):
             for record in records:
-                self._lost.pop((record.kind, record.id), None)
+                self.healed_count += self._lost.pop((record.kind, record.id), None) is not None
                 self._doubted.pop((record.kind, record.id), None)
             self._renew()
 

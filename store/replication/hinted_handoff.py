@@ -50,7 +50,7 @@ class HintedHandoff:
         for r in records:
             body = None if is_here else pack([r])
             row_bytes = REFERENCE_BYTES + len(body or b"")
-            if size + row_bytes > self._config.outbox_bytes:
+            if size + row_bytes > self._config.outbox_bytes or self._store.no_room(size + row_bytes - self._bytes):
                 refused.append(OwedCopy(peer, r.kind, r.id, r.key, r.version.at_ms))
                 continue
             size += row_bytes

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
+from store.disk.scrub_pace import period_of
 from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
@@ -142,6 +143,7 @@ class Replicator:
             tasks.create_task(self._deliver(), name="store-handoff")
             tasks.create_task(self._settle(), name="store-settle")
             tasks.create_task(self._tend(), name="store-tend")
+            tasks.create_task(self._scrub(), name="store-scrub")
             tasks.create_task(self._try_again(), name="store-try-again")
             tasks.create_task(self._shard_mover.run(), name="store-mover")
             tasks.create_task(self._reader.record_audit.line.run(), name="store-record-audit")
@@ -251,6 +253,16 @@ class Replicator:
         if self._swept_on != self._store.today:
             self._swept_on = self._store.today
             await self._store.sweep_grants(int(self._clock().wall - self._config.outbox_hours * 3600) - 86_400)
+
+    async def _scrub(self) -> None:
+        period_s = period_of(self._overlay.view.node_id)
+        while True:
+            try:
+                rest_s = await self._store.scrub.step(period_s, self._clock().wall)
+            except MachineRefuses as error:
+                rest_s = TRY_AGAIN_S
+                log.debug("store not read through reason=%s", error)
+            await asyncio.sleep(rest_s)
 
     async def _tend(self) -> None:
         while True:

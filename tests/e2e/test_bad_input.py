@@ -277,7 +277,7 @@ async def lie(one: Machine) -> None:
     assert {peer["node_id"]: peer["self"] for peer in peers} == {victim: True, true_id: False}
 
 
-SMALL = ("store.quota_bytes=1000000", "crawl.max_body_bytes=150000", "crawl.max_text_chars=20000")
+SMALL = ("store.quota_bytes=8000000", "crawl.max_body_bytes=150000", "crawl.max_text_chars=20000")
 
 
 def test_a_full_disk_stops_the_crawl_and_nothing_else(tmp_path: Path) -> None:
@@ -290,12 +290,12 @@ def test_a_full_disk_stops_the_crawl_and_nothing_else(tmp_path: Path) -> None:
         assert "paused (no room for new pages: " in status and "raise store.quota_bytes or free some space" in status
         wait_until("it has indexed some", lambda: one.status()["documents"] > 1, 20)
         kept = one.status()["documents"]
-        assert kept < 40 and one.status()["disk"]["used"] <= 1_000_000
+        assert kept < 40 and one.status()["disk"]["used"] <= 8_000_000
         assert len(one.urls("p0")) == 1, "it answers"
         wait_until("its log says so", lambda: "crawl stopped reason=no room" in one.log, 10)
         assert one.log.count("crawl stopped reason=no room") == 1 and one.log.count("not kept") <= 1
         one.stop()
         config = one.data / "config.toml"
-        config.write_text(config.read_text().replace("quota_bytes = 1000000", "quota_bytes = 100000000"))
+        config.write_text(config.read_text().replace("quota_bytes = 8000000", "quota_bytes = 100000000"))
         one.start()
         wait_until("with more room it goes on", lambda: one.status()["documents"] > kept, 40)

@@ -204,5 +204,6 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("search", view.rules),
         ("strategy", f"version {view.strategy_version}{expires}"),
         ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
+        ("scrub", view.scrub),
     ]
     return [(name, value) for name, value in facts if value]

@@ -22,6 +22,7 @@ KEYS = st.sampled_from(
         "strategy",
         "disk",
         "copies",
+        "scrub",
         "network",
         "search",
         "refuted_peers",
@@ -53,6 +54,14 @@ def test_the_copies_of_slots_are_one_line() -> None:
     copies = {"least": 1, "slots": {"3": 60, "1": 2, "x": 4}, "oldest_s": 720, "kept": 0, "copying": 7}
     line = "1 of 2 slots, 3 of 60 slots; some too few for 12 min; 0 slots kept for silent owners, 7 being copied"
     assert view_of({"copies": copies}).copies == line and view_of({"copies": {"slots": 3}}).copies == ""
+
+
+def test_how_far_the_disk_is_read_through_is_one_line() -> None:
+    scrub = {"begun_at": 1_700_000_000, "share": 0.62, "ended_at": 0, "lost": 0}
+    assert view_of({"scrub": scrub}).scrub == "62% read since 2023-11-14"
+    line = "62% read since 2023-11-14, all of it before 2023-11-14; 3 records found damaged since the start, 2 "
+    assert view_of({"scrub": scrub | {"ended_at": 1_700_000_000, "lost": 3, "healed": 2}}).scrub.startswith(line)
+    assert view_of({"scrub": {"begun_at": 0}}).scrub == view_of({"scrub": {"share": "x"}}).scrub == ""
 
 
 def test_the_rules_of_search_are_one_line() -> None:

@@ -1,9 +1,6 @@
 """The store on one disk: newest wins, what was acknowledged stays, the log tells everything."""
 
 import asyncio
-import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -166,56 +163,6 @@ async def test_a_full_disk_refuses_and_loses_nothing() -> None:
     quota.close()
 
 
-CHILD = """
-import asyncio, sys
-from pathlib import Path
-from store import RecordStore, StoreConfig
-from tests.store.support import CONFIG, StillClock, draft, open_store, records
-async def main():
-    store = RecordStore.open(Path(sys.argv[1]), StoreConfig(reserve_bytes=0, segment_bytes=200_000), StillClock())
-    start = int(sys.argv[2])
-    async def write(first):
-        for n in range(first, first + 100_000, 8):
-            made = records(*(draft(m, size=900) for m in range(n, n + 3)))
-            await store.put(made)
-            print(*(m for m in range(n, n + 3)), flush=True)
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(write(start)); tasks.create_task(write(start + 4))
-asyncio.run(main())
-"""
-
-
-def kill_rounds(folder: Path, rounds: int) -> None:
-    """Kill a writing process again and again; whatever it acknowledged must be there each time."""
-    acknowledged: set[int] = set()
-    for number in range(rounds):
-        child = subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(folder), str(number * 200_000)],
-            stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3],
-        )  # fmt: skip
-        assert child.stdout is not None
-        for _ in range(20 + 13 * (number % 7)):
-            acknowledged.update(map(int, child.stdout.readline().split()))
-        child.send_signal(signal.SIGKILL)
-        rest = child.stdout.read()
-        child.wait()
-        whole = rest[: rest.rfind("\n") + 1]
-        acknowledged.update(map(int, whole.split()))
-        store = RecordStore.open(folder, CONFIG, StillClock())
-        lost = [n for n in sorted(acknowledged) if store.find(Kind.DOCUMENT, draft(n).id) is None]
-        assert acknowledged and not lost, f"round {number} lost {lost[:5]}"
-        store.close()
-
-
-def test_kill_9_loses_nothing_acknowledged(tmp_path: Path) -> None:
-    kill_rounds(tmp_path, 3)
-
-
-@pytest.mark.prove
-def test_kill_9_twenty_times(tmp_path: Path) -> None:
-    kill_rounds(tmp_path, 20)
-
-
 def sizes_of(folder: Path) -> list[int]:
     return [p.stat().st_size for p in folder.glob("segment-*")]
 
@@ -290,4 +237,40 @@ async def test_what_is_taken_back_is_hidden_at_once_and_leaves_no_byte_behind(di
     store = open_store(disk)
     assert there() == others
     assert await store.put(records(draft(3, at=9.0))) == 1
+    store.close()
+
+
+async def test_the_quota_counts_all_files_and_leaves_compaction_room_when_it_is_used_up(tmp_path: Path) -> None:
+    config = StoreConfig(reserve_bytes=0, segment_bytes=100_000, quota_bytes=7_000_000, compact_below=0.9)
+    store = RecordStore.open(tmp_path, config, StillClock())
+
+    def everything() -> int:
+        return sum(path.stat().st_size for path in tmp_path.iterdir())
+
+    async def fill(at: int) -> int:
+        """Write versions until one is refused; returns how many were taken."""
+        for n in range(2000):
+            try:
+                await store.put(records(_at(random_draft(n % 60, 24_000), at + n // 60)))
+            except MachineRefuses as error:
+                assert "of a quota of 7.0 MB" in str(error)
+                return n
+            assert everything() <= config.quota_bytes
+        raise AssertionError("never full")
+
+    assert await fill(0) > 60 and store.disk_bytes == everything() > 6_000_000
+    peak = 0
+    while await store._queue.run(store._compaction.step):  # as `compact` does, looking in between
+        peak = max(peak, everything())
+    assert peak <= config.quota_bytes, "it runs while nothing else fits, within the quota"
+    assert await fill(20) > 10, "what compaction gave back is room again"
+    assert all(store.find(Kind.DOCUMENT, draft(n).id) is not None for n in range(60))
+    await store.compact()
+    store.note_beside(6_000_000)
+    with pytest.raises(MachineRefuses, match="kept for tidying"):
+        await store.put(records(random_draft(99, 6000)))
+    assert store.no_room(1)
+    store.note_beside(0)
+    await store.try_again()
+    assert not store.no_room(1)
     store.close()
