@@ -34,6 +34,8 @@ _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps 
 _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
 _OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
   AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
+_AT = """SELECT kind, id, prefix, path FROM records CROSS JOIN sites USING (site) WHERE sequence >= ?
+  ORDER BY sequence LIMIT 1"""
 _key_and_id = itemgetter(2, 1)
 KINDS = {number: Kind(number) for number in range(1, MOST_KIND + 1)}  # a look-up is cheaper than a call
 
@@ -108,6 +110,12 @@ def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> I
             after = found[-1][0] if len(found) == STEP else -1
             rows = sorted(map(_row, found), key=_key_and_id)
             yield from (row for row in rows if first <= row.key <= last)
+
+
+def changed_at(database: Connection, sequence: int) -> tuple[Kind, DocumentId, Key] | None:
+    """Name the live record of the first change at or after a sequence; None where there is none."""
+    values = database.execute(_AT, (sequence,)).fetchone()
+    return (KINDS[values[0]], values[1], Key(values[2] + values[3])) if values else None
 
 
 def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: int) -> list[tuple[bytes, int]]:
