@@ -9,6 +9,7 @@ import logging
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from secrets import token_bytes
 
 from dht import (
     Clock,
@@ -228,7 +229,7 @@ class PossessionChecks:
 
     async def _ask_some(self, peer: NodeId, held: Mapping[RecordName, Record]) -> dict[RecordName, bool]:
         """Say of those records that a peer answers for now whether it shows them."""
-        nonce, me, view = self._rng.randbytes(NONCE_BYTES), self._overlay.view.node_id, self._overlay.view
+        nonce, me, view = token_bytes(NONCE_BYTES), self._overlay.view.node_id, self._overlay.view
         asked = [challenge(record, self._rng) for record in held.values()]
         message = AskPossession(nonce, tuple(asked))
         reply = await self._overlay.ask(peer, message, PossessionReply, timeout_s=self._config.read_timeout_s)

@@ -9,6 +9,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot
@@ -93,7 +94,7 @@ class Replicator:
         self._pages = pages = PageVersions(overlay, store, right, signer, clock)
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         audit = audit or PeerAudit(clock, rng.random)
-        self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, rng)
+        self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, checks=checks, expects_others=expects_others
         )
