@@ -21,11 +21,13 @@ from store.record.record_check import RecordCheck
 from store.record.standing_page import page_in
 from store.replication.copies_by_need import CopyCounts
 from store.replication.messages import SlotReport, SlotReportReply
+from store.replication.possession_audit import PeerFigures
 from store.replication.replicator import Replicator
 
 __all__ = [
     "MAX_MEDIA_TYPE_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CopyCounts", "Document", "Draft", "HostAlias",
-    "HostRecord", "Kind", "MemoryDisk", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator",
+    "HostRecord", "Kind", "MemoryDisk", "PeerFigures", "Record", "RecordChange", "RecordCheck", "RecordStore",
+    "Replicator",
     "SlotReport", "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version",
     "check_store", "decode_document", "decode_host", "encode_document", "encode_host", "host_name", "host_url",
     "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",

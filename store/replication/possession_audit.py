@@ -27,7 +27,8 @@ HEARD_S = 3600.0  # how long another owner's word counts; it is said again with 
 REMEMBERED = 4096  # peers
 SUSPECTED = 64  # records of one peer that are asked for again
 HEARD = 1024  # words of others that count at one time
-TOLD = 16  # words about this node that its operator is shown
+TOLD, TELL_S = 16, 86_400.0  # words about this node that its operator is shown, and for how long
+REMEDY = "they are compared and copied again; if this goes on, stop the node and run `dse-node store verify`"
 
 
 class RecordName(NamedTuple):
@@ -72,7 +73,7 @@ class Outcome(NamedTuple):
         return tuple(name for name, is_shown in self.shown.items() if not is_shown)
 
 
-class Verdict(NamedTuple):
+class Consequence(NamedTuple):
     """What follows from an outcome: slots to be compared with the peer at once, and those of which it is told, as are
     their keepers, that its copy does not count."""
 
@@ -88,7 +89,7 @@ class _Suspicion:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _Word:
     slots: frozenset[Slot] = field(default_factory=frozenset)
     until: float = 0.0
 
@@ -101,7 +102,7 @@ class PossessionAudit:
         self._next_at = now + EVERY_S * draw()
         self._suspicions: dict[NodeId, _Suspicion] = {}
         self._figures: OrderedDict[NodeId, PeerFigures] = OrderedDict()
-        self._heard: OrderedDict[tuple[NodeId, NodeId], _Heard] = OrderedDict()  # by who says it and of whom
+        self._heard: OrderedDict[tuple[NodeId, NodeId], _Word] = OrderedDict()  # by who says it and of whom
         self._accusations: deque[Accusation] = deque(maxlen=TOLD)
 
     def is_due(self, now: float) -> bool:
@@ -115,7 +116,7 @@ class PossessionAudit:
         """Return who is asked once more for records that it did not show."""
         return [(peer, each.missing) for peer, each in self._suspicions.items() if now >= each.again_at]
 
-    def judge(self, now: float, wall: float, peer: NodeId, outcome: Outcome, *, is_again: bool) -> Verdict:
+    def judge(self, now: float, wall: float, peer: NodeId, outcome: Outcome, *, is_again: bool) -> Consequence:
         """Take note of what a peer showed; `is_again`: of what it had not shown before."""
         missing = outcome.missing
         self.count(wall, peer, outcome, is_failure=is_again)
@@ -123,10 +124,10 @@ class PossessionAudit:
             return self._suspect(now, peer, missing)
         if not missing:
             self._suspicions.pop(peer, None)
-            return Verdict()
+            return Consequence()
         slots = frozenset(name.slot for name in missing)
         self._suspicions[peer] = _Suspicion(missing, now + DOUBTED_AGAIN_S, slots)
-        return Verdict(slots, missing)
+        return Consequence(slots, missing)
 
     def count(self, wall: float, peer: NodeId, outcome: Outcome, *, is_failure: bool = True) -> None:
         """Count what a peer showed; `is_failure`: what it did not show counts against it."""
@@ -145,7 +146,7 @@ class PossessionAudit:
     def heard(self, now: float, accuser: NodeId, peer: NodeId, slots: frozenset[Slot]) -> None:
         """Take note that another owner of some slots says that a peer does not show records there."""
         self._heard.pop((accuser, peer), None)
-        self._heard[accuser, peer] = _Heard(slots, now + HEARD_S)
+        self._heard[accuser, peer] = _Word(slots, now + HEARD_S)
         if len(self._heard) > HEARD:
             self._heard.popitem(last=False)
 
@@ -173,6 +174,13 @@ class PossessionAudit:
         """List who finds records missing here, the newest last."""
         return tuple(self._accusations)
 
+    def warnings(self, wall: float) -> Iterable[str]:
+        """Tell the operator, for a day, that others find records missing here, and what helps."""
+        recent = [each for each in self._accusations if wall - each.at < TELL_S]
+        if recent:
+            peers, records = len(recent), max(each.records for each in recent)
+            yield f"{peers} peers find records missing here, up to {records} of them: {REMEDY}"
+
     def renumbered(self) -> None:
         """Forget everything about slots, which have other numbers from now on."""
         self._suspicions.clear()
@@ -183,12 +191,12 @@ class PossessionAudit:
         for peer in self._suspicions.keys() - set(members):
             del self._suspicions[peer]
 
-    def _suspect(self, now: float, peer: NodeId, missing: Sequence[RecordName]) -> Verdict:
+    def _suspect(self, now: float, peer: NodeId, missing: Sequence[RecordName]) -> Consequence:
         if not missing:
-            return Verdict()
+            return Consequence()
         before = self._suspicions.setdefault(peer, _Suspicion((), now + AGAIN_S))
         before.missing = tuple(dict.fromkeys((*before.missing, *missing)))[:SUSPECTED]
-        return Verdict(frozenset(name.slot for name in missing))
+        return Consequence(frozenset(name.slot for name in missing))
 
     def _of(self, peer: NodeId) -> PeerFigures:
         figures = self._figures.pop(peer, None) or PeerFigures()

@@ -42,7 +42,7 @@ from store.replication.messages import (
 )
 from store.replication.peer_sync import PeerSync
 from store.replication.possession import answer, challenge, sample, shown
-from store.replication.possession_audit import RECORDS, Outcome, PossessionAudit, RecordName, Verdict
+from store.replication.possession_audit import RECORDS, REMEDY, Outcome, PossessionAudit, RecordName, Consequence
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +51,6 @@ DRAWN, DRAWS = 64, 4  # records at once, and how often, until enough of them lie
 SLOT_SAMPLE = 32  # records of a slot before a copy of it goes: who lacks a tenth of it shows them once in 29 times
 ASKED_S, ASKED = 64.0, 4096.0  # records a second that one peer may ask for, and at once: a node that leaves asks most
 WORDS_S, WORDS = 0.1, 32.0  # words about peers that one of them may say a second, and at once
-REMEDY = "they are compared and copied again; if this goes on, stop the node and run `dse-node store verify`"
 
 Compare = Callable[[NodeId, AbstractSet[Slot]], None]
 
@@ -84,7 +83,7 @@ class PossessionChecks:
         while True:
             await asyncio.sleep(LOOK_S)
             try:
-                await self._look(ready(), compare)
+                await self._refresh(ready(), compare)
             except MachineRefuses as error:
                 log.debug("nobody challenged reason=%s", error)
 
@@ -147,7 +146,7 @@ class PossessionChecks:
             self.audit.heard(now.steady, peer, NodeId(message.peer), near)
         return Done()
 
-    async def _look(self, ready: frozenset[Slot], compare: Compare) -> None:
+    async def _refresh(self, ready: frozenset[Slot], compare: Compare) -> None:
         now, view = self._clock().steady, self._overlay.view
         if view.strategy.slot_bits != self._slot_bits:
             self._slot_bits = view.strategy.slot_bits
@@ -177,7 +176,7 @@ class PossessionChecks:
             self._peers.refute(peer, Topic.POSSESSION, f"that it has {len(verdict.accuse)} records", is_behind=True)
             await self._accuse(peer, verdict)
 
-    async def _accuse(self, peer: NodeId, verdict: Verdict) -> None:
+    async def _accuse(self, peer: NodeId, verdict: Consequence) -> None:
         """Tell a peer that it does not show what it should have, and those who may have to keep a copy instead."""
         view, names = self._overlay.view, verdict.accuse[:MAX_ACCUSED]
         told: dict[NodeId, set[Slot]] = {peer: {name.slot for name in names}}

@@ -20,7 +20,7 @@ def page(number: int) -> Draft:
 
 
 async def filled(net: Net) -> None:
-    net.config(step_s=5.0, deliver_every_s=5.0, reconcile_every_s=1e6)  # only the audit can notice anything
+    net.config(step_s=15.0, deliver_every_s=15.0, reconcile_every_s=1e6)  # only the audit can notice anything
     for node in net.list:
         node.start()
     await net.all_ready()
@@ -77,15 +77,15 @@ def test_honest_owners_show_everything_and_it_costs_little() -> None:
         await filled(net)
         started = {node.id: node.overlay.counted.get("AskPossession", 0) for node in net.list}
         await net.until(
-            lambda: net.list[0].overlay.counted.get("AskPossession", 0) >= started[net.list[0].id] + 55, HOUR_S
+            lambda: net.list[0].overlay.counted.get("AskPossession", 0) >= started[net.list[0].id] + 25, HOUR_S
         )
         for node in net.list:
             figures = node.replicator.possession.figures()
-            assert len(figures) == 4, "each other one is asked"
+            assert len(figures) >= 3, "others are asked in turn"
             assert all(each.answered == each.challenged > 0 and not each.silent for each in figures.values())
             assert not node.replicator.possession.doubted(0.0) and not node.audit.refutations()
             assert (
-                node.overlay.counted["AskPossession"] <= started[node.id] + 62
+                node.overlay.counted["AskPossession"] <= started[node.id] + 32
                 and "PossessionFailed" not in node.overlay.counted
             )
 
