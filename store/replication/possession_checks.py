@@ -42,7 +42,7 @@ from store.replication.messages import (
 )
 from store.replication.peer_sync import PeerSync
 from store.replication.possession import answer, challenge, sample, shown
-from store.replication.possession_audit import RECORDS, REMEDY, Outcome, PossessionAudit, RecordName, Consequence
+from store.replication.possession_audit import RECORDS, REMEDY, Consequence, Outcome, PossessionAudit, RecordName
 
 log = logging.getLogger(__name__)
 
