@@ -70,7 +70,7 @@ class PossessionChecks:
     ) -> None:
         """`peers`: what is known of others' answers."""
         self._config, self._store, self._overlay, self._sync = config, store, overlay, sync
-        self._peers, self._clock, self._rng = peers, clock, rng
+        self.peers, self._clock, self._rng = peers, clock, rng
         self.audit = PossessionAudit(clock().steady, rng.random)
         self._asked, self._words = RateLimiter(ASKED_S, ASKED), RateLimiter(WORDS_S, WORDS)
         self._slot_bits = overlay.view.strategy.slot_bits
@@ -173,7 +173,7 @@ class PossessionChecks:
         if verdict.compare:
             compare(peer, verdict.compare)
         if verdict.accuse:
-            self._peers.refute(peer, Topic.POSSESSION, f"that it has {len(verdict.accuse)} records", is_behind=True)
+            self.peers.refute(peer, Topic.POSSESSION, f"that it has {len(verdict.accuse)} records", is_behind=True)
             await self._accuse(peer, verdict)
 
     async def _accuse(self, peer: NodeId, verdict: Consequence) -> None:

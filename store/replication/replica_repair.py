@@ -12,9 +12,10 @@ from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from types import MappingProxyType
 
-from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of, slot_range
+from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, Topic, resize_inside, slot_of, slot_range
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
+from store.errors import BadReplica
 from store.replication.copies_by_need import CopiesByNeed, CopyCounts
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import PeerSync, batches, unthrottled
@@ -324,6 +325,8 @@ class ReplicaRepair:
             rest_s = min(_LONGEST_REST_S, _FAILED_REST_S * 2 ** min(failures - 1, 10))
             self._rest_until[job.peer] = self._clock().steady + rest_s
             log.info("slots not reconciled purpose=%s peer=%s reason=%s", job.purpose.value, job.peer.hex(), error)
+            if isinstance(error, BadReplica):  # what it gives does not prove itself
+                self._checks.peers.refute(job.peer, Topic.RECORDS, str(error))
         except MachineRefuses as error:
             self._rest_until[job.peer] = self._clock().steady + _LONGEST_REST_S
             log.debug("slots not reconciled peer=%s reason=%s", job.peer.hex(), error)
