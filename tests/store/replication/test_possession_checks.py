@@ -79,7 +79,7 @@ def test_honest_owners_show_everything_and_it_costs_little() -> None:
         await filled(net)
         started = {node.id: node.overlay.counted.get("AskPossession", 0) for node in net.list}
         await net.until(
-            lambda: net.list[0].overlay.counted.get("AskPossession", 0) >= started[net.list[0].id] + 25, HOUR_S
+            lambda: net.list[0].overlay.counted.get("AskPossession", 0) >= started[net.list[0].id] + 10, HOUR_S
         )
         for node in net.list:
             figures = node.replicator.possession.figures()
@@ -87,7 +87,7 @@ def test_honest_owners_show_everything_and_it_costs_little() -> None:
             assert all(each.answered == each.challenged > 0 and not each.silent for each in figures.values())
             assert not node.replicator.possession.doubted(0.0) and not node.audit.refutations()
             assert (
-                node.overlay.counted["AskPossession"] <= started[node.id] + 32
+                node.overlay.counted["AskPossession"] <= started[node.id] + 14
                 and "PossessionFailed" not in node.overlay.counted
             )
 
@@ -120,7 +120,8 @@ def test_a_liar_is_told_named_avoided_and_copied_around(until_whole: bool) -> No
         assert next(iter(liar.replicator.possession.warnings(liar.store.today * 86_400.0)))
         if until_whole:
             await until(lambda: all(whole_copies(net, d, liar) >= 3 for d in mine), 4 * HOUR_S)
-        assert any(node.replicator.possession.figures()[liar.id].failed for node in honest)
+        asked = [found for node in honest if (found := node.replicator.possession.figures().get(liar.id))]
+        assert any(figures.failed for figures in asked)
         for node in honest:
             others = {p: f for p, f in node.replicator.possession.figures().items() if p != liar.id}
             assert not any(figures.failed for figures in others.values())
@@ -166,6 +167,6 @@ def test_a_former_owner_keeps_a_slot_that_a_new_owner_only_says_to_have() -> Non
         for _ in range(int(5 * SETTLE_S)):
             await asyncio.sleep(1.0)
             assert min(whole_copies(net, d, liar) for d in theirs) == 3, "nobody forgets a page for the liar's word"
-        assert sum(n.replicator.possession.figures()[liar.id].failed > 0 for n in honest) > 0
+        assert any((f := n.replicator.possession.figures().get(liar.id)) and f.failed for n in honest)
 
     network(4, story)
