@@ -67,6 +67,7 @@ from dht.protocol.udp_driver import EngineDriver
 from dht.rate_limit import RateLimiter
 from dht.reachability.dial_back import DialBack
 from dht.reachability.node_role import Mode
+from dht.rng import Rng
 from dht.signals import when_told_to_stop
 from dht.slot_resize import resize_inside
 from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
@@ -186,6 +187,7 @@ __all__ = [
     "RateLimiter",
     "RemoteError",
     "Revocation",
+    "Rng",
     "Route",
     "Rule",
     "RuleDecision",

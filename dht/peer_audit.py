@@ -34,6 +34,7 @@ class Topic(StrEnum):
     STATISTICS = "statistics"
     HITS = "hits"
     RECORDS = "records"
+    POSSESSION = "possession"
 
 
 @dataclass(frozen=True, slots=True)

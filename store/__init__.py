@@ -25,13 +25,14 @@ from store.record.standing_page import page_in
 from store.record.version_policy import VersionPolicy
 from store.replication.copies_by_need import CopyCounts
 from store.replication.messages import SlotReport, SlotReportReply
+from store.replication.possession_audit import PeerFigures
 from store.replication.replicator import Replicator
 
 __all__ = [
     "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CopyCounts",
-    "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "RangeEntry", "Record", "RecordChange",
-    "RecordCheck", "RecordStore", "Replicator", "ScrubStatus", "SlotReport", "SlotReportReply", "StoreConfig",
-    "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy", "check_store", "decode_document",
-    "decode_host", "digest_of", "encode_document", "encode_host", "erases", "host_name", "host_url", "is_erasure",
-    "name_of", "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",
+    "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "PeerFigures", "RangeEntry", "Record",
+    "RecordChange", "RecordCheck", "RecordStore", "Replicator", "ScrubStatus", "SlotReport", "SlotReportReply",
+    "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy", "check_store",
+    "decode_document", "decode_host", "digest_of", "encode_document", "encode_host", "erases", "host_name",
+    "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",
 ]  # fmt: skip

@@ -66,7 +66,7 @@ class View(Protocol):
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the live ones of `owners`, joined by the next in weight while fewer than two are live."""
 
-    def keepers(self, slot: Slot) -> tuple[NodeId, ...]:
+    def keepers(self, slot: Slot, doubted: frozenset[NodeId] = frozenset()) -> tuple[NodeId, ...]:
         """Return the live candidates that keep copies in place of silent owners: who would own the slot if these were
         forgotten. They have no vote and count in no majority."""
 

@@ -175,9 +175,12 @@ class OverlayView:
             found = self._teams[slot] = self._placement.live_owners(slot, self._live.__contains__)
         return found
 
-    def keepers(self, slot: Slot) -> tuple[NodeId, ...]:
-        """Return who would own a slot as well if its silent candidates were forgotten: as many as owners are silent."""
+    def keepers(self, slot: Slot, doubted: frozenset[NodeId] = frozenset()) -> tuple[NodeId, ...]:
+        """Return who would own a slot as well if its silent candidates were forgotten: as many as owners are silent.
+        Those of whom it is `doubted` that they hold anything count as silent."""
         self._refresh_if_due()
+        if doubted:
+            return self._placement.keepers(slot, (self._live - doubted).__contains__)
         if slot not in self._keepers:
             self._keepers[slot] = self._placement.keepers(slot, self._live.__contains__)
         return self._keepers[slot]

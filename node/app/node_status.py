@@ -10,7 +10,7 @@ from node.app.node_core import NodeCore
 from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
-from store import CopyCounts, ScrubStatus
+from store import CopyCounts, PeerFigures, ScrubStatus
 
 Json = dict[str, Any]
 
@@ -48,6 +48,7 @@ class NodeStatus:
             "refused_packets": dict(sorted(self._overlay.refused.items())),
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
+            "possession": self._possession(),
             "witness": witness_json(self._core.witnessing),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
@@ -109,6 +110,22 @@ class NodeStatus:
             }
             for told in self._core.audit.refutations()
         ]
+
+    def _possession(self) -> Json:
+        """Count what other owners showed of what should lie there, and name who finds records missing here."""
+        audit = self._core.store.replicator.possession
+        figures = audit.figures().values()
+        doubted = audit.doubted(self._clock().steady)
+        return {
+            "challenged": sum(each.challenged for each in figures),
+            "answered": sum(each.answered for each in figures),
+            "failed": sum(each.failed for each in figures),
+            "doubted": sorted({peer.hex() for peers in doubted.values() for peer in peers}),
+            "accused_by": [
+                {"peer": each.peer.hex(), "at": each.at, "slots": each.slots, "records": each.records}
+                for each in audit.accusations()
+            ],
+        }
 
     def _live(self) -> Json:
         view = self._overlay.view
@@ -181,6 +198,7 @@ class NodeStatus:
         yield from self._core.index.local.warnings()
         faults = self._core.faults.present()
         yield from map(str, faults)
+        yield from self._core.store.replicator.possession.warnings(self._clock().wall)
         reason = self._core.fetching.pause.room_reason()
         if reason and not any(fault.site == FaultSite.STORE for fault in faults):
             yield reason
@@ -210,6 +228,7 @@ class NodeStatus:
             "load": load_json(load),
             "invited_by": invited._asdict() if invited else None,
             "clock_off_s": round(self._overlay.clock_off_s(peer), 1),
+            "possession": _shown_json(self._core.store.replicator.possession.figures().get(peer, PeerFigures())),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
 
@@ -224,6 +243,16 @@ def _scrub_json(scrub: ScrubStatus) -> Json:
         "found_before": scrub.found_before,
         "lost": scrub.lost,
         "healed": scrub.healed,
+    }
+
+
+def _shown_json(figures: PeerFigures) -> Json:
+    return {
+        "challenged": figures.challenged,
+        "answered": figures.answered,
+        "failed": figures.failed,
+        "silent": figures.silent,
+        "last_failed_at": figures.last_failed_at,
     }
 
 

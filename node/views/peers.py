@@ -33,6 +33,7 @@ class PeerRow:
     refuses: int = 0  # hosts that it says it will not fetch
     invited_by: str = ""  # "1f3c… by 9a0b…": the beginnings of its voucher's id and of its inviter's key
     clock: str = ""  # how its clock is off, "" where it is not
+    possession: str = ""  # "47 of 48 records shown, 1 missing twice", "" where it was asked for none
 
 
 def peer_rows(peers: Sequence[Json]) -> list[PeerRow]:
@@ -56,12 +57,22 @@ def _row(peer: Json) -> PeerRow:
         refuses=_size(peer.get("refuses")),
         invited_by=_invited_by(table(peer, "invited_by")),
         clock=_clock(peer.get("clock_off_s")),
+        possession=_possession(table(peer, "possession")),
     )
 
 
 def _invited_by(said: Json) -> str:
     voucher, inviter = plain(said.get("voucher", ""), ID_CHARS), plain(said.get("inviter", ""), ID_CHARS)
     return f"{voucher} by {inviter}" if voucher and inviter else ""
+
+
+def _possession(said: Json) -> str:
+    """Say how many records a peer showed of those that it was asked for, and how many were missing twice."""
+    asked, failed, silent = (_size(said.get(name)) for name in ("challenged", "failed", "silent"))
+    words = [f"{_size(said.get('answered'))} of {asked} records shown"] if asked else []
+    words += [f"{failed} missing twice"] if failed else []
+    words += [f"{silent} challenges not answered"] if silent else []
+    return ", ".join(words)
 
 
 def _endpoint(value: object) -> str:

@@ -127,6 +127,7 @@ def view_of(status: Json) -> StatusView:
             *(w for where in (strategy, status) for w in texts(where, "warnings", 2000, 20)),
             *_distrusted(clients),
             *_refuted(status),
+            *_doubted(status),
         ),
         has_faults=bool(status.get("faults")),
         is_client=is_client,
@@ -178,6 +179,16 @@ def _refuted(status: Json) -> tuple[str, ...]:
     told = [each for each in tables(status, "refuted_peers") if each.get("avoided") is True and not each.get("behind")]
     lines = {plain(each.get("peer", ""))[:12]: plain(each.get("reason", "")) for each in told}
     return tuple(f"peer {peer} is avoided: it said {why}" for peer, why in list(lines.items())[-MAX_LIARS:])
+
+
+def _doubted(status: Json) -> tuple[str, ...]:
+    """Say whose copies do not count, because records that should lie there were not shown."""
+    told = table(status, "possession").get("doubted")
+    peers = [plain(peer)[:12] for peer in told] if isinstance(told, list) else []
+    return tuple(
+        f"peer {peer} does not show records that should lie there: they are copied elsewhere"
+        for peer in peers[:MAX_LIARS]
+    )
 
 
 def size(amount: float) -> str:

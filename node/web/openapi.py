@@ -158,6 +158,13 @@ _SCHEMAS: Json = {
                 peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, witnesses=_list(_TEXT), behind=_FLAG, avoided=_FLAG
             )
         ),
+        possession=_object(
+            challenged=_COUNT,
+            answered=_COUNT,
+            failed=_COUNT,
+            doubted=_list(_TEXT),
+            accused_by=_list(_object(peer=_TEXT, at=_NUMBER, slots=_COUNT, records=_COUNT)),
+        ),
         witness=_object(
             possible=_FLAG,
             fetches=_COUNT,

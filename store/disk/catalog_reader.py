@@ -4,7 +4,7 @@ A reader has a connection of its own, so that it waits for no writer; one serves
 looks through whole key ranges.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
@@ -76,6 +76,12 @@ class CatalogReader:
         """Return the live rows of frames, by their numbers; it looks at all rows."""
         with self._errors:
             return row_table.of_frames(self.database, frames)
+
+    def changed_at(self, sequences: Iterable[int]) -> list[tuple[Kind, DocumentId, Key]]:
+        """Name the live records of the first changes at or after some sequences, each once."""
+        with self._errors:
+            found = (row_table.changed_at(self.database, sequence) for sequence in sequences)
+            return list(dict.fromkeys(name for name in found if name is not None))
 
     def versions(self) -> Iterator[tuple[int, int]]:
         """Yield epoch and at_ms of every live row that was written under a lease."""

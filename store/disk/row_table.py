@@ -37,6 +37,8 @@ _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
 _FORMER = f"{_ROWS} kind = {Kind.FORMER:d} AND id > ? AND id <= ? ORDER BY id LIMIT ?"
 _OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
   AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
+_AT = """SELECT kind, id, prefix, path FROM records CROSS JOIN sites USING (site) WHERE sequence >= ?
+  ORDER BY sequence LIMIT 1"""
 _key_and_id = itemgetter(2, 1)
 KINDS = {number: Kind(number) for number in range(1, MOST_KIND + 1)}  # a look-up is cheaper than a call
 
@@ -117,6 +119,12 @@ def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> I
 def formers(database: Connection, after: bytes, last: bytes, limit: int) -> list[CatalogRow]:
     """Return up to `limit` rows of former versions of pages in order of their ids, after one and up to another."""
     return [_row(values) for values in database.execute(_FORMER, (after, last, limit))]
+
+
+def changed_at(database: Connection, sequence: int) -> tuple[Kind, DocumentId, Key] | None:
+    """Name the live record of the first change at or after a sequence; None where there is none."""
+    values = database.execute(_AT, (sequence,)).fetchone()
+    return (KINDS[values[0]], values[1], Key(values[2] + values[3])) if values else None
 
 
 def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: int) -> list[tuple[bytes, int]]:

@@ -5,11 +5,15 @@ Pure, but for the view that it is given; `now` is steady time in seconds.
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from dht import NodeId, Slot, View
 from store.replication.absences import Absences
 from store.replication.durability import Durability, SlotCopies
 
+Doubted = Mapping[Slot, frozenset[NodeId]]
+
+NOBODY: Doubted = MappingProxyType({})
 LOOK_S = 2.0  # between two looks
 LINE_SHARES = {1: 0.25}  # of what hand-overs may take, by the copies that there are
 OTHER_SHARE = 0.1
@@ -47,17 +51,27 @@ class CopiesByNeed:
         self._durability = Durability(view.node_id, self._absences)
         self._look_at = float("-inf")
         self._keeping: Mapping[Slot, int] = {}
+        self.kept_for_doubted: Set[Slot] = frozenset()  # slots that this node keeps for live owners that have nothing
 
     def refresh(
-        self, now: float, members: tuple[NodeId, ...], live: frozenset[NodeId], owned: Set[Slot]
+        self,
+        now: float,
+        members: tuple[NodeId, ...],
+        live: frozenset[NodeId],
+        owned: Set[Slot],
+        doubted: Doubted = NOBODY,
     ) -> Mapping[Slot, int] | None:
         """Return the slots to be kept whole here and the copies of each; None where it is too early for a new look.
-        `live`: the members that live, this node left out; `owned`: the slots that it owns."""
+        `live`: the members that live, this node left out; `owned`: the slots that it owns; `doubted`: whose copies of
+        which slots are none, whatever they say (`possession_audit.py`)."""
         if now < self._look_at:
             return None
         self._look_at = now + LOOK_S
         self._absences.refresh(now, (peer for peer in members if peer != self._view.node_id), live)
-        self._keeping = self._durability.refresh(now, self._copies(sorted(owned | self._view.kept()), live))
+        me, view = self._view.node_id, self._view
+        self.kept_for_doubted = {slot for slot, peers in doubted.items() if me in view.keepers(slot, peers)} - owned
+        slots = sorted(owned | view.kept() | self.kept_for_doubted)
+        self._keeping = self._durability.refresh(now, self._copies(slots, live, doubted))
         return self._keeping
 
     def stood_still(self, now: float) -> None:
@@ -81,10 +95,14 @@ class CopiesByNeed:
         kept = len(self._keeping.keys() & ready)
         return CopyCounts(slots, oldest_s, kept, len(self._keeping) - kept)
 
-    def _copies(self, slots: Iterable[Slot], live: frozenset[NodeId]) -> Iterator[tuple[Slot, SlotCopies]]:
+    def _copies(
+        self, slots: Iterable[Slot], live: frozenset[NodeId], doubted: Doubted
+    ) -> Iterator[tuple[Slot, SlotCopies]]:
         view = self._view
         words = {peer: word for peer in view.members() if peer not in live and (word := view.last_word(peer))}
         for slot in slots:
             owners = view.owners(slot)
             silent = {peer: words[peer].is_stable for peer in owners if peer in words and slot in words[peer].ready}
-            yield slot, SlotCopies(owners, view.ready(slot), silent, view.keepers(slot))
+            without = doubted.get(slot, frozenset())
+            holders = tuple(peer for peer in view.ready(slot) if peer not in without)
+            yield slot, SlotCopies(owners, holders, silent, view.keepers(slot, without))

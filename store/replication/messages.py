@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta
 
 from dht import Message, SignedGrant
-from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORDS
+from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORD_BYTES, MAX_RECORDS
 from store.record.range_reconciliation import FORM, MAX_RANGES, Range
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
 
@@ -20,6 +20,10 @@ MAX_WRITINGS, MAX_ENDORSED = 64, 256  # versions whose grants are asked for in o
 FETCH_BYTES = 1 << 20
 MAX_SLOTS = 65_536
 MAX_HINTED = 256  # owners for whom one package is kept
+MAX_CHALLENGES = 64  # records of which bytes are asked for in one message; sixteen fit into one packet
+MAX_STRETCH = 4096  # bytes of one record that are asked for: a longer stretch proves no more and is longer hashed
+NONCE_BYTES, SHOWN_BYTES = 16, 16  # of a question, and of the digest that answers it
+MAX_ACCUSED = 64  # slots, and records, in one word about a peer
 
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 _Form = Annotated[int, Meta(ge=FORM, le=FORM)]
@@ -173,3 +177,54 @@ class SlotReportReply(Message, frozen=True, array_like=True):
     """Brings one state for each slot that was asked for, in order."""
 
     states: Annotated[tuple[SlotState, ...], Meta(max_length=1024)]
+
+
+class Challenge(msgspec.Struct, frozen=True, array_like=True):
+    """Asks for some bytes of one version of a record: of its body and the content after it, from `offset` on."""
+
+    kind: Kind
+    id: _Id
+    epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
+    at_ms: Annotated[int, Meta(ge=0, lt=MAX_AT_MS)]
+    digest: Annotated[bytes, Meta(min_length=SHORT_BYTES, max_length=SHORT_BYTES)]
+    offset: Annotated[int, Meta(ge=0, lt=MAX_RECORD_BYTES)]
+    length: Annotated[int, Meta(ge=1, le=MAX_STRETCH)]
+
+    @property
+    def version(self) -> ShortVersion:
+        """The version that is asked for."""
+        return ShortVersion(self.epoch, self.at_ms, self.digest)
+
+
+class AskPossession(Message, frozen=True, array_like=True):
+    """Asks for proof that the bytes of these records lie at the peer's: a digest that only they and the nonce give."""
+
+    in_packets = True
+
+    nonce: Annotated[bytes, Meta(min_length=NONCE_BYTES, max_length=NONCE_BYTES)]
+    challenges: Annotated[tuple[Challenge, ...], Meta(max_length=MAX_CHALLENGES)]
+
+
+class Shown(msgspec.Struct, frozen=True, array_like=True):
+    """Answers one challenge. `digest`: empty where that version is not here, `held` is then the one that is, if any."""
+
+    digest: Annotated[bytes, Meta(max_length=SHOWN_BYTES)] = b""
+    held: HeldVersion | None = None
+
+
+class PossessionReply(Message, frozen=True, array_like=True):
+    """Answers the challenges, in order. `later`: indexes that were not looked at, because it would have been too much
+    at once; ask again."""
+
+    shown: Annotated[tuple[Shown, ...], Meta(max_length=MAX_CHALLENGES)]
+    later: Annotated[tuple[int, ...], Meta(max_length=MAX_CHALLENGES)] = ()
+
+
+class PossessionFailed(Message, frozen=True, array_like=True):
+    """Says that a peer did not show records of these slots, asked twice: to itself, and to who would keep a copy in its
+    stead. `records`: some of them."""
+
+    slot_bits: Annotated[int, Meta(ge=1, le=16)]
+    peer: _Id
+    slots: Annotated[tuple[int, ...], Meta(max_length=MAX_ACCUSED)]
+    records: Annotated[tuple[Wanted, ...], Meta(max_length=MAX_ACCUSED)] = ()

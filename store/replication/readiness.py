@@ -11,7 +11,8 @@ the slot is served and *unconfirmed* until it was compared anew; so it is while 
 due. Whom the others left alone gives way a little later than who slept: when they meet again, one of them serves.
 
 A slot that is lost is served, and written to, until two of its live owners are ready and have everything that lies
-here. It stays on disk until all have. Who stands in for silent owners is no owner: it takes what is written meanwhile,
+here. It stays on disk until all say that they have, and have shown some of it (`possession.py`): a word alone lets
+nothing go. Who stands in for silent owners is no owner: it takes what is written meanwhile,
 is ready only if it was before, and hands over what it took when they are back. Owners that sleep at night thus move no
 data. A keeper is a stand-in that copies what was there before, too, because copies are few: it is ready when it has
 compared itself as an owner does, and its copy stays for a while when the owners are back.
@@ -29,7 +30,8 @@ FAILURES = 3  # sessions with a peer that fail in a row before its share may be 
 MAX_FAILING = 1024  # peers of which that is counted; the one that failed longest ago gives way
 GAP_S = 10.0  # after so long without a step, or without another owner, something may have been missed
 GIVE_WAY_S = 5.0  # so long who was left alone serves on beside others: if they slept they have given way by then
-KEPT_S = 600.0  # a keeper's copy stays on disk so long after all owners have it: one of them may fall silent again
+KEPT_S = 600.0  # a keeper's copy stays so long after all owners have shown theirs: one may fall silent again
+SHOW_AGAIN_S, LONGEST_SHOW_AGAIN_S = 60.0, 3600.0  # until who did not show its copy is asked again, doubled each time
 SERVING_LEAST = 2  # live owners that have everything before a former owner serves no more
 
 
@@ -104,6 +106,9 @@ class Readiness:
         self._checks: dict[NodeId, set[Slot]] = {}  # to be compared soon
         self._doubts: dict[NodeId, set[Slot]] = {}  # of these, in which something may lack here
         self._letting_go: dict[Slot, float] = {}  # no longer announced, and since when
+        self._shown: dict[Slot, set[NodeId]] = {}  # of these, owners that have shown their copies since
+        self._shown_at: dict[Slot, float] = {}  # of these, when all had
+        self._show_again: dict[Slot, tuple[float, float]] = {}  # when owners are asked again; the pause before that
 
     @property
     def unconfirmed(self) -> set[Slot]:
@@ -265,10 +270,39 @@ class Readiness:
             if replicas_of(slot).ready:
                 self._withdraw(slot)
 
-    def gone(self, now: float) -> list[Slot]:
-        """Return the former slots that may leave the disk: handed over, and unannounced for long enough."""
-        settle_s = self._config.handoff_settle_s
-        return sorted(s for s, t in self._letting_go.items() if now - t >= (KEPT_S if s in self._whole else settle_s))
+    def to_show(self, now: float, replicas_of: ReplicasOf) -> dict[NodeId, list[Slot]]:
+        """Return the owners that say to have everything of former slots, and have yet to show it."""
+        asked: dict[NodeId, list[Slot]] = {}
+        for slot, since in sorted(self._letting_go.items()):
+            again_at, _ = self._show_again.get(slot, (since + self._config.handoff_settle_s, 0.0))
+            for peer in replicas_of(slot).owners if now >= again_at else ():
+                if peer not in self._shown.get(slot, ()):
+                    asked.setdefault(peer, []).append(slot)
+        return asked
+
+    def showed(self, now: float, peer: NodeId, slot: Slot, replicas_of: ReplicasOf) -> None:
+        """Take note that an owner has shown its copy of a former slot."""
+        if slot in self._letting_go:
+            self._shown.setdefault(slot, set()).add(peer)
+            if self._is_shown(slot, replicas_of):
+                self._shown_at.setdefault(slot, now)
+
+    def not_shown(self, now: float, peer: NodeId, slot: Slot, *, is_missing: bool) -> None:
+        """Take note that an owner did not show its copy of a former slot; where something is missing there, whatever it
+        says, it is handed over again."""
+        _, rest_s = self._show_again.get(slot, (0.0, 0.0))
+        rest_s = min(max(2 * rest_s, SHOW_AGAIN_S), LONGEST_SHOW_AGAIN_S)
+        self._show_again[slot] = now + rest_s, rest_s
+        if is_missing:
+            self._handed.get(slot, set()).discard(peer)
+            self._shown.get(slot, set()).discard(peer)
+            self._shown_at.pop(slot, None)
+            self._letting_go.pop(slot, None)
+
+    def gone(self, now: float, replicas_of: ReplicasOf) -> list[Slot]:
+        """Return the former slots that may leave the disk: all owners have shown their copies, for long enough."""
+        due = [s for s, at in self._shown_at.items() if now - at >= (KEPT_S if s in self._whole else 0.0)]
+        return sorted(slot for slot in due if self._is_shown(slot, replicas_of))
 
     def dropped(self, slot: Slot) -> None:
         """Take note that a former slot left the disk."""
@@ -293,6 +327,7 @@ class Readiness:
         self._checks = {peer: set(parts(slots)) for peer, slots in self._checks.items()}
         self._doubts = {peer: set(parts(slots)) for peer, slots in self._doubts.items()}
         self._letting_go = {part: since for slot, since in self._letting_go.items() for part in parts({slot})}
+        self._shown, self._shown_at, self._show_again = {}, {}, {}
 
     def _judge(self, now: float, slot: Slot, replicas: SlotReplicas, *, is_young: bool) -> None:
         """Decide whether an own slot is ready, and whether anybody confirms it."""
@@ -331,10 +366,14 @@ class Readiness:
         self._interrupted.discard(slot)
         self._left_alone.pop(slot, None)
 
+    def _is_shown(self, slot: Slot, replicas_of: ReplicasOf) -> bool:
+        owners = set(replicas_of(slot).owners)
+        return bool(owners) and owners <= self._shown.get(slot, set())
+
     def _keep(self, slot: Slot) -> None:
         """Forget that a slot was handed over."""
-        self._handed.pop(slot, None)
-        self._letting_go.pop(slot, None)
+        for each in (self._handed, self._letting_go, self._shown, self._shown_at, self._show_again):
+            each.pop(slot, None)
 
     def _missing(self, slot: Slot, replicas: SlotReplicas) -> list[NodeId]:
         """Peers without whom the slot is not ready; one that keeps failing is done without if another one sufficed."""

@@ -15,6 +15,7 @@ from math import inf
 from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
+from store.errors import BadReplica
 from store.record.record import Kind, Record, ShortVersion
 from store.replication.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
 from store.replication.peer_sync import PeerSync
@@ -147,6 +148,8 @@ class ReplicaReader:
                 wants = later if len(later) < len(wants) else []
         except RemoteError as error:
             log.info("replica not read peer=%s records=%d reason=%s", peer.hex(), len(wants), error)
+            if isinstance(error, BadReplica):  # what it gives does not prove itself
+                self._audit.refute(peer, Topic.RECORDS, str(error))
         if given and self._audit.is_due(peer, Topic.RECORDS):
             self.record_audit.offer(peer, given)
 

@@ -8,16 +8,18 @@ import asyncio
 import logging
 import math
 import random
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import partial
 from types import MappingProxyType
 
-from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of, slot_range
+from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, Topic, resize_inside, slot_of, slot_range
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
+from store.errors import BadReplica
 from store.replication.copies_by_need import CopiesByNeed, CopyCounts
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import PeerSync, batches, unthrottled
+from store.replication.possession_checks import PossessionChecks
 from store.replication.readiness import GAP_S, Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
 from store.replication.throttle import Throttle
 
@@ -42,8 +44,10 @@ class ReplicaRepair:
         clock: Clock,
         rng: random.Random,
         *,
+        checks: PossessionChecks,
         expects_others: bool,
     ) -> None:
+        self._checks, self._showing = checks, set[NodeId]()  # owners that are asked to show former slots just now
         self._config, self._store, self._overlay = config, store, overlay
         self._sync, self._handoff, self._clock, self._rng = sync, handoff, clock, rng
         now = clock().steady
@@ -106,6 +110,11 @@ class ReplicaRepair:
         """How many slots lie here and belong to others."""
         return len(self._readiness.former)
 
+    def compare(self, peer: NodeId, slots: Set[Slot]) -> None:
+        """Have own slots compared with a peer soon, because its copies or ours seem to lack something."""
+        self._readiness.check(peer, slots)
+        self._stir.set()
+
     def copies(self) -> CopyCounts:
         """Return how many live copies the own slots have, and what this node keeps of others'."""
         return self._needs.counts(self._clock().steady, self._readiness.ready)
@@ -137,6 +146,9 @@ class ReplicaRepair:
                 for job in await self._plan():
                     self._busy[job.peer] = job
                     tasks.create_task(self._hold(job), name=f"store-{job.purpose.value}")
+                for peer, slots in self._to_show():
+                    self._showing.add(peer)
+                    tasks.create_task(self._have_shown(peer, slots), name="store-show")
                 try:
                     async with asyncio.timeout(self._config.step_s):
                         await self._stir.wait()
@@ -204,7 +216,7 @@ class ReplicaRepair:
         await self._notice_damage()
         readiness.update(now, self._replicas_of)
         self._announce()
-        while gone := readiness.gone(now):  # looked up anew each time: a copy may be left here meanwhile
+        while gone := readiness.gone(now, self._replicas_of):  # anew each time: a copy may be left here meanwhile
             await self._store.drop_range(*slot_range(gone[0], self._slot_bits))
             readiness.dropped(gone[0])
             self._looked_at = self._clock().steady
@@ -239,10 +251,11 @@ class ReplicaRepair:
             self._ours, self._owned = ours, frozenset(s for s in ours if self._is_owner(s))
         owned = self._owned
         if owned != readiness.owned or members != self._members or live != self._live or now >= self._next_check:
-            here, standing_in = map(Slot, self._store.occupied(self._slot_bits)), ours | self._overlay.view.kept()
+            here, kept = map(Slot, self._store.occupied(self._slot_bits)), self._needs.kept_for_doubted
+            standing_in = ours | self._overlay.view.kept() | kept
             readiness.owns(owned, here, standing_in - owned)
             readiness.alone(now, [s for s in sorted(owned | readiness.ready) if self._is_alone(s, live)])
-        if (needs := self._needs.refresh(now, members, live, owned)) is not None:
+        if (needs := self._needs.refresh(now, members, live, owned, self._checks.audit.doubted(now))) is not None:
             readiness.keep(needs)
         if members != self._members:
             self._recheck_at = now + VIEWS_AGREE_S
@@ -312,11 +325,37 @@ class ReplicaRepair:
             rest_s = min(_LONGEST_REST_S, _FAILED_REST_S * 2 ** min(failures - 1, 10))
             self._rest_until[job.peer] = self._clock().steady + rest_s
             log.info("slots not reconciled purpose=%s peer=%s reason=%s", job.purpose.value, job.peer.hex(), error)
+            if isinstance(error, BadReplica):  # what it gives does not prove itself
+                self._checks.peers.refute(job.peer, Topic.RECORDS, str(error))
         except MachineRefuses as error:
             self._rest_until[job.peer] = self._clock().steady + _LONGEST_REST_S
             log.debug("slots not reconciled peer=%s reason=%s", job.peer.hex(), error)
         finally:
             del self._busy[job.peer]
+            self._stir.set()
+
+    def _to_show(self) -> list[tuple[NodeId, list[Slot]]]:
+        """Live owners that have yet to show their copies of former slots, and are not asked just now."""
+        found = self._readiness.to_show(self._clock().steady, self._replicas_of).items()
+        return [(p, slots) for p, slots in found if p not in self._showing and self._overlay.view.is_live(p)]
+
+    async def _have_shown(self, peer: NodeId, slots: Sequence[Slot]) -> None:
+        """Have an owner show its copies of former slots, some records of each."""
+        slot_bits = self._slot_bits
+        try:
+            for slot in slots:
+                is_shown = await self._checks.shows(peer, slot, slot_bits)
+                now = self._clock().steady
+                if slot_bits != self._slot_bits:
+                    return
+                if is_shown:
+                    self._readiness.showed(now, peer, slot, self._replicas_of)
+                else:
+                    self._readiness.not_shown(now, peer, slot, is_missing=is_shown is False)
+        except MachineRefuses as error:
+            log.debug("former slots not shown peer=%s reason=%s", peer.hex(), error)
+        finally:
+            self._showing.discard(peer)
             self._stir.set()
 
     def _is_given(self, job: SyncJob, replicas: SlotReplicas) -> bool:

@@ -9,6 +9,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot
@@ -28,6 +29,8 @@ from store.replication.messages import SlotState
 from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import PeerSync
 from store.replication.place_survey import PlaceSurvey
+from store.replication.possession_audit import PossessionAudit
+from store.replication.possession_checks import PossessionChecks
 from store.replication.proof_thread import ProofThread
 from store.replication.range_lister import RangeLister, RangePart
 from store.replication.replica_reader import Name, Records, ReplicaReader, Wants
@@ -92,8 +95,10 @@ class Replicator:
         self._drafts = drafts = DraftProofs(overlay, right, signer, places)
         self._pages = pages = PageVersions(overlay, store, right, signer, clock)
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
+        audit = audit or PeerAudit(clock, rng.random)
+        self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
         self._repair = repair = ReplicaRepair(
-            config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
+            config, store, overlay, sync, handoff, clock, rng, checks=checks, expects_others=expects_others
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
         self._writer = ReplicaWriter(
@@ -111,7 +116,6 @@ class Replicator:
             pages,
             drafts,
         )
-        audit = audit or PeerAudit(clock, rng.random)
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
@@ -137,10 +141,12 @@ class Replicator:
 
     async def run(self) -> None:
         """Do everything that goes on by itself, until cancelled."""
+        repair = self._repair
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._writer.run(), name="store-writer")
             tasks.create_task(self._repair.run(), name="store-repair")
             tasks.create_task(self._deliver(), name="store-handoff")
+            tasks.create_task(self._checks.run(lambda: repair.ready, repair.compare), name="store-possession")
             tasks.create_task(self._settle(), name="store-settle")
             tasks.create_task(self._tend(), name="store-tend")
             tasks.create_task(self._scrub(), name="store-scrub")
@@ -186,6 +192,11 @@ class Replicator:
     def ready_slots(self) -> frozenset[Slot]:
         """Return the slots that this node holds reconciled, whether it owns them or has yet to hand them over."""
         return self._repair.ready
+
+    @property
+    def possession(self) -> PossessionAudit:
+        """What other owners showed of what should lie there, and what they say of this node."""
+        return self._checks.audit
 
     def level_at(self) -> Mapping[Slot, int]:
         """Return for each ready slot the number of the store's last change when it became ready: who follows the log

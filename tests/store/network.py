@@ -154,10 +154,11 @@ class FakeOverlay:
         rest = [m for m in self._ranked(slot)[self.strategy.replicas :] if self.is_live(m)]
         return tuple(live + rest[: max(0, 2 - len(live))])
 
-    def keepers(self, slot: Slot) -> tuple[NodeId, ...]:
+    def keepers(self, slot: Slot, doubted: frozenset[NodeId] = frozenset()) -> tuple[NodeId, ...]:
         owners = self.owners(slot)
-        silent = sum(not self.is_live(m) for m in owners)
-        return tuple(m for m in self.candidates(slot) if self.is_live(m) and m not in owners)[:silent]
+        silent = sum(m in doubted or not self.is_live(m) for m in owners)
+        live = (m for m in self.candidates(slot) if self.is_live(m) and m not in doubted)
+        return tuple(m for m in live if m not in owners)[:silent]
 
     def kept(self) -> frozenset[Slot]:
         slots = map(Slot, range(1 << self.strategy.slot_bits))

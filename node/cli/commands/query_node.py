@@ -79,11 +79,12 @@ def peers(arguments: Namespace) -> int:
             "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
             str(row.refuses) if row.refuses else "-",
             row.invited_by or "-",
+            row.possession or "-",
         )
         for row in peer_rows(body["peers"])
     ]
     columns = ("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD", "REFUSES")
-    print_table((*columns, "INVITED BY"), rows)
+    print_table((*columns, "INVITED BY", "POSSESSION"), rows)
     return 0
 
 

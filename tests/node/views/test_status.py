@@ -26,6 +26,7 @@ KEYS = st.sampled_from(
         "network",
         "search",
         "refuted_peers",
+        "possession",
     ]
 )
 
@@ -69,6 +70,16 @@ def test_the_rules_of_search_are_one_line() -> None:
     search = {"analyzer": 4, "ranking": 2, "beside": beside}
     line = "analyzer 4, ranking 2; analyzer 5 is built, 43%; analyzer 3 answers, too"
     assert view_of({"search": search}).rules == line and view_of({}).rules == ""
+
+
+def test_whose_copies_do_not_count_is_named_and_what_a_peer_showed_is_one_line() -> None:
+    (line,) = view_of({"possession": {"doubted": ["ab" * 20]}}).warnings
+    assert line == "peer abababababab does not show records that should lie there: they are copied elsewhere"
+    assert not view_of({"possession": {"doubted": 3}}).warnings
+    said = {"challenged": 48, "answered": 47, "failed": 1, "silent": 2}
+    rows = peer_rows([{"possession": said}, {"possession": {"challenged": 16, "answered": 16}}, {"possession": 3}])
+    wanted = ["47 of 48 records shown, 1 missing twice, 2 challenges not answered", "16 of 16 records shown", ""]
+    assert [row.possession for row in rows] == wanted
 
 
 def test_who_is_avoided_is_named_and_who_was_or_is_merely_behind_is_not() -> None:

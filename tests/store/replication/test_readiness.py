@@ -10,7 +10,9 @@ from store.replication.readiness import (
     GAP_S,
     GIVE_WAY_S,
     KEPT_S,
+    LONGEST_SHOW_AGAIN_S,
     MAX_FAILING,
+    SHOW_AGAIN_S,
     Readiness,
     SlotReplicas,
     StartupGate,
@@ -54,6 +56,13 @@ def owning(*slots: Slot, started_at: float = 0.0) -> Readiness:
 
 def meet(readiness: Readiness, peer: NodeId, purpose: SyncPurpose = SyncPurpose.JOIN, slot: Slot = SLOT) -> None:
     readiness.done(SyncJob(peer, purpose, (slot,)), [slot])
+
+
+def show(readiness: Readiness, world: World, at: float, *peers: NodeId, slot: Slot = SLOT) -> None:
+    """Owners show their copies of a former slot."""
+    assert {peer for peer, slots in readiness.to_show(at, world).items() if slot in slots} >= set(peers)
+    for peer in peers:
+        readiness.showed(at, peer, slot, world)
 
 
 def test_alone_means_ready_at_once() -> None:
@@ -152,8 +161,12 @@ def test_a_lost_slot_is_served_until_all_its_owners_have_everything() -> None:
     assert jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]
     meet(readiness, B, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
-    assert not readiness.ready and readiness.gone(LATE) == []
-    assert readiness.gone(LATE + CONFIG.handoff_settle_s) == [SLOT]
+    assert not readiness.ready and not readiness.to_show(LATE, world)
+    settled = LATE + CONFIG.handoff_settle_s
+    show(readiness, world, settled, A)
+    assert readiness.gone(settled, world) == [], "B says that it has everything, and has not shown it"
+    show(readiness, world, settled, B)
+    assert readiness.gone(settled, world) == [SLOT]
     readiness.dropped(SLOT)
     assert not readiness.former
 
@@ -360,12 +373,13 @@ def test_a_former_owner_serves_until_two_live_owners_have_everything_and_keeps_i
         meet(readiness, peer, SyncPurpose.HANDOFF)
         readiness.update(LATE, world)
         assert (SLOT in readiness.ready) is serves
-    assert readiness.former == {SLOT} and readiness.gone(LATE + 1e6) == []
+    assert readiness.former == {SLOT} and not readiness.to_show(LATE + 1e6, world)
     world.live = world.ready = (A, B, C)
     assert jobs(readiness, world) == [(C, SyncPurpose.HANDOFF)]
     meet(readiness, C, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
-    assert readiness.gone(LATE + CONFIG.handoff_settle_s) == [SLOT]
+    show(readiness, world, LATE + CONFIG.handoff_settle_s, A, B, C)
+    assert readiness.gone(LATE + CONFIG.handoff_settle_s, world) == [SLOT]
 
 
 def test_what_was_left_here_meanwhile_is_not_dropped_with_what_was_handed_over() -> None:
@@ -373,8 +387,9 @@ def test_what_was_left_here_meanwhile_is_not_dropped_with_what_was_handed_over()
     readiness.owns(frozenset(), [SLOT])
     meet(readiness, A, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
+    show(readiness, world, LATE + CONFIG.handoff_settle_s, A)
     readiness.took(SLOT)
-    assert readiness.gone(LATE + 1e6) == [] and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
+    assert readiness.gone(LATE + 1e6, world) == [] and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
 
 
 def test_of_peers_that_fail_and_go_no_more_than_some_are_remembered() -> None:
@@ -424,5 +439,40 @@ def test_a_keepers_copy_stays_for_a_while_when_the_owners_have_it_again() -> Non
         assert SLOT in readiness.former
         meet(readiness, peer, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
-    assert not readiness.ready and not readiness.gone(LATE + KEPT_S - 1)
-    assert readiness.gone(LATE + KEPT_S) == [SLOT]
+    assert not readiness.ready and not readiness.gone(LATE + 1e6, world)
+    show(readiness, world, LATE + 100, A, B, C)
+    assert not readiness.gone(LATE + 100 + KEPT_S - 1, world)
+    assert readiness.gone(LATE + 100 + KEPT_S, world) == [SLOT]
+
+
+def test_who_says_that_it_has_everything_and_shows_nothing_is_handed_it_again_and_again_ever_more_seldom() -> None:
+    readiness, world, now, pauses = Readiness(CONFIG, ME, 0), World((A, B), (A, B), (A, B)), LATE, list[float]()
+    readiness.owns(frozenset(), [SLOT])
+    meet(readiness, A, SyncPurpose.HANDOFF)
+    for _ in range(8):
+        meet(readiness, B, SyncPurpose.HANDOFF)
+        readiness.update(now, world)
+        since, now = now, now + CONFIG.handoff_settle_s
+        while B not in readiness.to_show(now, world):
+            now += 1.0
+        pauses.append(now - since)
+        readiness.showed(now, A, SLOT, world)
+        readiness.not_shown(now, B, SLOT, is_missing=True)
+        assert not readiness.gone(now + 1e6, world) and jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]
+    assert pauses[1] == SHOW_AGAIN_S and pauses[-1] == LONGEST_SHOW_AGAIN_S and pauses == sorted(pauses)
+    meet(readiness, B, SyncPurpose.HANDOFF)
+    readiness.update(now, world)
+    show(readiness, world, now + LONGEST_SHOW_AGAIN_S, B)
+    assert readiness.gone(now + LONGEST_SHOW_AGAIN_S, world) == [SLOT]
+
+
+def test_who_becomes_an_owner_after_the_others_have_shown_their_copies_has_to_show_its_own() -> None:
+    readiness, world = Readiness(CONFIG, ME, 0), World((A,), (A,), (A,))
+    readiness.owns(frozenset(), [SLOT])
+    meet(readiness, A, SyncPurpose.HANDOFF)
+    readiness.update(LATE, world)
+    show(readiness, world, LATE + 10, A)
+    world.owners = world.live = world.ready = (A, B)
+    assert not readiness.gone(LATE + 10, world)
+    readiness.not_shown(LATE + 10, B, SLOT, is_missing=True)
+    assert jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]

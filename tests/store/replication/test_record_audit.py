@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from dht import Key, slot_of
 from dht.peer_audit import Topic
@@ -87,6 +88,42 @@ def test_a_replica_that_gives_what_was_once_is_found_out() -> None:
         for d in drafts:
             found = await read(reader, d)
             assert found is not None and found.version.at_ms == d.at_ms
+
+    network(5, story)
+
+
+def _altered(reply: FetchReply) -> FetchReply:
+    """The same records, each with a word that its author did not write."""
+    wrong = [replace(record, body=record.body + b"x") for record in open_package(reply.package)]
+    return FetchReply(pack(wrong))
+
+
+def test_a_replica_that_gives_wrong_bytes_to_readers_is_named_and_asked_last() -> None:
+    async def story(net: Net) -> None:
+        drafts = [draft(n) for n in range(COUNT)]
+        await written(net, drafts)
+        reader, liar = net.list[0], net.list[4]
+        lie(liar, _altered)
+        for d in elsewhere(net, reader, liar, drafts):
+            assert await read(reader, d) is not None
+        assert reader.audit.refuted() == {liar.id}
+        (told,) = reader.audit.refutations()
+        assert told.topic == Topic.RECORDS and not told.is_behind and "record" in told.reason
+
+    network(5, story)
+
+
+def test_a_replica_that_gives_wrong_bytes_in_repair_is_named_and_repaired_around() -> None:
+    async def story(net: Net) -> None:
+        await written(net, [draft(n) for n in range(COUNT)])
+        wiped, liar = net.list[0], net.list[4]
+        lie(liar, _altered)
+        wiped.kill()
+        wiped.wipe()
+        wiped.start()
+        await net.all_ready()
+        await net.until(net.is_level)
+        assert wiped.audit.refuted() == {liar.id}
 
     network(5, story)
 

@@ -1,0 +1,206 @@
+"""Whose copies are challenged when, who did not show what should lie there, and whose word about whom is heard.
+
+Pure: `now` is steady time in seconds. Once a minute one other owner is asked for bytes of 16 records that both should
+have, drawn evenly from all that lie here. A node that lacks one record in 100 is met by one of them with 1 - .99^16 =
+15 %, and is asked once a minute on average, by all owners together: it is noticed within 7 minutes on average, and
+within 29 with 99 %. That costs each node some 1.2 kB a minute.
+
+What was not shown is compared with the peer and asked for again, since it may have been new, or just replaced. What is
+not shown then either does not count: in those slots the peer's copy is none, for as long as it does not show it. All of
+this is one node's memory. It says when work is done and who is asked last, never who owns what. The word of another
+owner counts as well, for an hour: it costs one more copy at most.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dht import DocumentId, NodeId, Slot
+from store.record.record import Kind
+
+EVERY_S = 60.0  # between two challenges of this node
+RECORDS = 16  # in one: they fit into one packet
+AGAIN_S = 90.0  # until what was not shown is asked for again; what is on its way arrives within 60 s
+DOUBTED_AGAIN_S = 600.0  # until a doubted copy is asked for the same again
+HEARD_S = 3600.0  # how long another owner's word counts; it is said again with each failure
+REMEMBERED = 4096  # peers
+SUSPECTED = 64  # records of one peer that are asked for again
+HEARD = 1024  # words of others that count at one time
+TOLD, TELL_S = 16, 86_400.0  # words about this node that its operator is shown, and for how long
+REMEDY = "they are compared and copied again; if this goes on, stop the node and run `dse-node store verify`"
+
+
+class RecordName(NamedTuple):
+    """Names a record, whatever its version, and the slot in which it lies."""
+
+    kind: Kind
+    id: DocumentId
+    slot: Slot
+
+
+@dataclass(slots=True)
+class PeerFigures:
+    """Counts what one peer was asked to show: records it was challenged for, and of these it showed, and did not show
+    when asked twice; `silent`: challenges that it did not answer at all, as older programs do. `last_failed_at`: Unix
+    seconds, 0 for never."""
+
+    challenged: int = 0
+    answered: int = 0
+    failed: int = 0
+    silent: int = 0
+    last_failed_at: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Accusation:
+    """Says that a peer finds records missing here. `at`: Unix seconds."""
+
+    peer: NodeId
+    at: float
+    slots: int
+    records: int
+
+
+class Outcome(NamedTuple):
+    """What became of one challenge: of each record whether it was shown."""
+
+    shown: Mapping[RecordName, bool]
+
+    @property
+    def missing(self) -> tuple[RecordName, ...]:
+        """The records that were not shown."""
+        return tuple(name for name, is_shown in self.shown.items() if not is_shown)
+
+
+class Consequence(NamedTuple):
+    """What follows from an outcome: slots to be compared with the peer at once, and those of which it is told, as are
+    their keepers, that its copy does not count."""
+
+    compare: frozenset[Slot] = frozenset()
+    accuse: tuple[RecordName, ...] = ()
+
+
+@dataclass(slots=True)
+class _Suspicion:
+    missing: tuple[RecordName, ...]
+    again_at: float
+    doubted: frozenset[Slot] = frozenset()  # slots whose copy does not count by now
+
+
+@dataclass(slots=True)
+class _Word:
+    slots: frozenset[Slot] = field(default_factory=frozenset)
+    until: float = 0.0
+
+
+class PossessionAudit:
+    """Remembers one node's challenges. `slot_bits` may change: call `renumbered` then."""
+
+    def __init__(self, now: float, draw: Callable[[], float]) -> None:
+        """`draw` gives a random number from 0 to 1."""
+        self._next_at = now + EVERY_S * draw()
+        self._suspicions: dict[NodeId, _Suspicion] = {}
+        self._figures: OrderedDict[NodeId, PeerFigures] = OrderedDict()
+        self._heard: OrderedDict[tuple[NodeId, NodeId], _Word] = OrderedDict()  # by who says it and of whom
+        self._accusations: deque[Accusation] = deque(maxlen=TOLD)
+
+    def is_due(self, now: float) -> bool:
+        """Tell whether some other owner is challenged now; it is not again before a minute has passed."""
+        if now < self._next_at:
+            return False
+        self._next_at = now + EVERY_S
+        return True
+
+    def again(self, now: float) -> Iterable[tuple[NodeId, Sequence[RecordName]]]:
+        """Return who is asked once more for records that it did not show."""
+        return [(peer, each.missing) for peer, each in self._suspicions.items() if now >= each.again_at]
+
+    def judge(self, now: float, wall: float, peer: NodeId, outcome: Outcome, *, is_again: bool) -> Consequence:
+        """Take note of what a peer showed; `is_again`: of what it had not shown before."""
+        missing = outcome.missing
+        self.count(wall, peer, outcome, is_failure=is_again)
+        if not is_again:
+            return self._suspect(now, peer, missing)
+        if not missing:
+            self._suspicions.pop(peer, None)
+            return Consequence()
+        slots = frozenset(name.slot for name in missing)
+        self._suspicions[peer] = _Suspicion(missing, now + DOUBTED_AGAIN_S, slots)
+        return Consequence(slots, missing)
+
+    def count(self, wall: float, peer: NodeId, outcome: Outcome, *, is_failure: bool = True) -> None:
+        """Count what a peer showed; `is_failure`: what it did not show counts against it."""
+        figures, missing = self._of(peer), len(outcome.missing) if is_failure else 0
+        figures.challenged += len(outcome.shown)
+        figures.answered += sum(outcome.shown.values())
+        figures.failed += missing
+        figures.last_failed_at = wall if missing else figures.last_failed_at
+
+    def unheard(self, now: float, peer: NodeId) -> None:
+        """Take note that a peer did not answer: it may be an older program, so nothing follows; it is asked again."""
+        self._of(peer).silent += 1
+        if peer in self._suspicions:
+            self._suspicions[peer].again_at = now + AGAIN_S
+
+    def heard(self, now: float, accuser: NodeId, peer: NodeId, slots: frozenset[Slot]) -> None:
+        """Take note that another owner of some slots says that a peer does not show records there."""
+        self._heard.pop((accuser, peer), None)
+        self._heard[accuser, peer] = _Word(slots, now + HEARD_S)
+        if len(self._heard) > HEARD:
+            self._heard.popitem(last=False)
+
+    def accused(self, accuser: NodeId, wall: float, slots: int, records: int) -> None:
+        """Take note that a peer finds records missing here."""
+        kept = [each for each in self._accusations if each.peer != accuser]
+        self._accusations = deque([*kept, Accusation(accuser, wall, slots, records)], maxlen=TOLD)
+
+    def doubted(self, now: float) -> Mapping[Slot, frozenset[NodeId]]:
+        """Return whose copies of which slots do not count: by what this node saw, or other owners say."""
+        found: dict[Slot, set[NodeId]] = {}
+        for (_, peer), word in self._heard.items():
+            for slot in word.slots if now < word.until else ():
+                found.setdefault(slot, set()).add(peer)
+        for peer, suspicion in self._suspicions.items():
+            for slot in suspicion.doubted:
+                found.setdefault(slot, set()).add(peer)
+        return {slot: frozenset(peers) for slot, peers in sorted(found.items())}
+
+    def figures(self) -> Mapping[NodeId, PeerFigures]:
+        """Return what each peer was asked to show, since this node started."""
+        return self._figures
+
+    def accusations(self) -> Sequence[Accusation]:
+        """List who finds records missing here, the newest last."""
+        return tuple(self._accusations)
+
+    def warnings(self, wall: float) -> Iterable[str]:
+        """Tell the operator, for a day, that others find records missing here, and what helps."""
+        recent = [each for each in self._accusations if wall - each.at < TELL_S]
+        if recent:
+            peers, records = len(recent), max(each.records for each in recent)
+            yield f"{peers} peers find records missing here, up to {records} of them: {REMEDY}"
+
+    def renumbered(self) -> None:
+        """Forget everything about slots, which have other numbers from now on."""
+        self._suspicions.clear()
+        self._heard.clear()
+
+    def only(self, members: Iterable[NodeId]) -> None:
+        """Forget those who are no members any more."""
+        for peer in self._suspicions.keys() - set(members):
+            del self._suspicions[peer]
+
+    def _suspect(self, now: float, peer: NodeId, missing: Sequence[RecordName]) -> Consequence:
+        if not missing:
+            return Consequence()
+        before = self._suspicions.setdefault(peer, _Suspicion((), now + AGAIN_S))
+        before.missing = tuple(dict.fromkeys((*before.missing, *missing)))[:SUSPECTED]
+        return Consequence(frozenset(name.slot for name in missing))
+
+    def _of(self, peer: NodeId) -> PeerFigures:
+        figures = self._figures.pop(peer, None) or PeerFigures()
+        self._figures[peer] = figures
+        if len(self._figures) > REMEMBERED:
+            self._figures.popitem(last=False)
+        return figures
