@@ -18,7 +18,7 @@ DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 FEATURES = frozenset(
-    {"unknown-records", "admission", "grants", "invitations", "gone"}
+    {"unknown-records", "admission", "grants", "invitations", "gone", "stable-owner"}
 )  # what this program has of what one may need
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
@@ -111,6 +111,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
     witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
+    stable_owner: bool = False  # one of several owners is a stable machine where a candidate is
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -166,6 +167,8 @@ def encode_document(strategy: Strategy) -> bytes:
         del fields["grants_from"]
     if not strategy.witness_permille:
         del fields["witness_permille"]
+    if not strategy.stable_owner:
+        del fields["stable_owner"]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 

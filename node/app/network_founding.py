@@ -18,8 +18,8 @@ from node.config.data_dir import write_secret
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-# older programs take everybody for a member, and so others for owners, and sign no grants
-NEEDS = (Need("admission"), Need("grants"))
+# older programs take everybody for a member, and so others for owners, sign no grants, and know no stable owners
+NEEDS = (Need("admission"), Need("grants"), Need("stable-owner"))
 INVITED = {
     "admission": "invited",
     "grants_from": 1,  # every version proves its lease; from the time of making on, older ones could be made up
@@ -102,6 +102,7 @@ def first_strategy(now: int, fields: Mapping[str, Any]) -> Strategy:
     witnesses, unless `fields` say otherwise."""
     analyzer, ranking = NEWEST_RULES.numbers
     usual = {"min_acks": min(2, fields.get("replicas", 3)), "analyzer": analyzer, "ranking": ranking, **INVITED}
+    usual["stable_owner"] = True  # laptops sleep at the same time
     spans = {"effective_at": now, "expires_at": now + VALID_S, "next_at": now + NEXT_S}
     return Strategy(network="", version=1, **{**spans, **usual, **fields})
 

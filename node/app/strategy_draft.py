@@ -103,6 +103,7 @@ def _unnamed_needs(newest: Strategy, strategy: Strategy) -> list[Need]:
         "invitations": strategy.admission == "invited" != newest.admission,
         "grants": strategy.grants_from > 0 == newest.grants_from,
         "gone": bool(strategy.gone) and not newest.gone,
+        "stable-owner": strategy.stable_owner and not newest.stable_owner,
     }
     named = {need.feature for need in strategy.needs}
     return [Need(feature) for feature, is_wanted in wanted.items() if is_wanted and feature not in named]
