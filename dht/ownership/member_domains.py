@@ -31,7 +31,7 @@ class MemberDomains:
         stable: bool,
     ) -> None:
         self._node_id, self._members, self._strategies = node_id, members, strategies
-        self._clock, self._own_endpoints, self._operator, self._stable = clock, own_endpoints, operator, stable
+        self._clock, self._own_endpoints, self._operator, self.stable = clock, own_endpoints, operator, stable
 
     def own(self, strategy: Strategy) -> FailureDomains:
         """Return this node's own domains, its age left out."""
@@ -51,7 +51,7 @@ class MemberDomains:
         return found
 
     def _own(self, strategy: Strategy, *, is_young: bool) -> FailureDomains:
-        reach, is_stable = AddressPolicy(strategy.declared_prefixes), strategy.stable_owner and self._stable
+        reach, is_stable = AddressPolicy(strategy.declared_prefixes), strategy.stable_owner and self.stable
         return domains_of(self._operator, self._own_endpoints(), reach, is_young=is_young, is_stable=is_stable)
 
     def last_old_day(self, strategy: Strategy) -> int | None:

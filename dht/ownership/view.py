@@ -131,6 +131,11 @@ class OverlayView:
         known = self._members.find(peer)
         return known.opened.heartbeat if known is not None else None
 
+    def is_stable(self, peer: NodeId) -> bool:
+        """Tell whether a peer, or this node, says that it is a stable machine; False for an unknown one."""
+        said = self.heartbeat(peer)
+        return self._domains.stable if peer == self._node_id else said is not None and said.stable
+
     def last_word(self, peer: NodeId) -> LastWord | None:
         """Return what a peer said of itself last, though it may be silent; None for an unknown one and this node."""
         if (said := self.heartbeat(peer)) is None:
