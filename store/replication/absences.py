@@ -1,11 +1,12 @@
 """Who is silent, since when, and whether that is its habit: a silent owner that will be back counts as a copy.
 
 Pure: `now` is steady time in seconds. Since when a member is silent its last heartbeat says, whoever heard it: a laptop
-that sleeps two thirds of the day still knows who has been away for longer than that. A member whose absences nobody knows is back within five minutes if it is a
-stable machine, within sixteen hours if it is a laptop; one that came back three times, within twice as long as nearly
-all of its absences took, and a laptop that did not yet, as long as that of other laptops: nights are alike, and where
-they last a little longer than sixteen hours each would be copied for nothing. This is one node's own memory: it says when work is done, never who owns what. Where more than
-a third of all fall silent within a minute, a cut or a power cut is likelier than so many deaths.
+that sleeps two thirds of the day still knows who has been away for longer. A member whose absences nobody knows is back
+within five minutes if it is a stable machine, within sixteen hours if it is a laptop; one that came back three times,
+within twice as long as nearly all of its absences took. A laptop that did not yet is taken to be as others are: nights
+are alike, and where they last a little longer than sixteen hours each would be copied for nothing. This is one node's
+own memory: it says when work is done, never who owns what. Where more than a third of all fall silent within a minute,
+a cut or a power cut is likelier than so many deaths.
 """
 
 from collections import deque
@@ -84,8 +85,8 @@ class Absences:
         self._live = live
 
     def stood_still(self, now: float) -> None:
-        """Take note that this node slept: the silence that it finds says nothing of the others before it has heard them,
-        and nobody's return was seen."""
+        """Take note that this node slept: the silence that it finds says nothing of the others until it has heard of
+        them, and nobody's return was seen."""
         self._since, self._heard_at = {}, now + HEARD_S
         self._lost.clear()
         self._live = None

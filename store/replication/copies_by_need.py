@@ -108,17 +108,16 @@ class CopiesByNeed:
 
     def _loss(self, held_bytes: int) -> float:
         machines, view = Counter(self._kinds.values()), self._view
-        expected = Counter[bool]()
+        expected_s = dict.fromkeys(machines, 0.0)
         for peer, is_stable in self._kinds.items():
-            expected[is_stable] += self._absences.expected_s(peer, is_stable=is_stable)
-        mean_s = {is_stable: total / machines[is_stable] for is_stable, total in expected.items()}
+            expected_s[is_stable] += self._absences.expected_s(peer, is_stable=is_stable) / machines[is_stable]
         members = Counter(view.is_stable(peer) for peer in view.members())
         factor = departures(len(view.vanished_members()), members)
         rates = [
             max(share * self._bytes_s, min(LEAST_BYTES_S, self._bytes_s)) for share in (LINE_SHARES[1], OTHER_SHARE)
         ]
         times = copy_times(held_bytes, members.total() - 1, (BEGUN_S, rates[0]), (PATIENCE_S, rates[1]))
-        return yearly_loss(self._owners, habits_of(self._watch, factor, mean_s), times)
+        return yearly_loss(self._owners, habits_of(self._watch, factor, expected_s), times)
 
     def _copies(self, slots: Iterable[Slot], live: frozenset[NodeId]) -> Iterator[tuple[Slot, SlotCopies]]:
         view = self._view

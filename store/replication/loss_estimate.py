@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from dht import NodeId
 from store.replication.loss_model import LAPTOPS, SERVERS, CopyTimes, MachineHabits, slot_loss
 
 USUAL = {True: SERVERS, False: LAPTOPS}  # by whether a machine is stable
@@ -40,10 +41,10 @@ class HabitWatch:
     """Adds up what is seen of the members of each kind."""
 
     seen: dict[bool, SeenHabits] = field(default_factory=lambda: {True: SeenHabits(), False: SeenHabits()})
-    _live: Mapping[bytes, bool] = field(default_factory=dict)  # and whether each is stable
+    _live: Mapping[NodeId, bool] = field(default_factory=dict)  # and whether each is stable
     _at: float | None = None
 
-    def refresh(self, now: float, live: Mapping[bytes, bool], away: Mapping[bytes, bool]) -> None:
+    def refresh(self, now: float, live: Mapping[NodeId, bool], away: Mapping[NodeId, bool]) -> None:
         """Take note of who is live and who is away now, each with whether it is stable."""
         for kind in (True, False) if self._at is not None else ():
             seen, passed_s = self.seen[kind], now - (self._at or 0.0)

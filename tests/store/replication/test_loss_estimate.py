@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from dht import NodeId
 from store.replication.loss_estimate import (
     WEIGHT,
     HabitWatch,
@@ -15,7 +16,7 @@ from store.replication.loss_estimate import (
 )
 from store.replication.loss_model import DAY_S, LAPTOPS, SERVERS, CopyTimes
 
-A, B = b"a", b"b"
+A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
 
 
 def test_habits_are_the_usual_ones_until_others_were_seen() -> None:

@@ -41,8 +41,8 @@ def test_two_copies_are_lost_as_a_pair_of_disks_that_is_repaired() -> None:
 
 
 def test_rare_losses_are_as_many_as_leave_within_the_time_that_nobody_knows_of_the_first() -> None:
-    """Of r copies the first leaves at rate r a; the others must leave within the time T until it is made anew. Whether T
-    is fixed, or ends by chance for each, makes no difference for rare losses: r a (a T)^(r - 1)."""
+    """Of r copies the first leaves at rate r a; the others must leave within the time T until it is made anew. Whether
+    T is fixed, or ends by chance for each, makes no difference for rare losses: r a (a T)^(r - 1)."""
     for copies in (2, 3, 4):
         habits = replace(AWAKE, gone_a_day=0.001, expected_s=2 * DAY_S)
         rate = copies * 0.001 * (0.001 * 2) ** (copies - 1) / DAY_S
