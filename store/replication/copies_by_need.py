@@ -14,6 +14,7 @@ from store.replication.loss_estimate import HabitWatch, copy_times, departures, 
 from store.replication.throttle import LEAST_BYTES_S
 
 LOOK_S = 2.0  # between two looks
+LOSS_EVERY_S = 60.0  # between two estimates of how likely a loss is
 BEGUN_S = 60.0  # until a copy is begun where one is left
 LINE_SHARES = {1: 0.25}  # of what hand-overs may take, by the copies that there are
 OTHER_SHARE = 0.1
@@ -54,7 +55,8 @@ class CopiesByNeed:
         self._bytes_s, self._owners = handover_bytes_s, Counter[tuple[int, int]]()
         self._durability = Durability(view.node_id, self._absences)
         self._kinds: dict[NodeId, bool] = {}  # who owns slots with this node, and whether each is stable
-        self._look_at = float("-inf")
+        self._loss: float | None = None
+        self._look_at = self._loss_until = float("-inf")
         self._keeping: Mapping[Slot, int] = {}
 
     def refresh(
@@ -92,8 +94,9 @@ class CopiesByNeed:
         `held_bytes`: what lies here."""
         slots, oldest_s, oldest = self._durability.counts(now)
         kept = len(self._keeping.keys() & ready)
-        loss = self._loss(held_bytes) if self._owners else None
-        return CopyCounts(slots, oldest_s, oldest, kept, len(self._keeping) - kept, loss)
+        if self._owners and now >= self._loss_until:
+            self._loss_until, self._loss = now + LOSS_EVERY_S, self._estimate(held_bytes)
+        return CopyCounts(slots, oldest_s, oldest, kept, len(self._keeping) - kept, self._loss)
 
     def _watch_owners(self, now: float, live: frozenset[NodeId], owned: Set[Slot]) -> None:
         """Take note of how those who own slots with this node come and go, and of what kinds of machines they are."""
@@ -106,7 +109,7 @@ class CopiesByNeed:
         self._watch.refresh(now, {peer: kinds[peer] for peer in kinds.keys() - away.keys()}, away)
         self._kinds = kinds
 
-    def _loss(self, held_bytes: int) -> float:
+    def _estimate(self, held_bytes: int) -> float:
         machines, view = Counter(self._kinds.values()), self._view
         expected_s = dict.fromkeys(machines, 0.0)
         for peer, is_stable in self._kinds.items():
