@@ -32,7 +32,6 @@ from dht.ownership.slot_announcements import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.disk.file_system import FolderDisk
 from store.record.record_check import BodyRules, NoBodyRules
-from store.replication.messages import FetchReply
 from tests.store.support import WALL, grant
 
 CONFIG = StoreConfig(
@@ -91,7 +90,6 @@ class FakeOverlay:
     up: bool = False
     late: LatePeers = field(default_factory=lambda: LatePeers(steady_clock))
     counted: dict[str, int] = field(default_factory=dict)
-    fetched_bytes: int = 0  # of packages that were asked for
 
     @property
     def view(self) -> "FakeOverlay":
@@ -217,7 +215,6 @@ class FakeOverlay:
         if not self.net.reachable(self.node_id, peer):
             raise PeerTimeout(peer.hex(), timeout_s)
         self.late.note_answer(peer)
-        self.fetched_bytes += len(reply.package) if isinstance(reply, FetchReply) else 0
         return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=answer)
 
     def serve(self, message: type, handler: Any) -> None:
