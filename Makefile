@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 SOAK ?= --hours 12
-BENCHMARKS := overlay trust freshness duplicates seen traps crawl search archive store
+BENCHMARKS := overlay trust durability freshness duplicates seen traps crawl search archive store
 
 .PHONY: demo test check prove bench soak clean
 

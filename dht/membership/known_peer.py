@@ -65,14 +65,16 @@ def is_news(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
         return True
     if (a.attests, a.attested_days, a.invited_by) != (b.attests, b.attested_days, b.invited_by):
         return True
-    if (a.member, a.for_good) != (b.member, b.for_good):
+    if (a.member, a.for_good, a.operator, a.stable) != (b.member, b.for_good, b.operator, b.stable):
         return True
     return (a.strategy_version, a.slot_bits) != (b.strategy_version, b.slot_bits)
 
 
 def changed_domains(a: Heartbeat, b: Heartbeat) -> bool:
     """Tell whether two heartbeats of a member differ in what decides beside whom it keeps copies (failure_domains)."""
-    return a.operator != b.operator or (a.endpoints != b.endpoints and _prefixes(a) != _prefixes(b))
+    if (a.operator, a.stable) != (b.operator, b.stable):
+        return True
+    return a.endpoints != b.endpoints and _prefixes(a) != _prefixes(b)
 
 
 def _prefixes(beat: Heartbeat) -> list[bytes]:

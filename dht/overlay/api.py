@@ -73,6 +73,12 @@ class View(Protocol):
     def kept(self) -> frozenset[Slot]:
         """Return the slots of which this node is one of `keepers`."""
 
+    def silent_s(self, peer: NodeId) -> float | None:
+        """Return seconds since a peer's newest heartbeat was sent, by this node's clock; None for an unknown peer."""
+
+    def is_stable(self, peer: NodeId) -> bool:
+        """Tell whether a peer, or this node, says that it is a stable machine; False for an unknown one."""
+
     def last_word(self, peer: NodeId) -> LastWord | None:
         """Return what a peer said of itself last, though it may be silent; None for an unknown one and this node."""
 

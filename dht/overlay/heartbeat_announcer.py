@@ -21,6 +21,7 @@ class HeartbeatAnnouncer:
         """Announce for which slots this node is ready, how many URLs are due, and how busy it is (None: as before)."""
         self._due, self.load = due, load or self.load
         self._view.set_own_ready(ready)
+        self._view.set_own_load(self.load)
         self.announce()
 
     def announce(self) -> None:

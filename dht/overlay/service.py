@@ -64,6 +64,7 @@ class OverlayService:
             self._why_apart,
             self._promised,
             self._grants,
+            stable=core.own.stable,
         )
         self._messenger = Messenger(deps, view, kick)
         self._announcer = HeartbeatAnnouncer(core, view, kick)

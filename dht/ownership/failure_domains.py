@@ -3,12 +3,13 @@
 Pure: only what members say in their signed heartbeats, so that everybody chooses alike. Two nodes are *kin* where they
 declare the same operator or are in one /24 (IPv6: /48) outside the prefixes that the strategy declares. One is *young*
 where it came lately, as the members that admitted it say. Of a slot's owners no two are kin or young, of its candidates
-a few are. A preference, never a condition: where there are not enough others, the young will do, and then kin. Model:
-the failure domains of Weil et al. 2006 (CRUSH), on top of rendezvous weights.
+a few are. Of several owners one is dual-stack, and one a stable machine where the strategy says so. A preference, never
+a condition: where there are not enough others, the young will do, and then kin. Model: the failure domains of Weil et
+al. 2006 (CRUSH), on top of rendezvous weights.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from dht.keys import NodeId
@@ -21,25 +22,32 @@ YOUNG_MOST = 4  # of the 16 candidates of a slot
 
 class FailureDomains(NamedTuple):
     """What may fail together with a member: its operator ("" undeclared), its prefixes; and whether it is dual-stack,
-    and young, and which families of address it has, none where nobody knows."""
+    and young, which families of address it has, none where nobody knows, and whether it is a stable machine in a
+    network that wants one of a slot's owners to be one."""
 
     operator: str = ""
     blocks: frozenset[bytes] = frozenset()
     is_dual: bool = False
     is_young: bool = False
     families: frozenset[Family] = frozenset()
+    is_stable: bool = False
 
 
 NO_DOMAINS = FailureDomains()
 
 
 def domains_of(
-    operator: str, endpoints: Iterable[Endpoint], policy: AddressPolicy, *, is_young: bool = False
+    operator: str,
+    endpoints: Iterable[Endpoint],
+    policy: AddressPolicy,
+    *,
+    is_young: bool = False,
+    is_stable: bool = False,
 ) -> FailureDomains:
     """Return the failure domains of one member."""
     found = tuple(endpoints)
-    families = frozenset(e.family for e in found)
-    return FailureDomains(operator, policy.subnets(e.host for e in found), len(families) > 1, is_young, families)
+    families, blocks = frozenset(e.family for e in found), policy.subnets(e.host for e in found)
+    return FailureDomains(operator, blocks, len(families) > 1, is_young, families, is_stable)
 
 
 def spread(nearest: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
@@ -67,8 +75,8 @@ def owners_first(
 
 
 def _choose(ranked: Sequence[NodeId], replicas: int, domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
-    """Greedily by weight, no two of kin or young while there are others; of several, one dual-stack where there is
-    one."""
+    """Greedily by weight, no two of kin or young while there are others; of several, one dual-stack and one stable
+    where there are such."""
     chosen: list[NodeId] = []
     for young_bar in (True, False):
         for member in ranked:
@@ -77,20 +85,40 @@ def _choose(ranked: Sequence[NodeId], replicas: int, domains: Mapping[NodeId, Fa
             if member not in chosen and not _is_barred(member, chosen, domains, young_bar):
                 chosen.append(member)
     chosen += [m for m in ranked if m not in chosen][: replicas - len(chosen)]
-    if len(chosen) < 2 or any(domains.get(m, NO_DOMAINS).is_dual for m in chosen):
+    if len(chosen) < 2:
         return chosen
-    dual = [m for m in ranked if domains.get(m, NO_DOMAINS).is_dual]
-    fit = [m for m in dual if not _is_barred(m, chosen[:-1], domains, True)]
-    fit = fit or [m for m in dual if not _is_barred(m, chosen[:-1], domains, False)] or dual
-    return [*chosen[:-1], fit[0]] if fit else chosen
+    dual = {m for m in ranked if domains.get(m, NO_DOMAINS).is_dual}
+    stable = {m for m in ranked if domains.get(m, NO_DOMAINS).is_stable}
+    chosen = _with_one_of(dual, chosen, ranked, domains, frozenset())
+    return _with_one_of(stable, chosen, ranked, domains, dual)
+
+
+def _with_one_of(
+    wanted: Set[NodeId],
+    chosen: list[NodeId],
+    ranked: Sequence[NodeId],
+    domains: Mapping[NodeId, FailureDomains],
+    kept: Set[NodeId],
+) -> list[NodeId]:
+    """Put the heaviest wanted candidate that fits in the place of the last owner where none of several is wanted; an
+    owner that is the only one of `kept` stays."""
+    fitting = [m for m in ranked if m in wanted]
+    if not fitting or not wanted.isdisjoint(chosen):
+        return chosen
+    only = [m for m in chosen if m in kept]
+    last = chosen[-2] if only == chosen[-1:] else chosen[-1]
+    others = [m for m in chosen if m != last]
+    fit = [m for m in fitting if not _is_barred(m, others, domains, True)]
+    fit = fit or [m for m in fitting if not _is_barred(m, others, domains, False)] or fitting
+    return [*others, fit[0]]
 
 
 def _is_barred(
     member: NodeId, others: Iterable[NodeId], domains: Mapping[NodeId, FailureDomains], young_bar: bool
 ) -> bool:
     """Whether a member is kin of one of the others, or as young as one of them where that bars it, too."""
-    operator, blocks, _, is_young, _ = domains.get(member, NO_DOMAINS)
-    is_young = is_young and young_bar
+    theirs = domains.get(member, NO_DOMAINS)
+    operator, blocks, is_young = theirs.operator, theirs.blocks, theirs.is_young and young_bar
     return any(
         (operator and operator == their.operator) or blocks & their.blocks or (is_young and their.is_young)
         for their in (domains.get(other, NO_DOMAINS) for other in others)

@@ -17,7 +17,7 @@ from dht.wire.contact import Endpoint
 
 
 class MemberDomains:
-    """Knows one node's members; `own_endpoints` is asked each time, `operator` is this node's."""
+    """Knows one node's members; `own_endpoints` is asked each time, `operator` and `stable` are this node's."""
 
     def __init__(
         self,
@@ -27,25 +27,32 @@ class MemberDomains:
         clock: Clock,
         own_endpoints: Callable[[], tuple[Endpoint, ...]],
         operator: str,
+        *,
+        stable: bool,
     ) -> None:
         self._node_id, self._members, self._strategies = node_id, members, strategies
-        self._clock, self._own_endpoints, self._operator = clock, own_endpoints, operator
+        self._clock, self._own_endpoints, self._operator, self.stable = clock, own_endpoints, operator, stable
 
     def own(self, strategy: Strategy) -> FailureDomains:
         """Return this node's own domains, its age left out."""
-        return domains_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
+        return self._own(strategy, is_young=False)
 
     def of(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, FailureDomains]:
         """Return the failure domains that members declare in their heartbeats, and this node's own."""
         reach, is_young = AddressPolicy(strategy.declared_prefixes), self._is_young(strategy)
         own = is_young(self._node_id) if self._node_id in members else False
-        found = {self._node_id: domains_of(self._operator, self._own_endpoints(), reach, is_young=own)}
+        found = {self._node_id: self._own(strategy, is_young=own)}
         for member in members:
             known = self._members.find(member)
             if known is not None:
-                said = known.opened.heartbeat.operator, known.opened.contact.endpoints
-                found[member] = domains_of(*said, reach, is_young=is_young(member))
+                beat = known.opened.heartbeat
+                said, is_stable = (beat.operator, known.opened.contact.endpoints), strategy.stable_owner and beat.stable
+                found[member] = domains_of(*said, reach, is_young=is_young(member), is_stable=is_stable)
         return found
+
+    def _own(self, strategy: Strategy, *, is_young: bool) -> FailureDomains:
+        reach, is_stable = AddressPolicy(strategy.declared_prefixes), strategy.stable_owner and self.stable
+        return domains_of(self._operator, self._own_endpoints(), reach, is_young=is_young, is_stable=is_stable)
 
     def last_old_day(self, strategy: Strategy) -> int | None:
         """Return the last day on which a member that is not young was admitted; None where nobody attests."""

@@ -8,7 +8,7 @@ members, whoever comes and goes elsewhere. Who keeps copies beside whom, `failur
 Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazières 2002 (metric).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
@@ -65,14 +65,17 @@ class Placement:
                 found.append(member)
         return tuple(found)
 
-    def keepers(self, slot: Slot, is_live: Callable[[NodeId], bool]) -> tuple[NodeId, ...]:
+    def keepers(
+        self, slot: Slot, is_live: Callable[[NodeId], bool], full: Container[NodeId] = ()
+    ) -> tuple[NodeId, ...]:
         """Return who is no owner of a slot but would be one if only its live candidates were there: as many as owners
-        are silent."""
+        are silent. Who has no room, one of `full`, is passed over."""
         silent = [owner for owner in self.owners(slot) if not is_live(owner)]
         if not silent:
             return ()
         owners, start = self.owners(slot), slot_start(slot, self._slot_bits)
-        ranked = sorted(filter(is_live, self.ranking(slot)), key=lambda m: weight(m, start), reverse=True)
+        able = (m for m in self.ranking(slot) if is_live(m) and (m in owners or m not in full))
+        ranked = sorted(able, key=lambda m: weight(m, start), reverse=True)
         first = owners_first(ranked, self._replicas, self._domains)[: self._replicas]
         return tuple(member for member in first if member not in owners)[: len(silent)]
 

@@ -21,9 +21,10 @@ from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact, Endpoint
 from dht.wire.grant import SignedGrant
-from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat
+from dht.wire.heartbeat import Heartbeat, Load, VerifiedHeartbeat
 
 REFRESH_S = 1.0
+FULL_PERCENT = 99  # of its quota: who has so much keeps nothing for others
 NO_LEASES: Mapping[Slot, int] = MappingProxyType({})
 
 
@@ -42,13 +43,15 @@ class OverlayView:
         why_apart: Callable[[Now], str] = lambda now: "",
         promised: Callable[[Now, Slot], NodeId | None] = lambda now, slot: None,
         grants: Callable[[Slot], Sequence[SignedGrant]] = lambda slot: (),
+        *,
+        stable: bool = True,
     ) -> None:
         """`own_endpoints`, `held` (slot: epoch of the leases), `why_apart`, `promised` (whom this node votes for) and
-        `grants` (of this node as holder) are asked each time; `operator` is this node's."""
+        `grants` (of this node as holder) are asked each time; `operator` and `stable` are this node's."""
         self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._steady = clock, steady_of(clock)
         self._own_endpoints = own_endpoints
-        self._domains = MemberDomains(node_id, members, strategies, clock, own_endpoints, operator)
+        self._domains = MemberDomains(node_id, members, strategies, clock, own_endpoints, operator, stable=stable)
         self.first_meeting = FirstMeeting()
         self._own_ready: frozenset[Slot] = frozenset()
         self._held, self._why_apart, self._promised, self._grants = held, why_apart, promised, grants
@@ -68,6 +71,8 @@ class OverlayView:
         self._near_basis: object = None
         self._near_teams: Mapping[Slot, tuple[NodeId, ...]] = MappingProxyType({})
         self._owned: frozenset[Slot] = frozenset()
+        self._full: frozenset[NodeId] = frozenset()  # live ones that have no room, this node perhaps among them
+        self._is_full = False
         self._announcements = SlotAnnouncements(self._strategy.slot_bits)
         self._announced, self._holders = self._announcements.by_peer, self._announcements.holders
         self._ready: dict[Slot, tuple[NodeId, ...]] = {}
@@ -126,6 +131,11 @@ class OverlayView:
         known = self._members.find(peer)
         return known.opened.heartbeat if known is not None else None
 
+    def is_stable(self, peer: NodeId) -> bool:
+        """Tell whether a peer, or this node, says that it is a stable machine; False for an unknown one."""
+        said = self.heartbeat(peer)
+        return self._domains.stable if peer == self._node_id else said is not None and said.stable
+
     def last_word(self, peer: NodeId) -> LastWord | None:
         """Return what a peer said of itself last, though it may be silent; None for an unknown one and this node."""
         if (said := self.heartbeat(peer)) is None:
@@ -176,13 +186,13 @@ class OverlayView:
         return found
 
     def keepers(self, slot: Slot, doubted: frozenset[NodeId] = frozenset()) -> tuple[NodeId, ...]:
-        """Return who would own a slot as well if its silent candidates were forgotten: as many as owners are silent.
-        Those of whom it is `doubted` that they hold anything count as silent."""
+        """Return who would own a slot as well if its silent candidates were forgotten, and has room: as many as owners
+        are silent. Those of whom it is `doubted` that they hold anything count as silent."""
         self._refresh_if_due()
         if doubted:
-            return self._placement.keepers(slot, (self._live - doubted).__contains__)
+            return self._placement.keepers(slot, (self._live - doubted).__contains__, self._full)
         if slot not in self._keepers:
-            self._keepers[slot] = self._placement.keepers(slot, self._live.__contains__)
+            self._keepers[slot] = self._placement.keepers(slot, self._live.__contains__, self._full)
         return self._keepers[slot]
 
     def kept(self) -> frozenset[Slot]:
@@ -257,6 +267,12 @@ class OverlayView:
         self._forget_ready(self._own_ready ^ slots)
         self._own_ready = slots
 
+    def set_own_load(self, load: Load) -> None:
+        """Set how busy this node is: with a full disk it keeps nothing for silent owners."""
+        if self._is_full != (load.disk >= FULL_PERCENT):
+            self._is_full = not self._is_full
+            self.refresh()
+
     def placement(self, strategy: Strategy) -> Placement:
         """Return who would own what under a strategy, among the members of this moment."""
         out = {*strategy.blocked, *(each.id for each in strategy.gone)}
@@ -280,9 +296,10 @@ class OverlayView:
         self._refresh_at = now.steady + REFRESH_S
         members, strategy = self._members.members(now), self._strategies.current(now)
         own, last = self._domains.own(strategy), self._domains.last_old_day(strategy)
-        seen = self._members.told, own, last
+        seen = self._members.told, own, last, self._is_full
         same = strategy is self._strategy and seen == self._seen
-        if same and now.steady <= self._all_live_until and not self.first_meeting.is_lost:
+        is_quiet = now.steady <= self._all_live_until and not self.first_meeting.is_lost
+        if same and is_quiet:
             return
         if strategy.slot_bits != self._strategy.slot_bits:
             self._own_ready = resize_inside(self._own_ready, self._strategy.slot_bits, strategy.slot_bits)
@@ -294,7 +311,7 @@ class OverlayView:
             self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
         formers = self._strategies.former_bits(now)
         ages = last, self._members.admission.named if last is not None else 0
-        rules = strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers
+        rules = strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, strategy.stable_owner, formers
         leavers = self._members.leavers(now)
         placed = (self._members.epoch, own, ages, leavers, *rules)
         if placed != self._basis:
@@ -311,6 +328,11 @@ class OverlayView:
             self._live = live
             self._teams.clear()
             self._keepers.clear()
+        full = frozenset(peer for peer, said in heard if said.heartbeat.load.disk >= FULL_PERCENT)
+        full |= {self._node_id} if self._is_full else frozenset()
+        if full != self._full:
+            self._full = full
+            self._keepers.clear()
         self._place()
         self._listen(heard)
 
@@ -319,7 +341,7 @@ class OverlayView:
         placement, near, strategy = self._placement, self._members.near, self._strategy
         neighbourhood = placement.neighbourhood(self._node_id)
         live = tuple(peer for peer in neighbourhood.members if peer in self._live)
-        basis = (near, neighbourhood, live, strategy.slot_bits, strategy.replicas)
+        basis = (near, neighbourhood, live, self._full, strategy.slot_bits, strategy.replicas)
         if basis == self._near_basis:
             return
         self._near_basis, me = basis, self._node_id
@@ -329,7 +351,8 @@ class OverlayView:
         if teams != self._near_teams:
             self._near_teams = MappingProxyType(teams)
         self._owned = frozenset(s for s, team in teams.items() if me in team or me in placement.owners(s))
-        self._kept = frozenset(s for s in teams if me in placement.keepers(s, self._live.__contains__))
+        kept = (s for s in teams if me in placement.keepers(s, self._live.__contains__, self._full))
+        self._kept = frozenset(kept)
 
     def _ready_of(self, slot: Slot) -> tuple[NodeId, ...]:
         """Who is ready among those whose word counts: the slot's candidates, and before slots were split."""

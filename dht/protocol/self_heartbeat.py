@@ -51,7 +51,7 @@ class SelfHeartbeat:
         quiet: bool = False,
     ) -> None:
         self.public_key = identity.public_key
-        self.operator = config.operator  # who runs this node, as it declares
+        self.operator, self.stable = config.operator, config.stable  # who runs this node, and on what, as it declares
         self._identity = identity
         self._rules = rules
         self._config = config

@@ -18,7 +18,7 @@ DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 FEATURES = frozenset(
-    {"unknown-records", "admission", "grants", "invitations", "gone", "imports", "former-versions"}
+    {"unknown-records", "admission", "grants", "invitations", "gone", "imports", "former-versions", "stable-owner"}
 )  # what this program has of what one may need
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
@@ -114,6 +114,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
     former_last: int = 0  # former versions of a page that are kept in any case, the newest
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
+    stable_owner: bool = False  # one of several owners is a stable machine where a candidate is
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -165,7 +166,7 @@ def encode_document(strategy: Strategy) -> bytes:
             del fields[name]
     if strategy.admission == "open":  # as it is without the field, which older programs do not know
         del fields["admission"]
-    for name in ("grants_from", "witness_permille", "former_last", "former_days"):
+    for name in ("grants_from", "witness_permille", "former_last", "former_days", "stable_owner"):
         if not fields[name]:
             del fields[name]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)

@@ -18,8 +18,9 @@ from node.config.data_dir import write_secret
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-# older programs take everybody for a member, and so others for owners, sign no grants, and refuse former versions
-NEEDS = (Need("admission"), Need("grants"), Need("former-versions"))
+# older programs take everybody for a member, and so others for owners, sign no grants, refuse former versions, and know
+# no stable owners
+NEEDS = (Need("admission"), Need("grants"), Need("former-versions"), Need("stable-owner"))
 FORMER = {"former_last": 2, "former_days": 365}  # of a page that changes every day some forty versions
 INVITED = {
     "admission": "invited",
@@ -102,8 +103,8 @@ def first_strategy(now: int, fields: Mapping[str, Any]) -> Strategy:
     """Return the strategy that a new network begins with, in force from `now` on: by invitation, with grants,
     witnesses and former versions of pages, unless `fields` say otherwise."""
     analyzer, ranking = NEWEST_RULES.numbers
-    rules = {"analyzer": analyzer, "ranking": ranking}
-    usual = {"min_acks": min(2, fields.get("replicas", 3)), **rules, **FORMER, **INVITED}
+    usual = {"min_acks": min(2, fields.get("replicas", 3)), "analyzer": analyzer, "ranking": ranking}
+    usual |= {**FORMER, **INVITED, "stable_owner": True}  # laptops sleep at the same time
     spans = {"effective_at": now, "expires_at": now + VALID_S, "next_at": now + NEXT_S}
     return Strategy(network="", version=1, **{**spans, **usual, **fields})
 

@@ -263,8 +263,10 @@ def _copies_json(copies: CopyCounts) -> Json:
         "mean": round(copies.mean, 2),
         "slots": {str(count): slots for count, slots in copies.slots_by_copies.items()},
         "oldest_s": round(copies.oldest_s),
+        "oldest_slot": copies.oldest,
         "kept": copies.kept,
         "copying": copies.copying,
+        "loss_a_year": None if copies.loss_a_year is None else float(f"{copies.loss_a_year:.3g}"),
     }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from crawl import Crawler
-from dht import Slot
+from dht import FaultSite, Slot
 from index import LocalIndex
 from node.app.environment import NodeEnvironment
 from node.crawling.machine_load import LoadMeter
@@ -27,6 +27,7 @@ class ReadinessAnnouncer:
         quota_bytes: int,
     ) -> None:
         self._overlay, self._store, self._machine, self._clock = env.overlay, env.store, env.machine, env.clock
+        self._faults = env.faults
         self._replicator, self._index, self._crawler = replicator, index, crawler
         self._quota_bytes, self._meter = quota_bytes, LoadMeter()
         self._shown: frozenset[Slot] = frozenset()
@@ -64,9 +65,13 @@ class ReadinessAnnouncer:
         view = self._overlay.view
         return not any(peer != view.node_id for peer in view.ready(slot))
 
+    def _is_refused(self) -> bool:
+        """Whether the disk takes no records: nobody should count on this node to keep more."""
+        return any(fault.site == FaultSite.STORE for fault in self._faults.present())
+
     def _announce(self, *, has_load: bool) -> None:
         load = None
         if has_load:
-            disk_share = self._store.disk_bytes / self._quota_bytes
+            disk_share = 1.0 if self._is_refused() else self._store.disk_bytes / self._quota_bytes
             load = self._meter.take(self._clock().steady, self._machine(), disk_share)
         self._overlay.announce(self._shown, sum(self._crawler.due().values()), load)

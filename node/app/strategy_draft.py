@@ -108,6 +108,7 @@ def _unnamed_needs(newest: Strategy, strategy: Strategy) -> list[Need]:
         "gone": bool(strategy.gone) and not newest.gone,
         "imports": bool(strategy.importers) and not newest.importers,
         "former-versions": strategy.former_days > 0 == newest.former_days,
+        "stable-owner": strategy.stable_owner and not newest.stable_owner,
     }
     named = {need.feature for need in strategy.needs}
     return [Need(feature) for feature, is_wanted in wanted.items() if is_wanted and feature not in named]

@@ -12,6 +12,7 @@ from node.views.witness import found_line, looks_line
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
+MUCH, LITTLE = 0.01, 1e-9  # of documents, which are told in other words
 COPY_COUNTS = {str(copies) for copies in range(32)}
 
 
@@ -59,6 +60,10 @@ class StatusView:
     has_faults: bool = False  # of its machine; the warnings name them
     copies: str = ""  # the live copies of its slots, in one line
     scrub: str = ""  # how far its disk is read through, in one line
+    slots_by_copies: tuple[tuple[int, int], ...] = ()  # live copies, and how many slots have so many
+    copies_mean: float = 0.0
+    too_few_s: float = 0.0  # for how long the slot that has waited longest has too few
+    loss_a_year: float | None = None  # how likely a document here is lost within a year; None where nobody says
     rules: str = ""  # of search, in one line
     witness: str = ""  # how much it looked at again, in one line
     found_out: str = ""  # whom witnesses speak against
@@ -103,7 +108,7 @@ def view_of(status: Json) -> StatusView:
     """Read the answer of /api/v1/status. Besides the contract's fields it uses, where present: `network` (a name, or
     an object with name and documents), `members` (this node among them) and `warnings`."""
     strategy, crawl, clients = table(status, "strategy"), table(status, "crawl"), table(status, "clients")
-    network, refused = table(status, "network"), table(status, "refused_packets")
+    network, refused, copies = table(status, "network"), table(status, "refused_packets"), table(status, "copies")
     counts = {field: _count_at(status, path) for field, path in _COUNTS.items()}
     live = count(table(status, "peers"), "live") or max(counts["ipv4"], counts["ipv6"])
     nodes, is_client = count(status, "members") or max(live, 1), status.get("role") == "client"
@@ -132,7 +137,11 @@ def view_of(status: Json) -> StatusView:
         has_faults=bool(status.get("faults")),
         is_client=is_client,
         reachable=_reachable(table(status, "reachable")),
-        copies=_copies(table(status, "copies")),
+        copies=_copies(copies),
+        slots_by_copies=_histogram(copies),
+        copies_mean=number(copies, "mean"),
+        too_few_s=number(copies, "oldest_s"),
+        loss_a_year=_loss(copies),
         scrub=_scrub(table(status, "scrub")),
         rules=_rules(table(status, "search")),
         witness=looks_line(status),
@@ -201,16 +210,42 @@ def size(amount: float) -> str:
 
 
 def _copies(copies: Json) -> str:
-    """Write how many live copies slots have, for how long some have waited for more, and what is kept for others."""
-    slots = table(copies, "slots")
-    counted = sorted((int(held), count(slots, held)) for held in slots if held in COPY_COUNTS)
+    """Write how many live copies slots have, for how long some have waited for more, what is kept for others, and how
+    likely a loss is."""
+    counted = _histogram(copies)
     parts = [", ".join(f"{held} of {many:,} slots" for held, many in counted)] if counted else []
+    if counted and "mean" in copies:
+        parts[0] += f", {number(copies, 'mean'):.1f} in the mean"
     if oldest_s := number(copies, "oldest_s"):
-        parts.append(f"some too few for {oldest_s / 60:,.0f} min")
+        slot = f", slot {count(copies, 'oldest_slot')} for longest" if copies.get("oldest_slot") is not None else ""
+        parts.append(f"some too few for {oldest_s / 60:,.0f} min{slot}")
     kept, copying = count(copies, "kept"), count(copies, "copying")
     if kept or copying:
         parts.append(f"{kept:,} slots kept for silent owners, {copying:,} being copied")
+    if (loss := _loss(copies)) is not None:
+        parts.append(f"by the model {_share(loss)} lost in a year")
     return "; ".join(parts)
+
+
+def _histogram(copies: Json) -> tuple[tuple[int, int], ...]:
+    """Read how many slots have how many live copies, the fewest copies first."""
+    slots = table(copies, "slots")
+    return tuple(sorted((int(held), count(slots, held)) for held in slots if held in COPY_COUNTS))
+
+
+def _loss(copies: Json) -> float | None:
+    """Read the chance of a loss; None where it is not there, or no chance."""
+    chance = copies.get("loss_a_year")
+    return float(chance) if isinstance(chance, int | float) and 0 <= chance <= 1 else None
+
+
+def _share(chance: float) -> str:
+    """Write a small share of documents for reading: 12 %, 1 of 140,000."""
+    if chance >= MUCH:
+        return f"{chance:.0%} of documents"
+    return (
+        f"1 of {float(f'{1 / chance:.2g}'):,.0f} documents" if chance > LITTLE else "less than 1 of a billion documents"
+    )
 
 
 def _rules(search: Json) -> str:

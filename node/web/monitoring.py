@@ -49,6 +49,8 @@ class _StatusFigures(Collector):
         yield _labelled("dse_peers", "Live peers by protocol", "family", {"ipv4": status.ipv4, "ipv6": status.ipv6})
         slots = {"owned": status.owned, "ready": status.ready, "leased": status.leased}
         yield _labelled("dse_slots", "Slots by what this node does with them", "state", slots)
+        copies = {str(held): slots for held, slots in status.slots_by_copies}
+        yield _labelled("dse_slot_copies", "Own slots by how many live copies they have", "copies", copies)
         for name, about, value in _gauges(status):
             yield GaugeMetricFamily(name, about, value=value)
         yield GaugeMetricFamily("dse_tasks", "Tasks of the event loop", value=self._tasks)
@@ -65,6 +67,15 @@ def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
         float(status.is_settled),
     )
     yield "dse_under_replicated", "Own slots with fewer live copies than the strategy asks", status.under_replicated
+    yield (
+        "dse_copies_least",
+        "Live copies of the own slot that has fewest",
+        min(dict(status.slots_by_copies), default=0),
+    )
+    yield "dse_copies_mean", "Live copies of own slots, the mean", status.copies_mean
+    yield "dse_copies_too_few_seconds", "For how long a slot has waited for more copies, the longest", status.too_few_s
+    if status.loss_a_year is not None:
+        yield "dse_loss_per_year", "Chance that a document here is lost within a year, by the model", status.loss_a_year
     yield "dse_crawl_frontier", "URLs waiting in the slots that this node crawls", status.frontier
     yield "dse_crawl_per_second", "Pages fetched a second, lately", status.per_s
     yield "dse_strategy_version", "Version of the strategy document in force", status.strategy_version

@@ -190,8 +190,10 @@ _SCHEMAS: Json = {
             mean=_NUMBER,
             slots={"type": "object", "additionalProperties": _COUNT},
             oldest_s=_COUNT,
+            oldest_slot={"type": ["integer", "null"]},
             kept=_COUNT,
             copying=_COUNT,
+            loss_a_year={"type": ["number", "null"]},
         ),
         crawl=_object(
             state=_TEXT,

@@ -1,13 +1,16 @@
 """Who is silent, since when, and whether that is its habit: a silent owner that will be back counts as a copy.
 
-Pure: `now` is steady time in seconds. A member whose absences nobody knows is back within five minutes if it is a
-stable machine, within sixteen hours if it is a laptop; one that came back three times, within twice as long as nearly
-all of its absences took. This is one node's own memory: it says when work is done, never who owns what. Where more than
-a third of all fall silent within a minute, a cut or a power cut is likelier than so many deaths.
+Pure: `now` is steady time in seconds. Since when a member is silent its last heartbeat says, whoever heard it: a laptop
+that sleeps two thirds of the day still knows who has been away for longer. A member whose absences nobody knows is back
+within five minutes if it is a stable machine, within sixteen hours if it is a laptop; one that came back three times,
+within twice as long as nearly all of its absences took. A laptop that did not yet is taken to be as others are: nights
+are alike, and where they last a little longer than sixteen hours each would be copied for nothing. This is one node's
+own memory: it says when work is done, never who owns what. Where more than a third of all fall silent within a minute,
+a cut or a power cut is likelier than so many deaths.
 """
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from dht import NodeId
 
@@ -16,9 +19,22 @@ LAPTOP_S = 16 * 3600.0  # a laptop sleeps two thirds of a day
 LAST_S = 20.0  # beside one live copy alone, an unknown stable machine counts for so long after it is known to be silent
 RETURNS = 3  # absences that make a habit
 REMEMBERED = 20  # absences of one member
+OTHERS = 64  # absences of any laptops
 MOST = 0.95  # of its absences are shorter than what is taken for its habit
 CUT_WITHIN_S, CUT_LEAST, CUT_SHARE = 60.0, 3, 3  # so many, and more than one in three, within so long: a cut
 CUT_S = 600.0  # for so long nothing is copied because of it
+NOTICED_S = 30.0  # after its last heartbeat a near member is noticed to be silent, as dht/membership/liveness.py has it
+HEARD_S = 60.0  # so long after a sleep the others' newest heartbeats are still on their way
+
+
+def unknown_s(peer: NodeId) -> float | None:
+    """Say that nobody knows when a member was heard last."""
+    return None
+
+
+def all_stable(peer: NodeId) -> bool:
+    """Say that all members are stable machines."""
+    return True
 
 
 class Absences:
@@ -28,18 +44,35 @@ class Absences:
         self._live: frozenset[NodeId] | None = None  # nobody looked yet, or not since this node slept
         self._since: dict[NodeId, float] = {}
         self._lasted: dict[NodeId, deque[float]] = {}
+        self._nights: deque[float] = deque(maxlen=OTHERS)  # of all laptops
         self._lost: deque[tuple[float, NodeId]] = deque()  # of late
         self._cut_off: frozenset[NodeId] = frozenset()
-        self._cut_until = float("-inf")
+        self._cut_until = self._heard_at = float("-inf")
 
-    def refresh(self, now: float, members: Iterable[NodeId], live: frozenset[NodeId]) -> None:
-        """Take note of who lives now; this node is left out of both."""
+    def refresh(
+        self,
+        now: float,
+        members: Iterable[NodeId],
+        live: frozenset[NodeId],
+        silent_s: Callable[[NodeId], float | None] = unknown_s,
+        is_stable: Callable[[NodeId], bool] = all_stable,
+    ) -> None:
+        """Take note of who lives now; this node is left out of both. `silent_s`: since a member's last heartbeat;
+        `is_stable`: whether it is no laptop."""
         known = frozenset(members)
         before = known if self._live is None else self._live  # a node that starts may be the first after a power cut
         for peer in self._since.keys() & live:
             self._lasted.setdefault(peer, deque(maxlen=REMEMBERED)).append(now - self._since[peer])
+            if not is_stable(peer):
+                self._nights.append(now - self._since[peer])
         self._lasted = {peer: lasted for peer, lasted in self._lasted.items() if peer in known}
-        self._since = {peer: self._since.get(peer, now) for peer in known - live}
+        is_settled = now >= self._heard_at
+        if is_settled and self._heard_at > float("-inf"):  # what was heard meanwhile says how long the others are away
+            self._since, self._heard_at = {}, float("-inf")
+        for peer in known - live - self._since.keys():
+            last = silent_s(peer) if is_settled else None
+            self._since[peer] = now - max(0.0, (last or 0.0) - NOTICED_S)
+        self._since = {peer: since for peer, since in self._since.items() if peer in known - live}
         self._lost.extend((now, peer) for peer in sorted((before - live) & known))
         while self._lost and now - self._lost[0][0] > CUT_WITHIN_S:
             self._lost.popleft()
@@ -52,21 +85,26 @@ class Absences:
         self._live = live
 
     def stood_still(self, now: float) -> None:
-        """Take note that this node slept: the silence that it finds says nothing of the others."""
-        self._since = dict.fromkeys(self._since, now)
+        """Take note that this node slept: the silence that it finds says nothing of the others until it has heard of
+        them, and nobody's return was seen."""
+        self._since, self._heard_at = {}, now + HEARD_S
         self._lost.clear()
         self._live = None
 
     def is_back_soon(self, now: float, peer: NodeId, *, is_stable: bool, is_urgent: bool) -> bool:
         """Tell whether a silent member is expected back. `is_urgent`: one copy is left, so that an unknown stable
         machine counts for no longer than it takes to be sure of its silence."""
-        lasted = sorted(self._lasted.get(peer, ()))
-        limit = STABLE_S if is_stable else LAPTOP_S
-        if len(lasted) >= RETURNS:
-            limit = max(limit, 2 * lasted[min(int(MOST * len(lasted)), len(lasted) - 1)])
-        elif is_urgent and is_stable:
-            limit = LAST_S
+        limit = self.expected_s(peer, is_stable=is_stable, is_urgent=is_urgent)
         return now - self._since.get(peer, now) < limit
+
+    def expected_s(self, peer: NodeId, *, is_stable: bool, is_urgent: bool = False) -> float:
+        """Return for how long a member may be silent until it is no longer expected back."""
+        lasted, limit = self._lasted.get(peer, ()), STABLE_S if is_stable else LAPTOP_S
+        if len(lasted) < RETURNS and not is_stable:
+            lasted = self._nights
+        if len(lasted) >= RETURNS:
+            return max(limit, 2 * sorted(lasted)[min(int(MOST * len(lasted)), len(lasted) - 1)])
+        return LAST_S if is_urgent and is_stable else limit
 
     def waits(self, now: float) -> bool:
         """Tell whether so many fell silent together just now that nothing is copied because of them."""

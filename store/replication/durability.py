@@ -1,9 +1,9 @@
 """How many copies each slot has, and which keeper copies it when: soon where one is left, later where two are.
 
 Pure: `now` is steady time in seconds. Copies are the live ones, owners' or keepers', that are complete, and those of
-silent owners that are expected back (`absences.py`). A slot's keepers are who would own it if the silent were
-forgotten, so what they copy need not move again. Each finds out by itself that it is the first of them which has no
-copy; if it does not finish, the next one begins as well.
+silent ones that are expected back (`absences.py`): keepers sleep, too. A slot's keepers are who would own it if the
+silent were forgotten, so what they copy need not move again. Each finds out by itself that it is the first of them
+which has no copy; if it does not finish, the next one begins as well.
 """
 
 from collections import Counter
@@ -19,8 +19,8 @@ TURN_S = 600.0  # so long the first keeper is waited for before the next one beg
 
 @dataclass(frozen=True, slots=True)
 class SlotCopies:
-    """One slot as this node sees it: who holds all of it and lives, which silent owners held it (and whether each is a
-    stable machine), and who keeps copies in their place."""
+    """One slot as this node sees it: who holds all of it and lives, which silent candidates held it (and whether each
+    is a stable machine), and who keeps copies in the place of silent owners."""
 
     owners: tuple[NodeId, ...]
     holders: tuple[NodeId, ...]
@@ -40,7 +40,7 @@ class Durability:
 
     def refresh(self, now: float, slots: Iterable[tuple[Slot, SlotCopies]]) -> Mapping[Slot, int]:
         """Take note of all own and kept slots; return those to be kept whole here, with the copies of each. Who has
-        begun goes on for as long as it is a keeper."""
+        begun goes on for as long as it is a keeper, unless there are enough before it is done."""
         thin, last, keeping = dict[Slot, float](), dict[Slot, float](), dict[Slot, int]()
         self._live = Counter()
         for slot, copies in slots:
@@ -52,15 +52,17 @@ class Durability:
             if count == 1:
                 last[slot] = self._last.get(slot, now)
             due_at = last.get(slot, thin[slot] + PATIENCE_S if slot in thin else float("inf"))
-            if self._me in copies.keepers and (slot in self._keeping or self._is_turn(now, due_at, copies)):
+            is_begun = slot in self._keeping and (self._me in copies.holders or slot in thin)
+            if self._me in copies.keepers and (is_begun or self._is_turn(now, due_at, copies)):
                 keeping[slot] = max(count, 1)
         self._thin, self._last, self._keeping = thin, last, keeping
         return keeping
 
-    def counts(self, now: float) -> tuple[Mapping[int, int], float]:
+    def counts(self, now: float) -> tuple[Mapping[int, int], float, Slot | None]:
         """Return how many own slots had how many live copies at the last look, and for how long the slot that has
-        waited longest has too few, those expected back counted; 0 where none has."""
-        return dict(sorted(self._live.items())), max((now - at for at in self._thin.values()), default=0.0)
+        waited longest has too few, those expected back counted, and which that is; 0 and None where none has."""
+        oldest = min(self._thin, key=lambda slot: (self._thin[slot], slot), default=None)
+        return dict(sorted(self._live.items())), now - self._thin[oldest] if oldest is not None else 0.0, oldest
 
     def renumbered(self) -> None:
         """Forget everything about slots, which have other numbers from now on."""

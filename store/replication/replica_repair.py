@@ -53,7 +53,7 @@ class ReplicaRepair:
         now = clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, overlay.view.node_id, now)
-        self._needs = CopiesByNeed(overlay.view)
+        self._needs = CopiesByNeed(overlay.view, config.handover_bytes_s)
         self._slot_bits = overlay.view.strategy.slot_bits
         self._announced: frozenset[Slot] = frozenset()
         self._refilling: set[Slot] = set()  # slots that lost records to the disk, until they are ready again
@@ -117,7 +117,7 @@ class ReplicaRepair:
 
     def copies(self) -> CopyCounts:
         """Return how many live copies the own slots have, and what this node keeps of others'."""
-        return self._needs.counts(self._clock().steady, self._readiness.ready)
+        return self._needs.counts(self._clock().steady, self._readiness.ready, self._store.used_bytes)
 
     def left_here(self, slots: Set[Slot]) -> None:
         """Take note that copies are about to be left here for the owners of these slots."""

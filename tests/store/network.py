@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -167,6 +168,18 @@ class FakeOverlay:
     def last_word(self, peer: NodeId) -> LastWord | None:
         said = [s for s in self.net.nodes[peer].history if s.up]
         return LastWord(True, said[-1].announced) if said and peer != self.node_id else None
+
+    def is_stable(self, peer: NodeId) -> bool:
+        return True
+
+    def vanished_members(self) -> frozenset[NodeId]:
+        return frozenset()
+
+    def silent_s(self, peer: NodeId) -> float | None:
+        """Seconds since a node ran, as it would have said by heartbeat."""
+        states, now = self.net.nodes[peer].history, asyncio.get_running_loop().time()
+        ended = [later.at for said, later in pairwise(states) if said.up and not later.up]
+        return None if not states else 0.0 if states[-1].up else now - ended[-1] if ended else None
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         return tuple(peer for peer in peers if peer in self.net.old)

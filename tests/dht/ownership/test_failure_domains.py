@@ -26,6 +26,7 @@ DOMAINS = st.builds(
     st.sampled_from(["", "", "ann", "bob", "cid"]),
     st.frozensets(st.sampled_from([b"a", b"b", b"c", b"d", b"e"]), max_size=2),
     st.booleans(),
+    is_stable=st.just(False),
 )
 YOUNG_OR_OLD = st.builds(
     lambda domains, is_young: domains._replace(is_dual=False, is_young=is_young), DOMAINS, st.booleans()
@@ -58,6 +59,38 @@ def test_owners_are_the_heaviest_that_are_no_kin_with_a_dual_one_among_them(
                 heaviest.append(m)
         dual = [m for m in heaviest[:replicas] if domains[m].is_dual]
         assert len(heaviest) < replicas or not dual, "kin only where there are not enough others, or for a dual one"
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(DOMAINS, st.booleans()), min_size=1, max_size=9), st.integers(1, 5))
+def test_one_of_several_owners_is_stable_where_a_candidate_is_and_one_owner_at_most_is_another(
+    found: list[tuple[FailureDomains, bool]], replicas: int
+) -> None:
+    domains = {m: each._replace(is_stable=is_stable) for m, (each, is_stable) in zip(IDS, found, strict=False)}
+    without = {m: each._replace(is_stable=False) for m, each in domains.items()}
+    owners, before = (owners_first(list(domains), replicas, d)[:replicas] for d in (domains, without))
+    assert len(set(owners)) == min(replicas, len(domains)) and len(set(before) - set(owners)) <= 1
+    if any(domains[m].is_stable for m in before) or not any(each.is_stable for each in domains.values()):
+        assert owners == before, "nothing to mend, nothing changed"
+    elif len(owners) > 1:
+        assert any(domains[m].is_stable for m in owners)
+        assert any(domains[m].is_dual for m in owners) or not any(domains[m].is_dual for m in domains)
+
+
+def moved_by_a_join(seed: int, members: int, stable: int, *, comes_stable: bool) -> float:
+    """The share of all copies that get another owner."""
+    ids = [NodeId(Random(f"{seed} {n}").randbytes(20)) for n in range(members + 1)]
+    domains = {m: FailureDomains(is_stable=n < stable) for n, m in enumerate(ids[:members])}
+    later = {**domains, ids[-1]: FailureDomains(is_stable=comes_stable)}
+    before, after = (Placement(sorted(each), 8, 3, each) for each in (domains, later))
+    return sum(len(set(after.owners(Slot(s))) - set(before.owners(Slot(s)))) for s in range(256)) / (3 * 256)
+
+
+def test_a_join_moves_two_of_n_copies_at_most_where_a_quarter_of_the_machines_are_stable() -> None:
+    for stable in (4, 8, 12):
+        for comes_stable in (False, True):
+            moved = [moved_by_a_join(seed, 15, stable, comes_stable=comes_stable) for seed in range(12)]
+            assert sum(moved) / len(moved) <= 2 / 16, f"{stable} of 15 stable: {moved}"
 
 
 def test_nobody_in_a_prefix_or_of_an_operator_keeps_two_copies_where_there_are_others() -> None:

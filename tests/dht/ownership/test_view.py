@@ -14,12 +14,12 @@ from dht.keys import NodeId, Slot
 from dht.membership.member_table import MemberTable
 from dht.ownership.failure_domains import YOUNG_MOST
 from dht.ownership.rendezvous import NEAREST, Placement
-from dht.ownership.view import OverlayView
+from dht.ownership.view import FULL_PERCENT, OverlayView
 from dht.slot_set import encode_slots
 from dht.strategy.document import Strategy
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
-from dht.wire.heartbeat import MOST_ATTESTED, Heartbeat, pack_endpoint, read_heartbeat
+from dht.wire.heartbeat import MOST_ATTESTED, Heartbeat, Load, pack_endpoint, read_heartbeat
 
 BITS = 4
 SLOTS = [Slot(n) for n in range(1 << BITS)]
@@ -40,10 +40,10 @@ def view_of(own: NodeId, members: MemberTable, clock: SimpleNamespace, strategie
     return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
 
 
-def hear(members: MemberTable, node: Identity, sequence: int, ready: list[Slot], steady: float) -> None:
+def hear(members: MemberTable, node: Identity, sequence: int, ready: list[Slot], steady: float, **says: object) -> None:
     wall = 1e6 + steady
     beat = Heartbeat(node.public_key, sequence, wall, wall + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))
-    beat = msgspec.structs.replace(beat, slot_bits=BITS, ready=encode_slots(ready))
+    beat = msgspec.structs.replace(beat, slot_bits=BITS, ready=encode_slots(ready), **says)
     members.add(read_heartbeat(b"", beat), Now(wall, steady), direct=True)
 
 
@@ -123,6 +123,50 @@ def test_what_is_kept_between_refreshes_is_what_a_new_view_would_say(seed: int) 
         for slot in SLOTS:
             assert view.ready(slot) == fresh.ready(slot)
             assert view.live_owners(slot) == fresh.live_owners(slot) == fresh.teams()[slot]
+
+
+def test_a_keeper_has_room_and_one_whose_disk_fills_up_is_replaced() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = MemberTable(own)
+    for node in NODES[1:10]:
+        hear(members, node, 1, SLOTS, 0.0)
+    view = view_of(own, members, clock)
+    silent = view.owners(SLOTS[0])[0] if view.owners(SLOTS[0])[0] != own else view.owners(SLOTS[0])[1]
+    members.suspect(silent, clock.steady)
+    clock.steady += 2.0
+    named = {slot: view.keepers(slot) for slot in SLOTS if silent in view.owners(slot)}
+    assert all(len(keepers) == 1 for keepers in named.values())
+    full = next(each for each in NODES[1:10] if any(each.node_id in keepers for keepers in named.values()))
+    hear(members, full, 2, SLOTS[1:], clock.steady, load=Load(disk=FULL_PERCENT))
+    view.set_own_load(Load(disk=100))
+    clock.steady += 2.0
+    for slot, (before,) in named.items():
+        (keeper,) = view.keepers(slot)
+        assert keeper not in (own, full.node_id)
+        assert keeper == before or before in (own, full.node_id), "only who is full is passed over"
+    assert not view.kept()
+    assert all(view.owners(slot) == view_of(own, members, clock).owners(slot) for slot in SLOTS), (
+        "owners are who they are"
+    )
+
+
+def test_all_compute_one_stable_owner_where_the_strategy_says_so() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = MemberTable(own)
+    for n, node in enumerate(NODES[1:13]):
+        hear(members, node, 1, SLOTS, 0.0, stable=n < 2)
+    wants, strategy = msgspec.structs.replace(STRATEGY, stable_owner=True), STRATEGY
+    strategies = SimpleNamespace(current=lambda now: strategy, former_bits=lambda now: ())
+    view, stable = view_of(own, members, clock, strategies), {node.node_id for node in (*NODES[:3],)}
+    before = list(view.owners_by_slot())
+    assert not all(stable & set(owners) for owners in before)
+    strategy, clock.steady = wants, 2.0
+    assert all(stable & set(owners) for owners in view.owners_by_slot())
+    assert all(len(set(old) - set(new)) <= 1 for old, new in zip(before, view.owners_by_slot(), strict=True))
+    for n, node in enumerate(NODES[1:13]):
+        hear(members, node, 2, SLOTS, clock.steady, stable=n > 9)
+    clock.steady, stable = 4.0, {NODES[0].node_id, NODES[11].node_id, NODES[12].node_id}
+    assert all(stable & set(owners) for owners in view.owners_by_slot()), "heartbeats say what a machine is now"
 
 
 def test_in_a_large_network_only_the_neighbourhood_s_slots_are_gone_through() -> None:

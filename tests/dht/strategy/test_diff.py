@@ -27,6 +27,7 @@ def test_every_field_counts_but_the_place_in_the_chain():
         int: 7,
         float: 7.5,
         tuple: ("x",),
+        bool: True,
     }
     for name in Strategy.__struct_fields__:
         value = getattr(strategy(), name)

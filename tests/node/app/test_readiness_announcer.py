@@ -4,6 +4,7 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
+from dht import FaultSite, Load
 from node.app.readiness_announcer import LOAD_EVERY_S, ReadinessAnnouncer
 from node.crawling.machine_load import MachineReading
 from node.simulation.loop import SimLoop
@@ -15,8 +16,12 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
     indexed, level_at = 10, {1: 0, 2: 10}
     index = SimpleNamespace(reached=lambda sequence: sequence <= indexed, is_stuck=False, is_answering=True)
 
-    def announce(slots: frozenset[int], due: int, load: object) -> None:
+    faults: list[SimpleNamespace] = []
+    disks: list[int] = []
+
+    def announce(slots: frozenset[int], due: int, load: Load | None) -> None:
         said.append((loop.time(), slots, load is not None))
+        disks.extend([load.disk] if load else [])
 
     async def main() -> None:
         nonlocal indexed, level_at
@@ -26,6 +31,7 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
             store=SimpleNamespace(used_bytes=1),
             machine=MachineReading,
             clock=loop.clock(),
+            faults=SimpleNamespace(present=lambda: faults),
         )
         replicator: Any = SimpleNamespace(level_at=lambda: level_at, ready_changed=asyncio.Event())
         crawler: Any = SimpleNamespace(due=lambda: {1: 3})
@@ -51,6 +57,9 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
             await asyncio.sleep(10 * LOAD_EVERY_S)
             loads = [at for at, _, has_load in said if has_load]
             assert len(loads) in (10, 11)
+            faults.append(SimpleNamespace(site=FaultSite.STORE))
+            await asyncio.sleep(2 * LOAD_EVERY_S)
+            assert disks[0] == 10 and disks[-1] == 100, "a disk that takes nothing is as good as full"
             running.cancel()
 
     loop.run(main())

@@ -1,7 +1,7 @@
 """Whose silence is no news, and when so many fall silent together that a cut is likelier."""
 
 from dht import NodeId
-from store.replication.absences import CUT_S, LAPTOP_S, LAST_S, STABLE_S, Absences
+from store.replication.absences import CUT_S, HEARD_S, LAPTOP_S, LAST_S, NOTICED_S, RETURNS, STABLE_S, Absences
 
 PEERS = tuple(NodeId(bytes([n]) * 20) for n in range(1, 10))
 A = PEERS[0]
@@ -81,3 +81,34 @@ def test_a_node_that_starts_and_finds_many_silent_waits_for_them() -> None:
     look(few, 0.0, *PEERS[:3])
     look(many, 0.0, *PEERS[:4])
     assert not few.waits(1.0) and many.waits(1.0)
+
+
+def test_a_laptop_that_sleeps_itself_knows_who_was_away_for_longer() -> None:
+    absences, woke = Absences(), 100_000.0
+
+    def refresh(now: float, heard_at: float) -> None:
+        absences.refresh(now, PEERS, frozenset(PEERS[1:]), lambda peer: now - heard_at)
+
+    absences.refresh(0.0, PEERS, frozenset(PEERS))
+    absences.stood_still(woke)
+    refresh(woke, heard_at=0.0)
+    assert back_soon(absences, woke + 1, is_stable=False), "perhaps others have heard of it meanwhile"
+    refresh(woke + HEARD_S, heard_at=woke - LAPTOP_S + 1000.0)
+    assert back_soon(absences, woke + 1000.0, is_stable=False), "and so they had"
+    assert not back_soon(absences, woke + 1000.0 + NOTICED_S, is_stable=False)
+    for n in range(RETURNS):
+        absences.stood_still(woke + n)
+        look(absences, woke + n)
+    look(absences, woke + 1000.0)
+    look(absences, woke + 2000.0, A)
+    assert not back_soon(absences, woke + 2000.0 + STABLE_S), "a return that it slept through is no habit"
+
+
+def test_a_laptop_whose_nights_are_unknown_sleeps_as_long_as_others_do() -> None:
+    absences, now, night_s = Absences(), 0.0, 20 * 3600.0
+    for peer in PEERS[1 : 1 + RETURNS]:
+        for away in ((), (peer,), ()):
+            absences.refresh(now, PEERS, frozenset(PEERS).difference(away), is_stable=lambda peer: False)
+            now += night_s
+    assert absences.expected_s(A, is_stable=False) == 2 * night_s
+    assert absences.expected_s(A, is_stable=True) == STABLE_S, "which says nothing of servers"

@@ -30,7 +30,8 @@ def test_one_copy_is_copied_at_once_when_the_silence_is_sure() -> None:
     durability, _ = story(A, D)
     assert not due(durability, LAST_S - 1, slot(A))
     assert due(durability, LAST_S, slot(A)) == {SLOT: 1}
-    assert SLOT in due(durability, LAST_S + 9, slot(A, ME)), "who has begun goes on"
+    assert SLOT in due(durability, LAST_S + 8, slot(A)), "who has begun goes on"
+    assert SLOT in due(durability, LAST_S + 9, slot(A, ME)), "and keeps what it has"
     assert not due(durability, LAST_S + 9, slot(A, B, C, ME, keepers=())), "the owners are back"
 
 
@@ -38,7 +39,7 @@ def test_two_copies_wait_for_who_is_late() -> None:
     durability, _ = story(A, B, D)
     assert not due(durability, STABLE_S, slot(A, B))
     assert not due(durability, STABLE_S + PATIENCE_S - 1, slot(A, B))
-    assert durability.counts(STABLE_S + 5)[1] == 5
+    assert durability.counts(STABLE_S + 5)[1:] == (5, SLOT)
     assert due(durability, STABLE_S + PATIENCE_S, slot(A, B)) == {SLOT: 2}
 
 
@@ -46,6 +47,18 @@ def test_laptops_that_sleep_are_copies() -> None:
     durability, _ = story(A, D)
     assert not due(durability, 8 * 3600.0, slot(A, stable=False))
     assert durability.counts(8 * 3600.0)[1] == 0
+
+
+def test_who_has_begun_stops_where_enough_are_back_before_it_is_done() -> None:
+    durability, _ = story(A, D)
+    assert due(durability, LAST_S, slot(A))
+    assert not due(durability, LAST_S + 1, SlotCopies((A, B, C), (A, B, D), {}, (ME,)))
+
+
+def test_a_keeper_that_sleeps_is_a_copy_as_an_owner_is() -> None:
+    durability, _ = story(A, B)
+    assert not due(durability, 0.0, SlotCopies((A, B, C), (A, B), {D: False}, (ME,)))
+    assert durability.counts(0.0)[1:] == (0.0, None), "C is gone, D keeps what it had, and sleeps"
 
 
 def test_where_nobody_has_it_there_is_nothing_to_copy() -> None:

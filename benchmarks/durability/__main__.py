@@ -1,0 +1,83 @@
+"""Runs the benchmark of durability."""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from math import log
+
+from benchmarks.durability.neighbourhood import GRACES_S, TrialPlan, trials
+from benchmarks.figures import Row, parser_for, row, show
+from store.replication.durability import PATIENCE_S
+from store.replication.loss_model import LAPTOPS, SERVERS, YEAR_S, CopyTimes, Kind, MachineHabits, SlotLoss, slot_loss
+
+COPIES = (2, 3, 5)
+MACHINES = {"servers": 16, "laptops": 0, "a quarter servers": 4}  # so many of the sixteen near a slot are stable
+# 20 GB a node, shared by fifteen keepers, at a quarter or a tenth of 16 MiB a second
+URGENT_COPY_S, USUAL_COPY_S = 320.0, 800.0
+SEEN_S = 60.0  # until one copy is begun
+# so many times as many machines leave for good in what is simulated, so that something is lost at all
+HARDSHIP = {"servers": (20, 60, 150), "laptops": (5, 10, 20), "a quarter servers": (8, 12, 25)}
+SIMULATED = CopyTimes(URGENT_COPY_S, USUAL_COPY_S)  # what comes before a copy is begun the simulation finds itself
+
+
+def main() -> int:
+    """Run the benchmark; return 0 whatever the figures are."""
+    chosen = parser_for("how likely a document is lost within a year, and what its copies cost").parse_args()
+    seeds, days = ((1,), 15.0) if chosen.quick else ((1, 2, 3), 30.0)
+    found = [*by_model(), *in_hard_times(seeds, days), *bytes_copied(seeds, 2 * days)]
+    show("durability", found, ("numpy",), as_json=chosen.json)
+    return 0
+
+
+def by_model() -> Iterator[Row]:
+    """Yield what the model says, beside what it says of the grace alone."""
+    for name, stable in MACHINES.items():
+        for copies in COPIES:
+            now, before = (modelled(stable, copies, 1.0, by_need=each).probability for each in (True, False))
+            what = f"{name}, {copies} copies, model: lost in a year, of 10⁹ documents (grace alone)"
+            yield row(what, [now * 1e9], "", peer=[before * 1e9])
+
+
+def in_hard_times(seeds: tuple[int, ...], days: float) -> Iterator[Row]:
+    """Yield how often slots are lost where many more machines leave, beside what the model says of that."""
+    for name, stable in MACHINES.items():
+        for copies, hardship in zip(COPIES, HARDSHIP[name], strict=True):
+            for by_need, policy in ((True, "by need"), (False, "grace alone")):
+                plan = TrialPlan(0, days, copies, stable, SIMULATED, hardship, by_need)
+                found = list(trials(plan, seeds))
+                lost, years = sum(each.lost for each in found), sum(each.slot_years for each in found)
+                what = f"{name}, {copies} copies, {hardship} times as many leave, {policy}: losses a year (model)"
+                rate = modelled(stable, copies, hardship, by_need=by_need, span_s=days * 86_400.0).probability
+                yield row(what, [lost / years], "", peer=[-log(1 - rate) * YEAR_S / (days * 86_400.0)])
+
+
+def bytes_copied(seeds: tuple[int, ...], days: float) -> Iterator[Row]:
+    """Yield what copies cost at the usual rates, simulated from the first day on, beside the grace alone."""
+    for name, stable in MACHINES.items():
+        now, before = (
+            [each.copied for each in trials(TrialPlan(0, days, 3, stable, SIMULATED, 1.0, by_need), seeds)]
+            for by_need in (True, False)
+        )
+        what = f"{name}, 3 copies: bytes copied a year for each stored, first {days:.0f} days (grace alone)"
+        yield row(what, now, "", peer=before)
+
+
+def modelled(stable: int, copies: int, hardship: float, *, by_need: bool, span_s: float = YEAR_S) -> SlotLoss:
+    """Return what the model says. Beside laptops one owner is stable, as the strategy has it."""
+    servers = copies if stable == 16 else min(stable, 1)
+    parts = (SERVERS, servers), (LAPTOPS, copies - servers)
+    kinds: tuple[Kind, ...] = tuple((hard(habits, hardship, by_need=by_need), count) for habits, count in parts)
+    if by_need:
+        return slot_loss(kinds, CopyTimes(SEEN_S + URGENT_COPY_S, PATIENCE_S + USUAL_COPY_S), span_s)
+    wait_s = 0.0 if stable == 16 else LAPTOPS.away_s * LAPTOPS.away_s / (LAPTOPS.away_s + LAPTOPS.awake_s)
+    return slot_loss(kinds, CopyTimes(wait_s + URGENT_COPY_S, wait_s + USUAL_COPY_S), span_s)  # a new owner may sleep
+
+
+def hard(habits: MachineHabits, hardship: float, *, by_need: bool) -> MachineHabits:
+    """Return habits with so many times as many departures; by the grace alone it is what a silent machine has."""
+    expected_s = habits.expected_s if by_need else GRACES_S[habits is SERVERS]
+    return replace(habits, gone_a_day=habits.gone_a_day * hardship, expected_s=expected_s)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

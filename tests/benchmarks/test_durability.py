@@ -1,0 +1,45 @@
+"""The model of losses against machines that come and go under a node's own decisions, where much is lost."""
+
+from math import log
+
+import pytest
+
+from benchmarks.durability.__main__ import SIMULATED, modelled
+from benchmarks.durability.neighbourhood import Neighbourhood, TrialPlan, TrialResult, trials
+from store.replication.loss_model import YEAR_S
+
+
+def model(plan: TrialPlan) -> float:
+    """Losses a slot and year."""
+    span_s = plan.days * 86_400.0
+    lost = modelled(plan.stable, plan.replicas, plan.hardship, by_need=plan.by_need, span_s=span_s).probability
+    return -log(1 - lost) * YEAR_S / span_s
+
+
+def test_one_seed_gives_one_trial_and_a_calm_world_loses_nothing_and_copies_little() -> None:
+    plan = TrialPlan(3, 4.0, 3, 4, SIMULATED)
+    first, again = Neighbourhood(plan).run(), Neighbourhood(plan).run()
+    assert first == again and first.lost == 0
+    assert first.slot_years == pytest.approx(16 * 4 / 365.25, rel=0.02)
+
+
+def test_the_model_is_right_within_a_factor_of_three_where_two_laptops_hold_all() -> None:
+    plan = TrialPlan(0, 8.0, 2, 0, SIMULATED, hardship=20.0, by_need=False)
+    assert_alike(plan, range(3), 3.0)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("by_need", (True, False))
+@pytest.mark.parametrize(
+    ("stable", "copies", "hardship"), ((16, 2, 20), (16, 3, 60), (0, 2, 5), (0, 3, 10), (4, 3, 12))
+)
+def test_the_model_is_right_within_a_factor_of_three(stable: int, copies: int, hardship: int, by_need: bool) -> None:
+    assert_alike(TrialPlan(0, 30.0, copies, stable, SIMULATED, hardship, by_need), range(1, 11), 3.0)
+
+
+def assert_alike(plan: TrialPlan, seeds: range, factor: float) -> None:
+    found: list[TrialResult] = list(trials(plan, seeds))
+    lost, years = sum(each.lost for each in found), sum(each.slot_years for each in found)
+    print(f"{plan}: {lost} lost in {years:.1f} slot-years, {model(plan) * years:.1f} by the model")
+    assert lost >= 5, "too few to judge"
+    assert 1 / factor < lost / years / model(plan) < factor
