@@ -23,7 +23,17 @@ from crawl.errors import (
 )
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.fetcher import open_fetcher
-from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, FindWay, Locate, anywhere, nowhere
+from crawl.fetch.response import (
+    BandwidthWait,
+    Fetched,
+    Fetcher,
+    FindElsewhere,
+    FindWay,
+    Locate,
+    anywhere,
+    nowhere,
+)
+from crawl.fetch.txt_records import TxtRecords
 from crawl.fetch_hours import FetchHours
 from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
 from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
@@ -76,6 +86,7 @@ __all__ = [
     "FetchHours",
     "Fetched",
     "Fetcher",
+    "FindElsewhere",
     "FindWay",
     "InlineParsers",
     "Locate",
@@ -96,6 +107,7 @@ __all__ = [
     "TokenAnswer",
     "TokenIssuer",
     "Trail",
+    "TxtRecords",
     "UrlStage",
     "UrlStatus",
     "Visit",

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from crawl.fetch_hours import FetchHours
+from crawl.name_server import name_server
 from crawl.operator_blocklist import OperatorBlocklist
 
 DAY_S = 86_400.0
@@ -67,6 +68,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     allow_private: bool = False  # contact loopback and private addresses: for intranets and tests only
     hosts_file: str = ""  # names and addresses that come before DNS, in the form of /etc/hosts
     dns: bool = True  # ask the system's resolver for names that hosts_file does not have
+    txt_servers: tuple[str, ...] = ()  # "IP", "IP:port": name servers asked for owners' removals; none: the system's
 
     refuse: tuple[str, ...] = ()  # hosts, "*.suffix" or "/RE2 pattern/" that this node fetches for nobody; others may
 
@@ -114,6 +116,10 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             FetchHours.parse(self.hours)
         except ValueError as error:
             raise ValueError(f"hours: {error}") from None
+        try:
+            _ = [name_server(text) for text in self.txt_servers]
+        except ValueError as error:
+            raise ValueError(f"txt_servers: {error}") from None
         if 0 < self.max_bytes_s < 1024:
             raise ValueError(f"max_bytes_s: {self.max_bytes_s:g} is not 0 (no limit), nor 1024 or more")
         for name in self.__struct_fields__:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from math import isnan
 
 from benchmarks.figures import Row, parser_for, row, show
-from benchmarks.trust import goals
+from benchmarks.trust import flood, goals, price
 from benchmarks.trust.shares import (
     MAJORITY,
     MANY,
@@ -31,13 +31,22 @@ SLOTS_A_TOWN = 4
 
 def main() -> int:
     """Run the benchmark; return 0 whether goals are met or not."""
-    chosen = parser_for("what an attacker with one machine in a hundred gets").parse_args()
-    honest, counts, seeds = (300, (300, 1_000), (1,)) if chosen.quick else (1_000, (300, 10_000), (1, 2))
-    found = [each for count in counts for each in by_chance(honest, count, seeds)]
-    found += [*over_a_week(honest, counts[-1], seeds), *by_prefixes(honest, counts[-1], seeds)]
-    found += near_one_slot(honest, counts[-1], seeds)
+    parser = parser_for("what an attacker gets, and what it costs to keep it from more")
+    parser.add_argument("--part", choices=PARTS, action="append", help="these rows alone; may be repeated")
+    chosen = parser.parse_args()
+    found = [each for part in chosen.part or PARTS for each in PARTS[part](is_quick=chosen.quick)]
     show("trust", found, (), as_json=chosen.json)
     return 0
+
+
+def identities(*, is_quick: bool) -> Iterator[Row]:
+    """Yield what an attacker gets who has a machine in a hundred and makes identities."""
+    honest, counts, seeds = (300, (300, 1_000), (1,)) if is_quick else (1_000, (300, 10_000), (1, 2))
+    for count in counts:
+        yield from by_chance(honest, count, seeds)
+    yield from over_a_week(honest, counts[-1], seeds)
+    yield from by_prefixes(honest, counts[-1], seeds)
+    yield from near_one_slot(honest, counts[-1], seeds)
 
 
 def by_chance(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
@@ -130,6 +139,9 @@ def _shares(
     theory = [at_least(MANY, NEAREST, n, honest + n) for n in admitted]
     what = f"{who}: slots of which they are more than four candidates"
     yield row(what, [each.crowded for each in found], "of all", peer=theory)
+
+
+PARTS = {"identities": identities, "flood": flood.rows, "price": price.rows}
 
 
 if __name__ == "__main__":

@@ -104,6 +104,9 @@ def broken_coding(error: BadCoding) -> str:
 Locate = Callable[[str], Awaitable[str]]
 """The literal address that a fetch of this URL will try first, "" where none is known here; never raises."""
 
+FindElsewhere = Callable[[str], Awaitable[Fetched | None]]
+"""What is at a URL where another than its site says that; None where the site has to be asked. Never raises."""
+
 FindWay = Callable[[str], Awaitable[None]]
 """Raises what a fetch of this URL would where no way leads to its host from here; the host is not asked."""
 
@@ -113,6 +116,10 @@ BandwidthWait = Callable[[], float]
 
 async def anywhere(url: str) -> None:
     """Return, as a `FindWay` to which a way leads everywhere."""
+
+
+async def nobody(url: str) -> None:
+    """Return None, as a `FindElsewhere` to which sites alone say what is there."""
 
 
 async def nowhere(url: str) -> str:

@@ -88,6 +88,8 @@ class FetchStage:
             return self._without(refused(visit, reason, now, self.config))
         if decision.refused_here:
             return self._declined(visit, decision.refused_here)
+        if (found := await self.ports.elsewhere(visit.url)) is not None:
+            return self._told(visit, found, now)
         if (target := self.sites.traps.without_idle_parameters(task.site, visit.url)) != visit.url:
             return FetchResult(outcome=idle_parameters(visit, target, now, self.config))
         if (left := await self._left_to_twin(visit, now)) is not None:
@@ -119,6 +121,12 @@ class FetchStage:
     def _without(self, visit: Visit) -> FetchResult:
         """Return the result of making no request, because the outcome is known already."""
         return FetchResult(outcome=FetchOutcome(visit))
+
+    def _told(self, visit: Visit, found: Fetched, now: float) -> FetchResult:
+        """Return the result where another than the site said what is there, whatever the site's rules are."""
+        if visit.is_hidden:
+            return self._without(allowed_again(visit, now))
+        return FetchResult(outcome=judge(visit, found, now, self.config, self.revisits), fetched=found)
 
     def _trap(self, task: FetchTask) -> str:
         """Return why a URL looks like part of a trap, "" where it was read before: such a page is looked after."""

@@ -42,6 +42,7 @@ class GrantBook:
         self._node_id, self._signer = node_id, signer
         self._asked: dict[_Name, _Asked] = {}
         self._kept: dict[_Name, list[SignedGrant]] = {}  # newest first
+        self._widths = set[int]()  # slot_bits of grants that were kept
         self.version = 0  # grows with every grant that is complete
 
     def ask(
@@ -85,7 +86,9 @@ class GrantBook:
 
     def find(self, slot_bits: int, slot: Slot) -> list[SignedGrant]:
         """Return the grants that this node has of a slot, or of one that it was part of; newest first."""
-        wholes = ((bits, Slot(slot >> (slot_bits - bits))) for bits in range(slot_bits, -1, -1))
+        wholes = [
+            (bits, Slot(slot >> (slot_bits - bits))) for bits in sorted(self._widths, reverse=True) if bits <= slot_bits
+        ]
         return [grant for name in wholes for grant in self._kept.get(name, ())]
 
     def granted(self, now: Now, slot_bits: int, held: Mapping[Slot, int]) -> tuple[dict[Slot, int], float]:
@@ -107,6 +110,7 @@ class GrantBook:
         asked.signatures[key] = signature
         if len(asked.signatures) >= asked.needed:
             del self._asked[name]
+            self._widths.add(name[0])
             self._kept.setdefault(name, []).insert(0, SignedGrant(asked.grant, tuple(asked.signatures.items())))
             self.version += 1
 

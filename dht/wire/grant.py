@@ -62,7 +62,8 @@ class SignedGrant(msgspec.Struct, frozen=True, array_like=True):
     @property
     def signers(self) -> frozenset[NodeId]:
         """Those of the team whose signatures are said to be here; `grant_flaw` says whether they are."""
-        return frozenset(node_id_of(key) for key, _ in self.signatures) & frozenset(map(NodeId, self.grant.team))
+        team = self.grant.team
+        return frozenset([signer for key, _ in self.signatures if (signer := node_id_of(key)) in team])
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -8,6 +8,7 @@ from random import Random
 from crawl import BandwidthWait, Fetcher, FindWay, Locate, Parsers, anywhere, nowhere
 from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from node.crawling.machine_load import MachineReading
+from node.sites.dns_proof import FindTexts, no_texts
 from node.sites.mirror_finder import Sampling
 from store import RecordStore
 
@@ -36,6 +37,7 @@ class NodeEnvironment:
     find_way: FindWay = anywhere  # whether the fetcher has a way to a host
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
+    find_texts: FindTexts = no_texts  # what DNS says of removals
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does
     measure_files: Callable[[], int] | None = None  # bytes of all files outside of the store; None: there are none
     machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told

@@ -41,6 +41,7 @@ from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 from node.jobs.sitemap_listing import SitemapListing
 from node.jobs.submission import Submission
+from node.sites.dns_proof import DnsProof
 from node.sites.host_book import HostBook
 from node.sites.host_record_writer import HostRecordWriter
 from node.sites.host_records import HostRecords
@@ -100,9 +101,10 @@ class FetchParts:
         self.refusals = refusals = OperatorBlocklist(config.refuse)
         env.overlay.refuse(refusals.public_hashes)
         self.pause = pause
+        self.proofs = proofs = DnsProof(env.fetcher, env.find_texts)
         self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend)
         self.fetcher = RoutedFetcher(
-            env.fetcher,
+            proofs,
             env.overlay,
             self.decide,
             config.max_body_bytes,
@@ -114,7 +116,7 @@ class FetchParts:
             refusals=refusals,
         )
         self.order_server = OrderServer(
-            env.fetcher,
+            proofs,
             env.overlay,
             self.decide,
             config.max_body_bytes,
@@ -154,6 +156,7 @@ class CrawlParts:
             store.lookup,
             env.locate,
             env.late,
+            fetching.proofs.find,
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
         self.frontier_sync = FrontierSync(
@@ -195,10 +198,10 @@ class WitnessParts:
         overlay, clock, budget = env.overlay, env.clock, WitnessBudget()
         self.panels, self.board = panels, board = store.panels, store.board
         turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
-        fetcher = env.witness_fetcher or env.fetcher
+        fetcher = DnsProof(env.witness_fetcher or env.fetcher, env.find_texts)
         refusal = lambda url: fetching.refusals.reason(url) or fetching.pause.operator_reason()  # noqa: E731
         parsers, find_way, decide = env.parsers, env.find_way, fetching.decide
-        self.look = SecondLook(config, fetcher, find_way, parsers, turns, budget, decide, refusal, clock)
+        self.look = SecondLook(config, fetcher, fetcher.find, find_way, parsers, turns, budget, decide, refusal, clock)
         check = RecordCheck(RecordRules(), store.shards, env.store.denial)
         fetch, refetch = fetching.fetcher, crawl.refetch
         replacement = PageReplacement(config, overlay, env.store, env.parsers, fetch, refetch)
@@ -231,7 +234,7 @@ class JobParts:
         overlay, lookup, clock = env.overlay, store.lookup, env.clock
         decide, refusals = fetching.decide, fetching.refusals
         self.seed_publisher = SeedPublisher(store.ingest.discover, overlay, decide, clock, env.new_rng())
-        self.removals = RemovalRequests(env.fetcher, self.seed_publisher, lookup, store.shards)
+        self.removals = RemovalRequests(fetching.proofs, self.seed_publisher, lookup, store.shards)
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
         self.resubmission = Resubmission(self.progress.answer, self.seed_publisher.publish, clock)

@@ -18,7 +18,7 @@ from random import SystemRandom
 import uvloop
 
 from bootstrap import first_contacts, load_network
-from crawl import open_fetcher, open_parsers
+from crawl import TxtRecords, open_fetcher, open_parsers
 from dht import (
     Endpoint,
     Identity,
@@ -182,6 +182,7 @@ async def _open_core(
             find_way=fetcher.find_way,
             locate=fetcher.locate,
             late=fetcher.late_s,
+            find_texts=TxtRecords(config.crawl, system_clock).find,
             parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             clock=system_clock,
             rng=rng,

@@ -42,6 +42,7 @@ class ScriptedWeb:
         self.families: dict[str, tuple[Family, ...]] = {}  # by host: those in which it has an address, by default both
         self.addresses: dict[str, str] = {}  # by host: the address that answers; "" is not told by default
         self.shows: dict[str, Callable[[str, ScriptedReply], ScriptedReply]] = {}  # by node: what it is shown, or says
+        self.texts: dict[str, tuple[str, ...] | None] = {}  # by name: its TXT records; None where DNS does not answer
         self.others: dict[str, Callable[[str], ScriptedReply]] = {}  # by host: what a scenario adds; not in `outcomes`
 
     @property
@@ -53,6 +54,11 @@ class ScriptedWeb:
         """Return what becomes of every URL that a right crawl from `seed_url` finds."""
         found = {self._url(h, p): self._state(h, p) for h in range(self._hosts) for p in range(self._sizes[h])}
         return found | {self._private(h): VisitState.REFUSED for h in range(self._hosts)}
+
+    async def find_texts(self, name: str, beginning: str) -> tuple[str, ...] | None:
+        """Return the TXT records of a name that begin so; () where there are none, None where DNS does not answer."""
+        texts = self.texts.get(name, ())
+        return None if texts is None else tuple(text for text in texts if text.startswith(beginning))
 
     def reply_to(self, node: str, url: str) -> ScriptedReply:
         """Return the answer to a node, by its name: the same as to all, unless a scenario shows it something else."""

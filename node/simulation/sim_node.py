@@ -108,6 +108,7 @@ class SimNode:
             store=RecordStore(self.disk, STORE, self.clock, faults),
             fetcher=fetcher,
             find_way=fetcher.find_way,
+            find_texts=around.web.find_texts,
             witness_fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has, as_witness=True),
             parsers=InlineParsers(),
             clock=self.clock,

@@ -7,6 +7,7 @@ from dht import RemoteError, SiteShards
 from node.crawling.url_lookup import UrlLookup
 from node.errors import NotProved
 from node.jobs.seed_publisher import SeedPublisher
+from node.sites.dns_proof import name_of
 from node.sites.removal_proof import NAME, proof_urls, proves, removal_of
 from store import PROOF_PATH
 
@@ -22,7 +23,7 @@ class RemovalRequests:
 
     async def remove(self, text: str) -> Json:
         """Hand in the removal of all URLs that begin so: {site, prefix, proofs}. Raises NotProved where the site's file
-        does not name it, RemoteError where nobody takes it."""
+        or DNS does not name it, RemoteError where nobody takes it."""
         try:
             url = canonical_url(text)
         except BadUrl as error:
@@ -44,4 +45,6 @@ class RemovalRequests:
         words = fetched.body.decode("utf-8", "replace").split()
         if fetched.status != 200 or fetched.media_type != "text/plain" or not proves(words, prefix):
             found = f"{proof} answers {fetched.status}, {fetched.media_type or 'no type'}, and does not name {prefix}"
-            raise NotProved(url, found, f"put a text file with the line '{NAME} {prefix}' at {PROOF_PATH}")
+            remedy = f"put a text file with the line '{NAME} {prefix}' at {PROOF_PATH}"
+            name = name_of(url)
+            raise NotProved(url, found, remedy + (f", or a TXT record with that text at {name}" if name else ""))

@@ -14,6 +14,7 @@ from crawl import (
     Fetched,
     Fetcher,
     FetchFailed,
+    FindElsewhere,
     FindWay,
     PageUnreadable,
     Parsers,
@@ -47,6 +48,7 @@ class SecondLook:
         self,
         config: CrawlConfig,
         fetcher: Fetcher,
+        elsewhere: FindElsewhere,
         find_way: FindWay,
         parsers: Parsers,
         turns: SiteTurns,
@@ -55,7 +57,7 @@ class SecondLook:
         refusal: Callable[[str], str],
         clock: Clock,
     ) -> None:
-        self._config, self._fetcher, self._find_way = config, fetcher, find_way
+        self._config, self._fetcher, self._elsewhere, self._find_way = config, fetcher, elsewhere, find_way
         self._parsers, self._turns = parsers, turns
         self._budget, self._decide, self._refusal, self._clock = budget, decide, refusal, clock
         self._robots = RobotsCache(config, fetcher, clock)
@@ -63,11 +65,13 @@ class SecondLook:
         self.without_turn = 0  # looks given up because nobody lent a turn
 
     async def observe(self, url: str) -> Look | None:
-        """Look at a page, for which the budget gave one fetch; None where its site was asked for nothing. Raises
+        """Look at a page, for which the budget gave one fetch; None where nobody was asked what is there. Raises
         FamilyMissing where the page's site has only a family of address that this machine has not; no turn of the site
         is asked for then."""
         made = 0
         try:
+            if (told := await self._elsewhere(url)) is not None:
+                return await self._read(told)
             while made < REQUESTS and self._may(url):
                 await self._find_way(url)
                 turn = await self._turns.acquire(site_of(url), TURN_WITHIN_S)

@@ -9,7 +9,7 @@ from no to yes.
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from functools import partial
 from itertools import islice
 
@@ -85,15 +85,19 @@ class Endorsements:
         flaws = await self._proofs.run(partial(_flaws, grants, network), _SIGNATURE_BYTES * len(grants))
         return [grant for grant, flaw in zip(grants, flaws, strict=True) if not flaw]
 
-    def _owners(self, signed: SignedGrant, key: bytes) -> set[tuple[NodeId, ...]]:
+    def _owners(self, signed: SignedGrant, key: bytes) -> Collection[tuple[NodeId, ...]]:
         view = self._overlay.view
         bits = view.strategy.slot_bits
-        slots = {signed.grant.first_slot(bits)} | ({slot_of(key, bits)} if key else set())
-        return {view.owners(slot) for slot in slots}
+        slot = signed.grant.first_slot(bits)
+        there = slot_of(key, bits) if key else slot
+        owners = view.owners(slot)
+        return (owners,) if there == slot else {owners, view.owners(there)}
 
     def _is_endorsed(self, signed: SignedGrant, owners: Sequence[NodeId]) -> bool:
-        needed, given = owners_needed(len(owners)), signed.signers | self._heard.get(signed.grant, set())
-        count = len(given & {*owners})
+        needed, given = owners_needed(len(owners)), signed.signers
+        if self._heard:
+            given |= self._heard.get(signed.grant, set())
+        count = sum(owner in given for owner in owners)
         me = self._overlay.view.node_id
         if count == needed - 1 and me in owners and me not in given:
             return self._known.was_strong(signed)

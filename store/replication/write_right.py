@@ -213,7 +213,7 @@ class WriteRight:
             is_own = grant.epoch == draft.epoch
             return self.is_known(signed), is_own, grant.epoch, self.is_strong(signed, draft.key), -grant.until_s
 
-        return max(fit, key=order, default=None)
+        return max(fit, key=order) if len(fit) > 1 else next(iter(fit), None)
 
     def _own(self, key: bytes) -> Sequence[SignedGrant]:
         view = self._overlay.view
@@ -230,6 +230,8 @@ class WriteRight:
         author, (epoch, at_ms, _) = node_id_of(record.proof.author), record.version
         brought = [g for g in sound.get((author, epoch), ()) if g.grant.covers(record.signed_key, epoch, at_ms)]
         grants = brought or self._known.covering(author, record.signed_key, epoch, at_ms)
+        if len(grants) == 1:
+            return grants[0]
         return self._best(grants, record.key) or next(iter(grants), None)
 
     def _best(self, grants: Sequence[SignedGrant], key: bytes) -> SignedGrant | None:

@@ -4,10 +4,13 @@ from itertools import combinations
 
 import pytest
 
+from benchmarks.trust import flooder, price
 from benchmarks.trust.shares import addresses, days_to_own, made_up, placement, share_in
 from benchmarks.trust.theory import at_least
 from benchmarks.trust.town import Town
+from dht import Identity
 from dht.admission.neighbourhood import SMALL_NETWORK
+from dht.wire.packets import decode_packet, is_from
 
 HONEST = SMALL_NETWORK + 20
 
@@ -39,3 +42,22 @@ def test_newcomers_are_young_at_first_and_two_of_two_prefixes_own_a_slot_when_th
     assert [3.0, 5.0] in days
     assert days_to_own(town, 3_000, 1, (2,)) != [3.0], "one prefix has one owner"
     assert len(placement(town, 1).owners(0)) == 3  # type: ignore[arg-type]
+
+
+def test_each_datagram_of_the_flood_is_of_a_key_of_its_own_and_proves_it() -> None:
+    node = Identity(b"\5" * 32)
+    flood = [decode_packet(data) for data in flooder.made(node.public_key, b"netw", 20)]
+    assert len({packet.public_key for packet in flood}) == len(flood)
+    assert all(is_from(packet, node.shared_key(packet.public_key)) for packet in flood)
+    assert all(packet.network == b"netw" and packet.strategy_version == flooder.NEWEST for packet in flood)
+
+
+def test_what_is_timed_of_grants_exists_counts_once_and_is_put_back() -> None:
+    before = [vars(owner)[name] for owner, names in price.TIMED for name in names]
+    watch = price.Stopwatch()
+    with price.timed(watch):
+        inner = watch.time(lambda: sum(range(100_000)))
+        watch.time(lambda: (inner(), inner()))()
+        once = watch.taken_s
+    assert [vars(owner)[name] for owner, names in price.TIMED for name in names] == before
+    assert 0 < once < 1.0

@@ -282,3 +282,32 @@ def test_what_a_sites_owner_removes_is_gone_everywhere_until_the_file_is() -> No
         assert SECRET in await shown(world)
 
     simulate(scenario, SMALL)
+
+
+def test_what_a_dns_record_removes_is_gone_though_the_site_is_down_and_stays_so_where_dns_does_not_answer() -> None:
+    async def scenario(world: World) -> None:
+        web, record = world.web, "_dse-node-removal.maker.example"
+        owner = web.others["maker.example"] = Owner()
+        await world.add(4)
+        await world.pass_time(10.0)
+        await world.crawl(SECRET, OPEN)
+        await crawled(world)
+        removals = world.running()[-1].node_core.jobs.removals
+        with pytest.raises(NotProved, match=f"TXT record with that text at {record}"):
+            await removals.remove(f"{ORIGIN}/secret/")
+        web.others["maker.example"] = lambda _: ScriptedReply(503, TEXT, b"", 0.1)
+        web.texts[record] = ("v=spf1 -all", f"{NAME} /secret/")
+        assert (await removals.remove(f"{ORIGIN}/secret/"))["prefix"] == "/secret/"
+        await world.pass_time(HIDDEN_WITHIN_S)
+        assert SECRET not in await shown(world) and OPEN in await shown(world)
+        assert not secrets(world)
+        web.others["maker.example"], web.texts[record] = owner, None
+        await after(world, 61 * DAY_S)  # by then it was looked for
+        await world.pass_time(HIDDEN_WITHIN_S)
+        assert SECRET not in await shown(world)
+        web.texts[record] = ()
+        await after(world, 61 * DAY_S)
+        await world.pass_time(HIDDEN_WITHIN_S)
+        assert SECRET in await shown(world)
+
+    simulate(scenario, SMALL)
