@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -321,6 +322,36 @@ def test_wiping_all_but_one_disk_loses_nothing_that_was_delivered() -> None:
         await net.until(lambda: complete(net, drafts), 60)
         for node in net.list:
             await readable(node, drafts)
+
+    network(5, story)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wiping_all_but_one_disk_amid_writing_loses_nothing_that_was_delivered(seed: int) -> None:
+    async def story(net: Net) -> None:
+        rng = random.Random(seed)
+        await started(net, 5)
+        drafts = [draft(n) for n in range(120)]
+        team = net.list[0].overlay.owners(slot_of(drafts[0].key, net.strategy.slot_bits))
+
+        async def write() -> None:
+            for n in range(0, len(drafts), 4):
+                with suppress(TooFewCopies):
+                    await net.nodes[team[-1]].replicator.write(drafts[n : n + 4])
+
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(write())
+            await net.until(lambda: sum(complete(net, [d]) for d in drafts) >= rng.randint(20, 60))
+            delivered = [d for d in drafts if complete(net, [d])]
+            assert 20 <= len(delivered) < len(drafts)
+            for peer in team[:-1]:
+                net.nodes[peer].kill()
+                net.nodes[peer].wipe()
+            await asyncio.sleep(rng.uniform(0.0, 2.0))
+            for peer in team[:-1]:
+                net.nodes[peer].start()
+        await net.all_ready()
+        await net.until(lambda: complete(net, delivered), 60)
 
     network(5, story)
 
