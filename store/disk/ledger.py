@@ -15,17 +15,17 @@ from itertools import groupby
 import msgspec
 from msgspec.structs import replace
 
-from dht import DocumentId, MachineRefuses, SignedGrant, decode_grant, encode_grant
+from dht import DocumentId, MachineRefuses, SignedGrant, encode_grant
 from store.config import StoreConfig
 from store.disk import grant_table
-from store.disk.catalog import Catalog
 from store.disk.dictionary_training import DictionaryTraining
 from store.disk.file_system import Disk
 from store.disk.grant_table import EndedGrant
 from store.disk.quota import Quota
 from store.disk.record_group import decode_group, encode_group, parts_of
+from store.disk.recovery import STEP, cover, list_grants, open_catalog, replay, row_of, rows_of
 from store.disk.row_table import CatalogRow
-from store.disk.segments import Frame, FrameType, SegmentPlace, Segments
+from store.disk.segments import FrameType, SegmentPlace, Segments
 from store.disk.version_filing import Replacing, VersionFiling
 from store.errors import StoreCorrupt
 from store.record.package import decode_head, depth_of, encode_head, url_of
@@ -35,7 +35,6 @@ log = logging.getLogger(__name__)
 MORE_ROOM = "free some space or raise store.quota_bytes; nothing stored is lost"
 SOME_ROOM_BYTES = 1 << 20  # a disk that has less is full
 _REPLACED_BYTES = 16 << 20  # as lie in segments: of the pages that one transaction replaces
-_STEP = 512  # rows or frames in one transaction while replaying or removing
 
 
 class Ledger:
@@ -48,9 +47,9 @@ class Ledger:
         level = config.compression_level
         self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
         self.segments = Segments(disk, config.segment_bytes, level, self.training)
-        self.catalog = self._open_catalog()
+        self.catalog = open_catalog(disk, self.segments)
         self.filing = VersionFiling(self.catalog, self._stored)
-        self._replay()
+        replay(self.catalog, self.segments)
         incarnation = self.catalog.note("incarnation")
         with self.catalog.transaction():
             if not isinstance(incarnation, bytes):
@@ -126,8 +125,8 @@ class Ledger:
         """Drop former versions that are kept no more, of some that come after an id; return how many went, and the id
         to go on after, b"" at the end. Raises MachineRefuses."""
         rows, following = self.filing.thinned(after)
-        for start in range(0, len(rows), _STEP):
-            self.remove(rows[start : start + _STEP], self.filing.today)
+        for start in range(0, len(rows), STEP):
+            self.remove(rows[start : start + STEP], self.filing.today)
         return len(rows), following
 
     def _stored(self, row: CatalogRow) -> Record | None:
@@ -153,7 +152,7 @@ class Ledger:
         for part, place in zip(parts, places, strict=True):
             for number, n in enumerate(part):
                 own = place if len(part) == 1 else place.of(number, len(part))
-                rows[n] = _row(records[n], own)
+                rows[n] = row_of(records[n], own)
         return [rows[n] for n in range(len(records))]
 
     def _frame(self, records: Sequence[Record]) -> tuple[bytes, int]:
@@ -175,13 +174,8 @@ class Ledger:
         places = self._append([self.segments.encode(type, head, b"") for type, head in heads.items()], check=check)
         with self.catalog.transaction():
             for (type, part), place in zip(parts.items(), places, strict=True):
-                self._list_grants(type, part, place.segment)
-            self._cover()
-
-    def _list_grants(self, type: FrameType, grants: Sequence[SignedGrant], segment: int) -> None:
-        grant_table.add(self.catalog.writer, grants, segment)
-        if type == FrameType.WEAK_GRANTS:
-            grant_table.note_weak(self.catalog.writer, grants)
+                list_grants(self.catalog, type, part, place.segment)
+            cover(self.catalog, self.segments)
 
     def drop_grants(self, grants: Sequence[EndedGrant]) -> None:
         """Take grants out of the index."""
@@ -192,8 +186,8 @@ class Ledger:
         """Drop the records of a key range, of which `rows` are the live ones."""
         head = msgspec.msgpack.encode((first, last, today))
         self._append([self.segments.encode(FrameType.DROP, head, b"")], check=False)
-        for start in range(0, len(rows), _STEP):
-            self.remove(rows[start : start + _STEP], today)
+        for start in range(0, len(rows), STEP):
+            self.remove(rows[start : start + STEP], today)
 
     def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False) -> None:
         """Take rows out of the index; their frames are dead until compaction, which spares no segment of today where
@@ -202,7 +196,7 @@ class Ledger:
             self.catalog.remove(rows, today)
             if erased:
                 self.catalog.write_note("erase_upto", self.segments.newest)
-            self._cover()
+            cover(self.catalog, self.segments)
         if erased:  # a dictionary is made of parts of pages
             self.training.forget()
             self.segments.retire_dictionary()
@@ -210,7 +204,8 @@ class Ledger:
     @property
     def erase_upto(self) -> int:
         """The segment up to which nothing dead may stay, 0 for none."""
-        return _int(self.catalog.note("erase_upto"))
+        upto = self.catalog.note("erase_upto")
+        return upto if isinstance(upto, int) else 0
 
     def erased(self) -> None:
         """Note that nothing dead is left where none may stay."""
@@ -221,7 +216,7 @@ class Ledger:
         """Begin a new segment, so that the newest one may be rewritten. Raises MachineRefuses."""
         self.segments.append([], is_new=True)
         with self.catalog.transaction():
-            self._cover()
+            cover(self.catalog, self.segments)
 
     def forget_tombstones(self, before_day: int) -> None:
         """Let the change log forget removals older than a day."""
@@ -239,7 +234,7 @@ class Ledger:
         moved = self._keep(opened, check=False) if opened else []
         with self.catalog.transaction():
             self.catalog.move([*own, *shared], [*places, *(row.place for row in moved)])
-            self._cover()
+            cover(self.catalog, self.segments)
 
     def drop_damaged(self, doubted: Sequence[CatalogRow], today: int) -> list[CatalogRow]:
         """Take those of rows out of the index whose frames cannot be read, and what shares these frames with them, and
@@ -252,8 +247,8 @@ class Ledger:
         misled = [row for row in doubted if row[:6] not in (held[row.place._replace(part=0)] or {row[:6]})]
         now = self.catalog.rows_of((row.kind, row.id) for row in misled)
         gone += [row for row, before in zip(now, misled, strict=True) if row is not None and row[:6] == before[:6]]
-        for start in range(0, len(gone), _STEP):
-            self.remove(gone[start : start + _STEP], today)
+        for start in range(0, len(gone), STEP):
+            self.remove(gone[start : start + STEP], today)
         if gone:
             log.warning("records damaged count=%d frames=%d segments=%s", len(gone), len(damaged), segments)
         return gone
@@ -312,7 +307,7 @@ class Ledger:
             raise MachineRefuses(self._disk.path, refusal, MORE_ROOM)
         self.segments.probe()
         with self.catalog.transaction():
-            self._cover()
+            cover(self.catalog, self.segments)
 
     def _append(self, frames: Sequence[tuple[bytes, int]], *, check: bool = True) -> list[SegmentPlace]:
         refusal = self.no_room(sum(len(data) for data, _ in frames)) if check else ""
@@ -330,89 +325,12 @@ class Ledger:
                 self.catalog.put(rows, replaced)
                 if went:
                     self.catalog.remove(went, self.filing.today)
-                self._cover()
+                cover(self.catalog, self.segments)
         except MachineRefuses:
             with suppress(MachineRefuses):  # the first refusal is the one to tell
                 if rows:
                     self.segments.cut(rows[0].place.segment, min(row.place.offset for row in rows))
             raise
-
-    def _cover(self) -> None:
-        self.catalog.write_note("covered_segment", self.segments.newest)
-        self.catalog.write_note("covered_bytes", self.segments.end)
-
-    def _open_catalog(self) -> Catalog:
-        """The index, or an empty one where it cannot be trusted."""
-        try:
-            catalog = Catalog(self._disk)
-            problem = self._misfit(catalog)
-            if not problem:
-                return catalog
-            catalog.close()
-        except StoreCorrupt as error:
-            problem = str(error)
-            if "newer program" in error.remedy:
-                raise
-        log.warning("store index is rebuilt from segments path=%s reason=%s", self._disk.path, problem)
-        self._disk.drop_database()
-        return Catalog(self._disk)
-
-    def _misfit(self, catalog: Catalog) -> str:
-        """Why an index cannot belong to these segments, "" where it can."""
-        covered, size = _int(catalog.note("covered_segment")), _int(catalog.note("covered_bytes"))
-        if covered and (covered not in self.segments.numbers or self.segments.size(covered) < size):
-            return f"segment {covered} is shorter than the index knows"
-        missing = sorted(set(catalog.live_bytes()) - set(self.segments.numbers))
-        return f"segments {missing} are missing" if missing else ""
-
-    def _replay(self) -> None:
-        """Index what the segments hold beyond what is covered, and cut a torn tail off."""
-        covered, size = _int(self.catalog.note("covered_segment")), _int(self.catalog.note("covered_bytes"))
-        for segment in [n for n in self.segments.numbers if n >= covered]:
-            frames: list[Frame] = []
-            end = size if segment == covered else 0
-            for frame in self.segments.frames(segment, end):
-                frames.append(frame)
-                end = frame.place.end
-                if len(frames) == _STEP:
-                    self._replay_step(frames)
-                    frames = []
-            self._replay_step(frames)
-            if segment == self.segments.newest:
-                self.segments.cut(segment, end)
-        with self.catalog.transaction():
-            self._cover()
-
-    def _replay_step(self, frames: Sequence[Frame]) -> None:
-        rows: dict[tuple[int, bytes], CatalogRow] = {}
-        for frame in frames:
-            if frame.type == FrameType.DROP:
-                self._replay_rows(list(rows.values()))
-                rows = {}
-                self._replay_drop(frame)
-                continue
-            if frame.type in (FrameType.GRANTS, FrameType.WEAK_GRANTS):
-                with self.catalog.transaction():
-                    self._list_grants(frame.type, _grants_of(frame), frame.place.segment)
-                continue
-            for row in rows_of(frame):
-                other = rows.get((row.kind, row.id))
-                if other is None or _follows(row.version, row.key, other):
-                    rows[row.kind, row.id] = row
-        self._replay_rows(list(rows.values()))
-
-    def _replay_rows(self, rows: Sequence[CatalogRow]) -> None:
-        old = self.catalog.rows_of((r.kind, r.id) for r in rows)
-        pairs = [(r, o) for r, o in zip(rows, old, strict=True) if o is None or _follows(r.version, r.key, o)]
-        if pairs:
-            with self.catalog.transaction():
-                self.catalog.put([r for r, _ in pairs], [o for _, o in pairs])
-
-    def _replay_drop(self, frame: Frame) -> None:
-        first, last, day = msgspec.msgpack.decode(frame.head, type=tuple[bytes, bytes, int])
-        rows = self.catalog.inside(first, last)
-        with self.catalog.transaction():
-            self.catalog.remove(rows, day)
 
 
 def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
@@ -442,30 +360,3 @@ def _portions(fresh: Replacing) -> Iterator[Replacing]:
         part.append((record, row))
         size += share
     yield part
-
-
-def _follows(version: ShortVersion, key: bytes, before: CatalogRow) -> bool:
-    """Whether a frame's version replaces one that was written before it: a version at another key was let in then."""
-    return version > before.version or (version == before.version and key != before.key)
-
-
-def _row(record: Record, place: SegmentPlace) -> CatalogRow:
-    return CatalogRow(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
-
-
-def rows_of(frame: Frame) -> list[CatalogRow]:
-    """Return the rows that lead to what a frame holds; raises ValueError where it cannot be decoded."""
-    if frame.type not in (FrameType.RECORD, FrameType.GROUP):
-        return []
-    if frame.type == FrameType.RECORD:
-        return [_row(decode_head(frame.head), frame.place)]
-    group = decode_group(frame.head)
-    return [_row(r, frame.place.of(n, len(group))) for n, r in enumerate(group.records(proven=False))]
-
-
-def _grants_of(frame: Frame) -> list[SignedGrant]:
-    return [decode_grant(body) for body in msgspec.msgpack.decode(frame.head, type=list[bytes])]
-
-
-def _int(value: bytes | int | None) -> int:
-    return value if isinstance(value, int) else 0

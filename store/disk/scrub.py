@@ -13,7 +13,8 @@ import msgspec
 
 from store.disk.catalog_reader import CatalogReader
 from store.disk.compaction import Compaction
-from store.disk.ledger import Ledger, rows_of
+from store.disk.ledger import Ledger
+from store.disk.recovery import rows_of
 from store.disk.row_table import CatalogRow
 from store.disk.scrub_pace import SHORTEST_REST_S, STEP_BYTES, ScrubPass, is_over, next_pass, rest_s
 from store.disk.segments import MAGIC, Frame, Segments
