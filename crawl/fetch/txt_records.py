@@ -14,7 +14,7 @@ from dht import Clock
 
 WITHIN_S = 5.0  # for one answer, the wait for a turn included: as long as resolvers try by themselves
 AT_ONCE = 8  # names asked for; slow name servers of strangers hold up no more than this
-KEPT_S = 30.0  # an answer serves all who ask for it just now; whoever has just mended a record waits so long
+KEPT_S = 30.0  # an answer serves all who ask for it just now, but that there is none: a record may be made any moment
 MAX_NAMES = 1_000  # answers kept, at most 4 MB
 MAX_RECORDS = 16  # of one name that begin with what is looked for; further ones are not read
 MAX_BYTES = 4_096  # of these together
@@ -45,10 +45,11 @@ class TxtRecords:
         except TimeoutError:
             found = None
         texts = None if found is None else _bounded(sorted(text for text in found if text.startswith(beginning)))
-        self._kept[name, beginning] = self._clock().steady + KEPT_S, texts
-        self._kept.move_to_end((name, beginning))
-        if len(self._kept) > MAX_NAMES:
-            self._kept.popitem(last=False)
+        if texts != ():
+            self._kept[name, beginning] = self._clock().steady + KEPT_S, texts
+            self._kept.move_to_end((name, beginning))
+            if len(self._kept) > MAX_NAMES:
+                self._kept.popitem(last=False)
         return texts
 
     async def _ask(self, name: str) -> list[str] | None:
