@@ -27,7 +27,7 @@ def migrate_index(folder: Path, steps: Steps = STEPS, wanted: int = PLAIN_FORMAT
     if not path.exists():
         return False
     with SqliteErrors(str(path)), closing(sqlite3.connect(path)) as index:
-        (found,) = index.execute("PRAGMA user_version").fetchone()
+        found = _format_of(index)
         if not 0 < found < wanted or any(n not in steps for n in range(found, wanted)):
             return False
         draft = folder / f"{CATALOG}.new"
@@ -41,6 +41,16 @@ def migrate_index(folder: Path, steps: Steps = STEPS, wanted: int = PLAIN_FORMAT
         os.replace(draft, path)
     sync_folder(folder)
     return True
+
+
+def _format_of(index: sqlite3.Connection) -> int:
+    """The number of an index's format, 0 where it is none that can be read."""
+    try:
+        return int(index.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):  # the disk, or another program, keeps it from us
+            raise
+        return 0
 
 
 def _check_room(path: Path, found: int, wanted: int) -> None:
