@@ -39,20 +39,19 @@ def former_of(page: Record) -> Record:
 
 def filed(page: Record) -> Record | None:
     """Return the record that is to keep a version of a page; None where its author allows no copies, there is nothing
-    to show, or it is too large."""
+    to show, or it is too large. Of what was written under no lease, such as an import, nothing erases others."""
     try:
         document, former = decode_document(page.body), former_of(page)
     except (ValueError, RecursionError):
         return None
-    is_empty = document.gone and not erases(document)
+    is_empty = document.gone and not (erases(document) and page.version.epoch)
     size = len(former.body) + len(former.content or b"")
     return None if document.noarchive or is_empty or size > MAX_RECORD_BYTES else former
 
 
 def erasure_of(page: Record) -> Record | None:
-    """Return the record that drops what came before a page, None where it drops nothing; an import never does."""
-    may_be = page.kind == Kind.DOCUMENT and page.version.epoch and not page.content
-    former = filed(replace(page, content=b"")) if may_be else None
+    """Return the record that drops what came before a page, None where it drops nothing."""
+    former = None if page.kind != Kind.DOCUMENT or page.content else filed(replace(page, content=b""))
     return former if former is not None and is_erasure(former.id) else None
 
 

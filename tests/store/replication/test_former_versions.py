@@ -99,10 +99,11 @@ def test_two_candidates_that_conspire_erase_nothing() -> None:
 
 
 def earlier(made: Draft, liar: Node) -> Record:
-    """An erasure of before there were grants."""
+    """An erasure of before there were leases, which nobody else makes."""
     (page,) = sign_package([replace(made, epoch=0)], liar.identity)
-    erasure = erasure_of(page)
-    assert erasure is not None and is_erasure(erasure.id)
+    assert erasure_of(page) is None
+    erasure = former_of(page)
+    assert is_erasure(erasure.id)
     return erasure
 
 
