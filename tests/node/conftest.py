@@ -206,7 +206,8 @@ class FakeService:
         scope = scope_of(wish, 8, lambda url: [placement_key(url)], lambda site: shards(site)[:1])
         pages = [page for url, page in PAGES.items() if scope.accepts(url) and isinstance(page["fetched_at"], float)]
         has_formers = wish.all_versions or wish.at is not None
-        captures = [made for made in self.versions if scope.accepts(made.url)] if has_formers else []
+        others = (made for made in self.versions if has_formers or made.url not in PAGES)
+        captures = [made for made in others if scope.accepts(made.url)]
         captures += [capture(page) for page in pages if placement_key(page["url"]) >= start]
         if wish.at is not None:
             captures = _as_of(captures, wish.at)
