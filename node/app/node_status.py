@@ -1,6 +1,7 @@
 """What a node says of itself and of the network: the bodies of /api/v1/status and /api/v1/peers."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import msgspec
@@ -228,7 +229,7 @@ class NodeStatus:
             "load": load_json(load),
             "invited_by": invited._asdict() if invited else None,
             "clock_off_s": round(self._overlay.clock_off_s(peer), 1),
-            "possession": _shown_json(self._core.store.replicator.possession.figures().get(peer, PeerFigures())),
+            "possession": asdict(self._core.store.replicator.possession.figures().get(peer, PeerFigures())),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
 
@@ -243,16 +244,6 @@ def _scrub_json(scrub: ScrubStatus) -> Json:
         "found_before": scrub.found_before,
         "lost": scrub.lost,
         "healed": scrub.healed,
-    }
-
-
-def _shown_json(figures: PeerFigures) -> Json:
-    return {
-        "challenged": figures.challenged,
-        "answered": figures.answered,
-        "failed": figures.failed,
-        "silent": figures.silent,
-        "last_failed_at": figures.last_failed_at,
     }
 
 
