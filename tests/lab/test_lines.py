@@ -86,7 +86,7 @@ async def test_a_narrow_uplink_is_shared(tmp_path: Path) -> None:
         village.net.link([newcomer], delay_s=0.015, jitter_s=0.003)
         narrow.line(up_bytes=NARROW_BYTES_S)
         await village.form()
-        async with village.load() as load:
+        async with village.load(rate=6) as load:
             await village.hosts[1].crawl(village.net.start_urls)
             await village.net.install(newcomer)
             village.hosts.append(newcomer)
