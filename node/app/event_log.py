@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 COMPARE_EVERY_S = 2.0
 GOES_ON_EVERY_S = 60.0  # a long crawl says so once in a while
 FIGURES = re.compile(r"[0-9]+")
+SIZES = re.compile(r"[0-9.]+ [kM]B")
 BUSY = frozenset({"crawling", "waiting"})
 
 
@@ -52,9 +53,10 @@ class EventLog:
         ]
 
     def _crawl(self, last: NodeState, now: NodeState) -> Iterator[str]:
-        if now.pause_reason and now.pause_reason != last.pause_reason:
+        reason, before = (SIZES.sub("", state.pause_reason) for state in (now, last))
+        if reason and reason != before:  # a disk that is full is a little fuller every few seconds
             yield f"crawl stopped reason={now.pause_reason}"
-        elif last.pause_reason and not now.pause_reason:
+        elif before and not reason:
             yield "crawl may go on: there is room again"
         figures = f"fetched={now.fetched} failed={now.failed} waiting={now.waiting}"
         if now.crawl in BUSY and last.crawl not in BUSY:

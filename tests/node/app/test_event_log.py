@@ -39,8 +39,9 @@ def test_a_crawl_has_a_beginning_a_middle_and_an_end() -> None:
 def test_a_full_disk_is_said_once() -> None:
     events = EventLog(ALONE)
     events.lines(ALONE)
-    full = replace(ALONE, crawl="paused", pause_reason="no room")
-    assert events.lines(full) == ["crawl stopped reason=no room"]
+    full = replace(ALONE, crawl="paused", pause_reason="no room: 6.1 MB used")
+    assert events.lines(full) == ["crawl stopped reason=no room: 6.1 MB used"]
+    assert events.lines(replace(full, pause_reason="no room: 6.5 MB used")) == [], "an index beside the store grows on"
     assert events.lines(full) == []
     assert events.lines(ALONE) == ["crawl may go on: there is room again"]
 
