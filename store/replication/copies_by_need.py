@@ -109,7 +109,8 @@ class CopiesByNeed:
         slots, oldest_s, oldest = self._durability.counts(now)
         kept = len(self._keeping.keys() & ready)
         if self._owners and now >= self._loss_until:
-            self._loss_until, self._loss = now + LOSS_EVERY_S, self._estimate(held_bytes)
+            loss = self._estimate(held_bytes) if self._kinds else None  # how others come and go, no node alone can say
+            self._loss_until, self._loss = now + LOSS_EVERY_S, loss
         return CopyCounts(slots, oldest_s, oldest, kept, len(self._keeping) - kept, self._loss)
 
     def _watch_owners(self, now: float, live: frozenset[NodeId], owned: Set[Slot]) -> None:

@@ -3,6 +3,8 @@
 import asyncio
 from collections import Counter
 
+import pytest
+
 from store.replication.durability import PATIENCE_S
 from store.replication.readiness import KEPT_S
 from tests.store.network import Net, Node, network
@@ -126,3 +128,13 @@ def test_owners_that_come_back_late_have_everything_and_keepers_forget_it_ten_mi
         assert set(copies(net, range(PAGES + 50))) == {3} and net.is_level() and not kept(net)
 
     network(6, story)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_how_likely_a_loss_is_nobody_says_who_is_alone(count: int) -> None:
+    async def story(net: Net) -> None:
+        await filled(net)
+        loss = net.list[0].replicator.status().copies.loss_a_year
+        assert loss is None if count == 1 else loss is not None and 0.0 < loss < 1.0
+
+    network(count, story)
