@@ -89,9 +89,9 @@ class AdmissionUpkeep:
     def _due(self, steady: float) -> list[NodeId]:
         """Whom to ask now."""
         core, admission = self._core, self._core.members.admission
-        if not (core.takes_part and core.own.raw and core.own.claim().member):
-            return []
         claim = core.own.claim()
+        if not (core.takes_part and core.own.raw and claim.member):
+            return []
         others = set(self._attester.candidates(claim.families)) - {core.node_id}
         self._rounds = self._rounds + 1 if admission.lacks(core.node_id) > 0 else 0
         is_late = self._rounds * LOOK_S > RETRIES * RETRY_S

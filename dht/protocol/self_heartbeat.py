@@ -69,6 +69,7 @@ class SelfHeartbeat:
         self._doubted: frozenset[Family] = frozenset()
         self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
+        self._addresses = self._find_addresses()
         self._sent = 0.0  # steady
         self._sequence = 0
         self._nonce = 0
@@ -105,7 +106,6 @@ class SelfHeartbeat:
         family = Address(host, 0).family
         if family not in self._learns or not self._rules.policy.allows(host):
             return False
-        before = self._hosts()
         if family in self._doubted:
             self._doubted -= {family}
             self._seen.pop(family, None)
@@ -114,9 +114,10 @@ class SelfHeartbeat:
         witnesses[witness] = host
         if len(witnesses) > WITNESSES:
             del witnesses[next(iter(witnesses))]
-        if self._hosts() != before:
+        before, self._addresses = self._addresses, self._find_addresses()
+        if self._addresses != before:
             self.stir()
-        return self._hosts()[family] != host
+        return all(e.host != host for e in self._addresses if e.family == family)
 
     def be_quiet(self, quiet: bool) -> None:
         """Sign no more heartbeats, or do from now on; one who starts is heard at once."""
@@ -233,9 +234,7 @@ class SelfHeartbeat:
 
     def addresses(self) -> tuple[Endpoint, ...]:
         """Return all own endpoints, including those that are not announced because nobody gets through; v4 first."""
-        hosts = self._hosts()
-        found = [Endpoint(hosts[e.family], e.udp_port, e.tcp_port) for e in self._listening if e.family in hosts]
-        return tuple(sorted(found, key=lambda e: e.family))
+        return self._addresses
 
     def is_at(self, address: Address) -> bool:
         """Tell whether a datagram to this address comes to this node, as far as it listens and its machine's routes
@@ -257,18 +256,19 @@ class SelfHeartbeat:
         self._changed = True
         self.hurry()
 
-    def _hosts(self) -> dict[Family, str]:
-        """The address to announce, per family: configured, or listened on, or seen by most witnesses."""
-        hosts: dict[Family, str] = {}
-        for endpoint in self._listening:
+    def _find_addresses(self) -> tuple[Endpoint, ...]:
+        """The addresses to announce, v4 first: configured, or listened on, or seen by most witnesses."""
+        found = []
+        for endpoint in sorted(self._listening, key=lambda e: e.family):
             family = endpoint.family
             configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
             seen = list(self._seen.get(family, {}).values())
             if configured or family not in self._learns:
-                hosts[family] = configured or endpoint.host
+                found.append(Endpoint(configured or endpoint.host, endpoint.udp_port, endpoint.tcp_port))
             elif seen:
-                hosts[family] = max(seen, key=lambda h: (seen.count(h), h))
-        return hosts
+                host = max(seen, key=lambda h: (seen.count(h), h))
+                found.append(Endpoint(host, endpoint.udp_port, endpoint.tcp_port))
+        return tuple(found)
 
 
 def is_any(host: str) -> bool:

@@ -39,9 +39,7 @@ class Endpoint:
     def __post_init__(self) -> None:
         object.__setattr__(self, "family", 6 if ":" in self.host else 4)
         object.__setattr__(self, "udp", Address(self.host, self.udp_port))
-        address = ipaddress.ip_address(self.host)
-        if address.version == 6 and (address.ipv4_mapped or address.scope_id):
-            raise ValueError(f"mapped or scoped address {self.host}")
+        _check_host(self.host)
         if not (0 < self.udp_port < 65536 and 0 < self.tcp_port < 65536):
             raise ValueError(f"port out of range: {self.udp_port}, {self.tcp_port}")
 
@@ -67,6 +65,13 @@ class Contact:
     def shares(self, families: frozenset[Family]) -> bool:
         """Tell whether the peer is reached by one of these families."""
         return not families.isdisjoint([e.family for e in self.endpoints])
+
+
+@lru_cache(maxsize=4096)
+def _check_host(host: str) -> None:
+    address = ipaddress.ip_address(host)
+    if address.version == 6 and (address.ipv4_mapped or address.scope_id):
+        raise ValueError(f"mapped or scoped address {host}")
 
 
 @lru_cache(maxsize=4096)

@@ -33,8 +33,12 @@ class SimClock:
         self._loop, self.ahead_s, self.behind_s = loop, ahead_s, 0.0
 
     def __call__(self) -> Now:
-        now = self._loop.time()
+        now = self._loop._now
         return Now(EPOCH + now + self.ahead_s, now - self.behind_s)
+
+    def read_steady(self) -> float:
+        """Read the steady clock alone."""
+        return self._loop._now - self.behind_s
 
 
 class SimLoop(asyncio.BaseEventLoop):

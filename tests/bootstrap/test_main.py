@@ -52,13 +52,13 @@ def test_it_starts_neither_twice_nor_as_another_node(tmp_path: Path):
     (tmp_path / "data" / "dht").mkdir(parents=True)
     (tmp_path / "data" / "dht" / "peers").write_text("")
     with start(tmp_path, *arguments) as process:
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=120)
     assert process.returncode == 1 and "identity: is missing" in errors and errors.count("\n") == 1
     assert not (tmp_path / "data" / "identity").exists()
     with (tmp_path / "data" / "lock").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with start(tmp_path, *arguments) as process:
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=120)
     assert process.returncode == 1 and "in use by another process" in errors and errors.count("\n") == 1
 
 
@@ -68,7 +68,7 @@ def test_a_port_in_use_is_one_line_and_exit_code_1(tmp_path: Path):
         port = str(taken.getsockname()[1])
         arguments = ("--network", str(network_file(tmp_path)), "--port", port, "--listen-v4", "127.0.0.1")
         with start(tmp_path, *arguments, "--listen-v6", "") as process:
-            _, errors = process.communicate(timeout=20)
+            _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
     assert port in errors and errors.count("\n") == 1
 
@@ -78,6 +78,6 @@ def test_a_bad_network_file_is_one_line_and_exit_code_78(tmp_path: Path, text: s
     path = tmp_path / "network.toml"
     path.write_text(text)
     with start(tmp_path, "--network", str(path)) as process:
-        _, errors = process.communicate(timeout=20)
+        _, errors = process.communicate(timeout=120)
     assert process.returncode == 78
     assert errors.startswith(f"bootstrap: {path}: network file: ") and errors.count("\n") == 1

@@ -47,5 +47,5 @@ def test_whoever_presses_until_it_ends_gets_a_clean_stop(loop: str, number: sign
                 break
             except subprocess.TimeoutExpired:
                 continue
-        said, errors = process.communicate(timeout=20)
+        said, errors = process.communicate(timeout=120)
     assert (process.returncode, said, errors) == (0, "clean\nover\n", "")

@@ -81,7 +81,7 @@ def test_the_commonest_words_are_chosen_and_forms_of_one_count_once() -> None:
 
 @pytest.mark.parametrize("text", ["a*" * 10_000, "abc* " * 10_000, "~*" * 10_000, "abcd~ NOT " * 2_000, "(abc*" * 500])
 def test_many_wildcards_are_harmless(text: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     places, told = find_patterns(text[:1024])
     assert len({each.pattern for each in places}) <= 3 and len(told) <= 3
-    assert time.perf_counter() - began < 0.2
+    assert time.thread_time() - began < 0.2

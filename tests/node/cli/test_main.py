@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> str:
 def run(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "HOME": str(cwd), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "node", *arguments]
-    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120)
 
 
 def test_alone_it_prints_help_with_examples(tmp_path: Path) -> None:
