@@ -4,6 +4,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 SOAK ?= --hours 12
 BENCHMARKS := overlay trust durability freshness duplicates seen traps crawl search archive store
+# Tests start hundreds of processes: none compiles again what another has, though the machine may say so.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test check prove bench soak clean
 
