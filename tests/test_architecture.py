@@ -2,6 +2,9 @@
 
 import ast
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -77,39 +80,70 @@ def _in_repository(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
-def imports(path: Path) -> dict[str, int]:
-    """Top-level modules that a file imports, outside `if TYPE_CHECKING`, each with its line."""
-    found: dict[str, int] = {}
-    for node in ast.walk(ast.parse(path.read_text())):
+@dataclass(frozen=True)
+class Source:
+    """What the rules ask of a file; the tree of its syntax is not kept, since those of all files fill the memory."""
+
+    text: str
+    docstring: str
+    imports: dict[str, int]  # the modules that it imports, each with its line
+    froms: tuple[tuple[str, tuple[str, ...]], ...]  # modules, with the names that it takes of each
+    classes: tuple[str, ...]
+    defined: tuple[tuple[int, str, str], ...]  # line, name and docstring of itself, its classes and its functions
+
+
+@cache  # each file is parsed once, though many rules look at it
+def source(path: Path) -> Source:
+    text = path.read_text()
+    module = ast.parse(text)
+    imports, froms, defined = dict[str, int](), list[tuple[str, tuple[str, ...]]](), list[tuple[int, str, str]]()
+    classes = list[str]()
+    for node in statements(module):
         if isinstance(node, ast.Import):
-            found |= {alias.name: node.lineno for alias in node.names}
+            imports |= {alias.name: node.lineno for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found[node.module] = node.lineno
-    return found
+            imports[node.module] = node.lineno
+            froms.append((node.module, tuple(alias.name for alias in node.names)))
+        elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            name = getattr(node, "name", "")
+            defined.append((getattr(node, "lineno", 1), name, ast.get_docstring(node) or ""))
+            classes += [name] * isinstance(node, ast.ClassDef)
+    return Source(text, ast.get_docstring(module) or "", imports, tuple(froms), tuple(classes), tuple(defined))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_imports_go_one_way(path: Path) -> None:
-    package = path.relative_to(ROOT).parts[0]
-    for module, line in imports(path).items():
-        top = module.split(".")[0]
-        if top in PACKAGES and top != package:
-            assert top in MAY_IMPORT[package], f"{path}:{line}: {package} must not import {module}"
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all statements inside it, however deep; an expression holds none."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr):
+            yield from statements(child)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_rooms_import_only_rooms_before_them(path: Path) -> None:
-    room = path.parent.relative_to(ROOT).as_posix()
-    package = path.relative_to(ROOT).parts[0]
-    order = ROOMS[package]
-    assert room in order, f"{room} has no place in the order of {package}'s rooms"
-    if path.name in LAUNCHERS:
-        return
-    for module, line in imports(path).items():
-        if module.split(".")[0] == package:
-            inner = ROOT / module.replace(".", "/")
-            other = (inner if inner.is_dir() else inner.parent).relative_to(ROOT).as_posix()
-            assert order.index(other) <= order.index(room), f"{path}:{line}: {room} must not import {module}"
+def test_imports_go_one_way() -> None:
+    wrong = []
+    for path in SOURCES:
+        package = path.relative_to(ROOT).parts[0]
+        for module, line in source(path).imports.items():
+            top = module.split(".")[0]
+            if top in PACKAGES and top != package and top not in MAY_IMPORT[package]:
+                wrong.append(f"{path}:{line}: {package} must not import {module}")
+    assert wrong == []
+
+
+def test_rooms_import_only_rooms_before_them() -> None:
+    wrong = []
+    for path in SOURCES:
+        room = path.parent.relative_to(ROOT).as_posix()
+        package = path.relative_to(ROOT).parts[0]
+        order = ROOMS[package]
+        assert room in order, f"{room} has no place in the order of {package}'s rooms"
+        for module, line in source(path).imports.items() if path.name not in LAUNCHERS else ():
+            if module.split(".")[0] == package:
+                inner = ROOT / module.replace(".", "/")
+                other = (inner if inner.is_dir() else inner.parent).relative_to(ROOT).as_posix()
+                if order.index(other) > order.index(room):
+                    wrong.append(f"{path}:{line}: {room} must not import {module}")
+    assert wrong == []
 
 
 def test_tests_mirror_the_rooms() -> None:
@@ -124,7 +158,7 @@ def test_tests_mirror_the_rooms() -> None:
 def test_packages_use_each_other_through_their_front_door() -> None:
     for path in SOURCES:
         package = path.relative_to(ROOT).parts[0]
-        for module, line in imports(path).items():
+        for module, line in source(path).imports.items():
             top, _, inner = module.partition(".")
             if (
                 top in PACKAGES and top != package and package != "bootstrap"
@@ -137,23 +171,24 @@ def test_a_front_door_shows_only_what_other_packages_use(package: str) -> None:
     used: set[str] = set()
     for path in SOURCES:
         if path.relative_to(ROOT).parts[0] != package:
-            nodes = ast.walk(ast.parse(path.read_text()))
-            froms = (node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == package)
-            used |= {alias.name for node in froms for alias in node.names}
+            used |= {name for module, names in source(path).froms if module == package for name in names}
     door = ast.parse((ROOT / package / "__init__.py").read_text())
     values = [node.value for node in door.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)]
     shown = {name for value in values for name in ast.literal_eval(value)}
     assert shown == used, "tests and benchmarks import from the module that defines a name"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())
-def test_pure_modules_are_pure(path: Path) -> None:
-    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
-    assert docstring, f"{path} has no docstring"
-    if re.search(r"^Pure\b", docstring, re.M):
-        only_type = "from random import Random\n" in path.read_text()
-        impure = {m.split(".")[0] for m in imports(path)} & (IMPURE - ({"random"} if only_type else set()))
-        assert not impure, f"{path} says Pure and imports {sorted(impure)}"
+def test_pure_modules_are_pure() -> None:
+    wrong = []
+    for path in SOURCES:
+        file = source(path)
+        if not file.docstring:
+            wrong.append(f"{path} has no docstring")
+        if re.search(r"^Pure\b", file.docstring, re.M):
+            only_type = "from random import Random\n" in file.text
+            impure = {m.split(".")[0] for m in file.imports} & (IMPURE - ({"random"} if only_type else set()))
+            wrong += [f"{path} says Pure and imports {sorted(impure)}"] * bool(impure)
+    assert wrong == []
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=_in_repository)
@@ -170,8 +205,9 @@ def test_sources_name_files_that_exist() -> None:
     there = {_in_repository(file) for file in files}
     ends = {"/".join(path.split("/")[-n:]) for path in there for n in range(1, 5)}
     for file in files:
-        assert not re.search("^[<>]{7} ", file.read_text(), re.M), f"{file} has the marks of a conflict"
-        named = set(re.findall(r"(?<![\w.*/{}])((?:\w+/)*\w+\.py)\b", file.read_text()))
+        text = file.read_text()
+        assert not re.search("^[<>]{7} ", text, re.M), f"{file} has the marks of a conflict"
+        named = set(re.findall(r"(?<![\w.*/{}])((?:\w+/)*\w+\.py)\b", text)) if ".py" in text else set()
         assert not named - ends, f"{file} names {sorted(named - ends)}, which is not there"
 
 
@@ -193,7 +229,7 @@ def test_the_walks_end_at_the_deciding_definition() -> None:
 
 def test_nobody_starts_orphan_tasks() -> None:
     for path in SOURCES:
-        found = re.findall(r"\b(?:asyncio\.)?(?:create_task|ensure_future|gather)\(", path.read_text())
+        found = re.findall(r"\b(?:asyncio\.)?(?:create_task|ensure_future|gather)\(", source(path).text)
         orphans = [f for f in found if f.startswith("asyncio.") or "ensure" in f]
         assert not orphans, f"{path} starts {orphans}: a TaskGroup owns every task"
 
@@ -202,18 +238,14 @@ def test_a_class_name_has_one_meaning() -> None:
     """A class private to its module (`_Name`) counts by the word alone, as a reader meets it."""
     places: dict[str, list[str]] = {}
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ClassDef):
-                places.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+        for name in source(path).classes:
+            places.setdefault(name, []).append(path.relative_to(ROOT).as_posix())
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 def test_sentences_stand_alone_and_verbs_say_what_they_do() -> None:
-    defined = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, defined):
-                line = f"{path}:{getattr(node, 'lineno', 1)}"
-                leaning = (ast.get_docstring(node) or "").startswith(("The same", "Of ", "As ", "See "))
-                assert not leaning, f"{line}: a docstring leans on its neighbour's"
-                assert getattr(node, "name", "") not in ("look", "_look"), f"{line}: refresh, explain, inspect, score?"
+        for line, name, docstring in source(path).defined:
+            leaning = docstring.startswith(("The same", "Of ", "As ", "See "))
+            assert not leaning, f"{path}:{line}: a docstring leans on its neighbour's"
+            assert name not in ("look", "_look"), f"{path}:{line}: refresh, explain, inspect, score?"
