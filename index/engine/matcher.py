@@ -8,7 +8,7 @@ from index.engine.protocol import host_names
 from index.query.parser import LanguageFilter, QueryGroup, QueryNode, SiteFilter, TagFilter
 from index.query.scoring import occurrences
 from index.text.forward_index import ForwardRecord
-from index.text.tags import tags_of
+from index.text.tags import bears
 
 
 def matches(node: QueryNode, text: Text, forward: ForwardRecord) -> bool:
@@ -21,5 +21,5 @@ def matches(node: QueryNode, text: Text, forward: ForwardRecord) -> bool:
     if isinstance(node, LanguageFilter):
         return text.language.lower() == node.code
     if isinstance(node, TagFilter):
-        return node.tag in tags_of(text)
+        return bears(text, node.tag)
     return bool(occurrences(forward, node))

@@ -24,27 +24,42 @@ FIRST_YEAR, LAST_YEAR = 1970, 2099  # other dates are nobody's
 MAX_WORDS = 64  # of a title, and of an address
 WEB_PAGE = "html"
 _WEB_PAGES = frozenset(("htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", ""))
+_CHARACTER = "character:"  # what such a tag begins with
 _TYPE = re.compile(r"[a-z0-9]{1,5}")
 
 
 def tags_of(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> tuple[str, ...]:
     """Return the tags of a document, each once."""
-    address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
-    lines = text.title[:MAX_LINE_CHARS], *(each[:MAX_LINE_CHARS] for each in text.headings[:MAX_HEADINGS]), address
-    tags = _tags(text.url, address, lines[0], day_of(text))
-    if not rules.characters:
-        return tags
-    said = *lines, text.body[:MAX_BODY_CHARS], text.boilerplate[:MAX_BODY_CHARS]
-    return *tags, *map(character_tag, characters_in(*said))
+    tags = _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))
+    return (*tags, *map(character_tag, _characters_of(text))) if rules.characters else tags
+
+
+def bears(text: Text, tag: str) -> bool:
+    """Tell whether a tag is one of a document's by the newest rules; its whole text is read for a character alone."""
+    if tag.startswith(_CHARACTER):
+        return tag.removeprefix(_CHARACTER) in _characters_of(text)
+    return tag in _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))
 
 
 def character_tag(character: str) -> str:
     """Return the tag of a document that holds a character, one of `characters_in`."""
-    return f"character:{character}"
+    return f"{_CHARACTER}{character}"
+
+
+def _characters_of(text: Text) -> list[str]:
+    lines = text.title, *text.headings[:MAX_HEADINGS], _address(text.url)
+    said = *(line[:MAX_LINE_CHARS] for line in lines), text.body[:MAX_BODY_CHARS], text.boilerplate[:MAX_BODY_CHARS]
+    return characters_in(*said)
+
+
+def _address(url: str) -> str:
+    return unquote(url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
 
 
 @lru_cache(256)  # a matcher asks the same document for each tag of a range
-def _tags(url: str, address: str, title: str, number: int) -> tuple[str, ...]:
+def _plain_tags(url: str, title: str, number: int) -> tuple[str, ...]:
+    """Those of all but characters; `number`: of its day."""
+    address = _address(url)
     found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url)}"]
     if number:
         day = date(FIRST_YEAR, 1, 1) + timedelta(number - 1)

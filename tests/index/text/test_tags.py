@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import index_corpus as corpus
 import pytest
 
-from index.text.tags import date_tags, tags_of, type_of
+from index.text.tags import bears, date_tags, tags_of, type_of
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,11 @@ def test_all_of_time_is_few_tags() -> None:
 def test_an_impossible_date_is_none(instant: float) -> None:
     text = replace(corpus.text(random.Random(1), "http://a.example/"), published_at=instant)
     assert not [tag for tag in tags_of(text) if tag.startswith("date:")]
+
+
+def test_a_document_bears_its_tags_and_no_others() -> None:
+    texts = corpus.web(random.Random(2), 40)
+    every = {tag for text in texts for tag in tags_of(text)}
+    assert {tag.partition(":")[0] for tag in every} == {"title", "url", "type", "date", "character"}
+    for text in texts:
+        assert {tag for tag in every if bears(text, tag)} == set(tags_of(text))
