@@ -2,12 +2,14 @@
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import index_corpus as corpus
 import pytest
+from brute_force import BruteForce, brute_force, forward
 
 from dht import slot_of
 from index.change_feed import Text
@@ -16,13 +18,12 @@ from index.engine.memory import MemoryEngine
 from index.engine.protocol import Engine, IndexEntry, Scale, host_names
 from index.engine.tantivy import TantivyEngine
 from index.engine.whoosh import WhooshEngine
-from index.query.collection_statistics import CELL_BITS
+from index.query.collection_statistics import CELL_BITS, Statistics
 from index.query.parser import parse_query
 from index.query.ranking_rules import RANKINGS
 from index.query.scoring import Scorer, measure
 from index.query.search_rules import NEWEST_RULES, closest_to
-from index.search.oracle import SearchOracle
-from index.text.forward_index import analyse, forward_of
+from index.text.forward_index import analyse
 from index.text.site_host import front_name, host_of
 from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
@@ -57,7 +58,7 @@ def numbers(engine: Engine, query: str, slots: frozenset[int]) -> set[int]:
 
 
 def check(engine: Engine, live: dict[int, Text]) -> None:
-    brute = SearchOracle(list(live.values()))
+    brute = brute_force(tuple(live.values()))
     by_id = {text.id: number for number, text in live.items()}
     for query in corpus.QUERIES + corpus.CHARACTERS:
         wanted = {by_id[text.id] for text in brute.search(query).matches}
@@ -66,7 +67,7 @@ def check(engine: Engine, live: dict[int, Text]) -> None:
         some = {number for number in wanted if slot_of(live[number].key, BITS) in slots}
         assert numbers(engine, query, slots) == some, query
         parsed = parse_query(query)
-        enough = [t for t in live.values() if matches(parsed.counted, t, forward_of(t))]
+        enough = [t for t in live.values() if matches(parsed.counted, t, forward(t))]
         assert len(enough) == brute.search(query).total
         for bits in (2, BITS, 9, 16):
             counted = Counter(slot_of(live[n].key, bits) for n in wanted)
@@ -160,33 +161,43 @@ def test_a_commit_of_whoosh_costs_what_it_wrote_however_much_there_is() -> None:
     engine.close()
 
 
+@cache  # for all rankings: looking takes seconds
+def asked(seed: int) -> tuple[Sequence[Text], Sequence[tuple[str, Statistics, int]]]:
+    """Documents, and queries with what the network counts for each and how many candidates may be named.
+
+    The network's numbers differ from the engine's: other documents, other average length."""
+    rng = random.Random(seed)
+    texts = corpus.web(rng, 80)
+    questions = list[tuple[str, Statistics, int]]()
+    for text in corpus.QUERIES:
+        statistics = BruteForce((*texts[seed * 5 :], *corpus.web(rng, 30))).search(text).statistics
+        questions.append((text, statistics, rng.randint(1, 12)))
+    return texts, questions
+
+
 @pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("seed", range(8))
 def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int, ranking: int) -> None:
     rules = closest_to(NEWEST_RULES.analyzer.number, ranking)
-    rng = random.Random(seed)
-    texts = corpus.web(rng, 80)
+    texts, questions = asked(seed)
     engine = TantivyEngine(None, 15_000_000)
     engine.add([entry(number, text) for number, text in enumerate(texts)])
     engine.commit()
     engine.remove(range(10))
     engine.commit()
     tight = 0
-    for text in corpus.QUERIES:
+    for text, statistics, limit in questions:
         query = parse_query(text, rules=rules)
-        # The network's numbers differ from the engine's: other documents, other average length.
-        statistics = SearchOracle(texts[seed * 5 :] + corpus.web(rng, 30)).search(text).statistics
         scorer = Scorer(query, statistics)
         scale = Scale(scorer.weights, scorer.average)
-        limit = rng.randint(1, 12)
         found = engine.candidates(query, frozenset(range(1 << BITS)), BITS, scale, limit)
         everything = engine.candidates(query, frozenset(range(1 << BITS)), BITS, scale, 1000).numbers
         for number in set(everything) - set(found.numbers):
-            measured = measure(forward_of(texts[number]), query)
+            measured = measure(forward(texts[number]), query)
             assert scorer.relevance(measured.tfs, measured.lengths, measured.is_front) <= found.bound, text
         assert list(found.bounds) == sorted(found.bounds, reverse=True), text
         for number, bound in zip(found.numbers, found.bounds, strict=True):
-            measured = measure(forward_of(texts[number]), query)
+            measured = measure(forward(texts[number]), query)
             assert scorer.relevance(measured.tfs, measured.lengths, measured.is_front) <= bound, text
         tight += not found.complete and found.bound < sum(scale.weights)
     assert tight > 5, "a bound as loose as the whole query's is worth nothing"
