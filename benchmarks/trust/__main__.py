@@ -12,8 +12,10 @@ from benchmarks.trust.shares import (
     PAIR,
     Share,
     addresses,
+    crowd_near_a_slot,
     days_to_own,
     made_up,
+    owned_by_word,
     share,
     share_in,
 )
@@ -27,6 +29,7 @@ WEEK = 7
 MIN_AGE_DAYS = 1  # as `network new --open` asks; without it 0
 AGES_DAYS = (0, MIN_AGE_DAYS, 7)
 SLOTS_A_TOWN = 4
+CROWD_PREFIXES = 3  # with two in each: more than may be candidates while they are young
 
 
 def main() -> int:
@@ -47,6 +50,8 @@ def identities(*, is_quick: bool) -> Iterator[Row]:
     yield from over_a_week(honest, counts[-1], seeds)
     yield from by_prefixes(honest, counts[-1], seeds)
     yield from near_one_slot(honest, counts[-1], seeds)
+    yield from crowded_slot(honest, counts[-1], seeds)
+    yield from by_word(honest, counts[-1], seeds)
 
 
 def by_chance(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
@@ -106,6 +111,23 @@ def near_one_slot(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row
             yield row(f"{who}: one slot of its choice is theirs", [len(got) / len(found)], "of tries")
             if got:
                 yield row(f"{who}: after", got, "days")
+
+
+def crowded_slot(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
+    """Yield what a crowd that comes near one slot on one day gets of it: until it is old, and then."""
+    towns = [Town(honest, seed) for seed in seeds]
+    days = [crowd_near_a_slot(town, count, CROWD_PREFIXES, MIN_AGE_DAYS) for town in towns for _ in range(SLOTS_A_TOWN)]
+    who = f"attested, min_age {MIN_AGE_DAYS} d, {2 * CROWD_PREFIXES} near one slot in {CROWD_PREFIXES} /24s"
+    for day, seats in enumerate(zip(*days, strict=True)):
+        yield row(f"{who}, day {day}: of its 16 candidates", [each.candidates for each in seats], "")
+        yield row(f"{who}, day {day}: of its {REPLICAS} owners", [each.owners for each in seats], "")
+
+
+def by_word(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
+    """Yield what five members that lie get of a slot of their choice, on the day on which they come."""
+    found = [owned_by_word(Town(honest, seed), count, max(AGES_DAYS)) for seed in seeds]
+    who = f"attested, min_age {max(AGES_DAYS)} d, five liars of three /24s and two that nobody reached, day 0"
+    yield row(f"{who}: of {REPLICAS} owners of one slot", [each.owners for each in found], "")
 
 
 def _open(honest: int, count: int, seed: int) -> Share:

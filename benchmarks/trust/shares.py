@@ -1,16 +1,21 @@
 """Which slots the attacker gets: by chance, as owners and as candidates; and what it takes to get one that it chose."""
 
 from collections.abc import Iterable, Sequence
+from itertools import combinations, islice
 from math import isnan, nan
 from random import Random
 from typing import NamedTuple
 
-from benchmarks.trust.town import BEGAN, Town
+from benchmarks.trust.town import BEGAN, V4, Town
 from dht import NodeId, Placement, owners_needed, signers_needed
+from dht.admission.attester_order import attest_point
+from dht.admission.block_crowd import PREFIX_MEMBERS
+from dht.admission.member_admission import BLOCK_ATTESTERS, BLOCK_NAMES, NEAR_NAMES
 from dht.admission.seniority import last_old_day
 from dht.clock import DAY_S, Now
 from dht.keys import Slot, distance, slot_start
 from dht.ownership.rendezvous import NEAREST, weight
+from dht.wire.address_policy import AddressPolicy
 from node.simulation.observations import REPLICAS, slot_bits_for
 
 SLOTS = 4096  # looked at, spread evenly
@@ -78,6 +83,59 @@ def days_to_own(town: Town, tries: int, prefixes: int, ages: Sequence[int]) -> l
                 theirs = town.admitted.intersection(placement(town, age).owners(slot))
                 found[age] = town.today - came if len(theirs) >= MAJORITY else nan
     return [found[age] for age in ages]
+
+
+class Seats(NamedTuple):
+    """Counts the attacker's among the candidates and the owners of one slot."""
+
+    candidates: int
+    owners: int
+
+
+def crowd_near_a_slot(town: Town, tries: int, prefixes: int, min_age_days: int) -> list[Seats]:
+    """Return what an attacker gets of one slot, on each day from that on which two identities in each of so many /24s
+    come, the best for the slot of so many that it made, up to the first on which they are old."""
+    bits, came = slot_bits_for(len(town.honest)), town.today
+    slot = Slot(town.rng.randrange(1 << bits))
+    crowd = best_near(town.honest, slot, bits, made_up(tries, slot), PREFIX_MEMBERS * prefixes)
+    town.join(crowd, addresses(prefixes, PREFIX_MEMBERS, net=60 + len(town.prefixes) - len(town.honest)))
+    town.settle()
+    found = []
+    for town.today in range(came, came + min_age_days + 2):
+        now = placement(town, min_age_days)
+        found.append(Seats(*(len(town.admitted & {*some}) for some in (now.ranking(slot), now.owners(slot)))))
+    return found
+
+
+def owned_by_word(town: Town, tries: int, min_age_days: int) -> Seats:
+    """Return what an attacker gets of one slot on the day on which five identities come, two in a /24, and admit others
+    that nobody reached.
+
+    It makes so many identities for each part, and grinds: two that weigh much for the slot and whose points lie near
+    each other; five near these points; and /24s that it does not have, of which two of the five count the members.
+    """
+    bits = slot_bits_for(len(town.honest))
+    slot = Slot(town.rng.randrange(1 << bits))
+    heavy = best_near(town.honest, slot, bits, made_up(tries, slot), NEAREST - 2)
+    chosen = min(combinations(heavy, 2), key=_apart)
+    points = [attest_point(each) for each in chosen]
+    pool = sorted(made_up(tries, "liars"), key=lambda each: max(distance(each, point) for point in points))
+    town.join(liars := pool[:NEAR_NAMES], addresses(3, PREFIX_MEMBERS, net=60))
+    town.settle()
+    claimed = (host for host in addresses(250 * 250, net=77) if _count_of(town, host, liars) >= BLOCK_NAMES)
+    town.join(chosen, list(islice(claimed, 2)), are_reached=False)
+    town.settle()
+    now = placement(town, min_age_days)
+    return Seats(*(len(town.admitted & {*some}) for some in (now.ranking(slot), now.owners(slot))))
+
+
+def _apart(pair: tuple[NodeId, NodeId]) -> int:
+    return distance(attest_point(pair[0]), attest_point(pair[1]))
+
+
+def _count_of(town: Town, host: str, liars: list[NodeId]) -> int:
+    block = AddressPolicy().subnet(host) or b""
+    return len({*liars} & {*town.admission.nearest_members(block, V4, BLOCK_ATTESTERS)})
 
 
 def best_near(honest: Iterable[NodeId], slot: Slot, bits: int, pool: list[NodeId], count: int) -> list[NodeId]:

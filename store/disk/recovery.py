@@ -7,6 +7,7 @@ Belongs to the store's writer thread.
 
 import logging
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -99,19 +100,43 @@ def _misfit(catalog: Catalog, segments: Segments) -> str:
     return f"segments {missing} are missing" if missing else ""
 
 
+class _Read(NamedTuple):
+    """What an index learns from a frame: records, grants, or that a key range was dropped, and on which day."""
+
+    rows: list[CatalogRow]
+    grants: list[SignedGrant]
+    dropped: tuple[bytes, bytes, int] | None
+
+    @classmethod
+    def of(cls, frame: Frame) -> "_Read":
+        """Decode a frame; raises ValueError or LookupError for what a program wrote wrong under a right checksum."""
+        match frame.type:
+            case FrameType.DROP:
+                return cls([], [], msgspec.msgpack.decode(frame.head, type=tuple[bytes, bytes, int]))
+            case FrameType.GRANTS | FrameType.WEAK_GRANTS:
+                bodies = msgspec.msgpack.decode(frame.head, type=list[bytes])
+                return cls([], [decode_grant(body) for body in bodies], None)
+            case _:
+                return cls(rows_of(frame), [], None)
+
+
 def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
     rows: dict[tuple[int, bytes], CatalogRow] = {}
     for frame in frames:
-        if frame.type == FrameType.DROP:
+        try:
+            read = _Read.of(frame)
+        except (ValueError, LookupError) as error:
+            where = (frame.type.name, frame.place.segment, frame.place.offset)
+            log.warning("frame passed over type=%s segment=%d offset=%d reason=%s", *where, error)
+            continue
+        if read.dropped is not None:
             _put(catalog, list(rows.values()))
             rows = {}
-            _drop(catalog, frame)
-            continue
-        if frame.type in (FrameType.GRANTS, FrameType.WEAK_GRANTS):
+            _drop(catalog, *read.dropped)
+        if read.grants:
             with catalog.transaction():
-                list_grants(catalog, frame.type, _grants_of(frame), frame.place.segment)
-            continue
-        for row in rows_of(frame):
+                list_grants(catalog, frame.type, read.grants, frame.place.segment)
+        for row in read.rows:
             other = rows.get((row.kind, row.id))
             if other is None or _follows(row.version, row.key, other):
                 rows[row.kind, row.id] = row
@@ -126,8 +151,7 @@ def _put(catalog: Catalog, rows: Sequence[CatalogRow]) -> None:
             catalog.put([r for r, _ in pairs], [o for _, o in pairs])
 
 
-def _drop(catalog: Catalog, frame: Frame) -> None:
-    first, last, day = msgspec.msgpack.decode(frame.head, type=tuple[bytes, bytes, int])
+def _drop(catalog: Catalog, first: bytes, last: bytes, day: int) -> None:
     rows = catalog.inside(first, last)
     with catalog.transaction():
         catalog.remove(rows, day)
@@ -136,10 +160,6 @@ def _drop(catalog: Catalog, frame: Frame) -> None:
 def _follows(version: ShortVersion, key: bytes, before: CatalogRow) -> bool:
     """Whether a frame's version replaces one that was written before it: a version at another key was let in then."""
     return version > before.version or (version == before.version and key != before.key)
-
-
-def _grants_of(frame: Frame) -> list[SignedGrant]:
-    return [decode_grant(body) for body in msgspec.msgpack.decode(frame.head, type=list[bytes])]
 
 
 def _covered(catalog: Catalog) -> tuple[int, int]:

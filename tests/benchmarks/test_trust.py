@@ -5,11 +5,22 @@ from itertools import combinations
 import pytest
 
 from benchmarks.trust import flooder, price
-from benchmarks.trust.shares import addresses, days_to_own, made_up, placement, share_in
+from benchmarks.trust.shares import (
+    MAJORITY,
+    Seats,
+    addresses,
+    crowd_near_a_slot,
+    days_to_own,
+    made_up,
+    owned_by_word,
+    placement,
+    share_in,
+)
 from benchmarks.trust.theory import at_least
 from benchmarks.trust.town import Town
 from dht import Identity
 from dht.admission.neighbourhood import SMALL_NETWORK
+from dht.ownership.failure_domains import YOUNG_MOST
 from dht.wire.packets import decode_packet, is_from
 
 HONEST = SMALL_NETWORK + 20
@@ -42,6 +53,17 @@ def test_newcomers_are_young_at_first_and_two_of_two_prefixes_own_a_slot_when_th
     assert [3.0, 5.0] in days
     assert days_to_own(town, 3_000, 1, (2,)) != [3.0], "one prefix has one owner"
     assert len(placement(town, 1).owners(0)) == 3  # type: ignore[arg-type]
+
+
+def test_a_crowd_near_one_slot_gets_one_owner_and_four_candidates_until_it_is_old() -> None:
+    *young, old = crowd_near_a_slot(Town(HONEST, 4), 3_000, 3, 2)
+    assert young == [Seats(YOUNG_MOST, 1)] * 3
+    assert old.candidates > YOUNG_MOST and old.owners >= MAJORITY, "patience is all that it takes"
+
+
+def test_five_liars_are_believed_that_two_whom_nobody_reached_are_old_and_own_a_slot() -> None:
+    """A stated risk (PROTOCOL.md, 1), in which an age and a quota a day are no hindrance; who mends it, mends this."""
+    assert owned_by_word(Town(HONEST, 1), 5_000, 7).owners >= MAJORITY
 
 
 def test_each_datagram_of_the_flood_is_of_a_key_of_its_own_and_proves_it() -> None:

@@ -34,92 +34,11 @@ from dht import (
     Strategy,
     StrategyHistory,
 )
-from dht.messages import (
-    Claim,
-    Done,
-    GetStrategy,
-    LeaseRelease,
-    LeaseReply,
-    LeaseRequest,
-    StrategyChain,
-    StrategyDigest,
-    Vote,
-)
-from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, ProbeReply
+from dht.messages import Done, GetStrategy
 from dht.transport.transport import PeerRefused, Route
-from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
-from node.crawling.slot_levels import SlotDigest, SlotDigests
-from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
-from node.delegation.fetch_order import FetchAnswer, FetchOrder
-from node.jobs.explain import AskAbout, ToldAbout
-from node.jobs.seed_publisher import HandSeeds, SeedsTaken
-from node.jobs.sitemap_listing import AskListed, ToldListed
-from store.record.range_reconciliation import FORM, Range, RangeMode
-from store.record.record import Kind
-from store.replication.messages import (
-    AskGrants,
-    FetchRecords,
-    FetchReply,
-    GrantsReply,
-    PutPackage,
-    PutReply,
-    ReconcileReply,
-    ReconcileStep,
-    RefusedRecord,
-    SlotReport,
-    SlotReportReply,
-    SlotState,
-    Wanted,
-    Writing,
-)
+from tests.kept_corpus import REMEDY, kept_bad, kept_examples
+from tests.wire_examples import example
 
-ID, HASH = b"i" * 20, b"h" * 32
-FETCH, FETCHED = (
-    FetchOrder("http://a.example/ü", (("if-none-match", "x"),), 1000),
-    FetchAnswer(200, (("a", "b"),), b"body", False, 0.5, "9.9.9.9", ""),
-)
-HIT = HitRow(ID, ID, HASH, b"d" * 16, 1.5, ((1, 0, 0, 2),), (1, 2, 3, 4), 7)
-RANGE = Range(b"\xff" * 42, RangeMode.FINGERPRINT, HASH, ())
-MESSAGES: list[Message] = [
-    Done(),
-    GetStrategy(3),
-    StrategyChain((b"{}", b"x")),
-    LeaseRequest(8, (Claim(1, 2, b"12345678", True),)),
-    LeaseReply((Vote(1, False, 9, ID), Vote(2, False, 9, ID, company=((ID, ID), (b"",))))),
-    LeaseRelease(8, ((1, 2),)),
-    PutPackage(b"package"),
-    PutReply((RefusedRecord(0, "why ü"),)),
-    FetchRecords((Wanted(Kind.VISIT, ID, ID),), True),
-    FetchReply(b"package", (1,), (2,)),
-    ReconcileStep(20_000, (RANGE,), FORM),
-    ReconcileReply((RANGE,), FORM),
-    AskGrants((Writing(ID, ID, 1, 2),)),
-    GrantsReply(()),
-    SlotReport(8, (1, 2)),
-    SlotReportReply((SlotState(1, 2, 3, HASH, True),)),
-    AskStatistics(1, 8, (1, 2), "query ü", "en", "site", ("word",)),
-    StatisticsAnswer((1,), (5,), ((1, 2, 3, 4),), (HASH,), ((1,),), Agreement(3, b"o" * 8, (7,), (1,), True), ((1,),)),
-    AskBest(1, 1, 8, (1,), "query", 10, (1, 2, 3, 4), (3,), 10, 100),
-    BestAnswer((1,), (2,), (HIT,), True, 0.0),
-    FETCH,
-    FETCHED,
-    PollOrders(3),
-    OrderBatch((Order(1, FETCH),), 0.0),
-    OrderDone(1, FETCHED),
-    OrderTaken(),
-    HandSeeds((("http://a.example/ü", 2),), (("*.a.example", True),)),
-    AskAbout("http://a.example/ü"),
-    AskListed("http://a.example/ü"),
-    ToldListed(("http://a.example/ü",)),
-    ToldAbout(2, 7, 1.5, True, 3, "unreachable", 10.0, "guard", "paused", True),
-    SeedsTaken(),
-    StrategyDigest(3, HASH),
-    ProbeMe(4, 8091, 8092, (b"abcd",)),
-    Probe(ID, "9.9.9.9", 8091, 8092),
-    ProbeReply(True, False, "9.9.9.9"),
-    AreYouThere(),
-    SlotDigests(8, 1.5, 0, (SlotDigest(1, b"f" * 16, b"", 5, (1, 2, 3, 4)),)),
-]
 LIAR = Identity(b"\7" * 32)
 
 
@@ -131,6 +50,9 @@ def subclasses(kind: type[Message]) -> Iterator[type[Message]]:
 
 
 KINDS = sorted(set(subclasses(Message)), key=lambda kind: kind.__name__)
+BY_NAME = {kind.__name__: kind for kind in KINDS}
+KEPT = kept_examples("messages")
+MADE = {kind.__name__: msgspec.msgpack.encode(example(kind)) for kind in KINDS}
 EVIL = [b"\xff", 1 << 63, -1, math.nan, math.inf, None, [], {}, "\x00", b"x" * 9000, [[[]]], [b""] * 70_000]
 
 
@@ -206,20 +128,33 @@ def both_ways(kind: type[Message], body: bytes) -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda m: type(m).__name__)
-def test_nesting_bad_text_and_bad_numbers(message: Message) -> None:
-    good = msgspec.msgpack.encode(message)
-    fields: list[Any] = msgspec.msgpack.decode(good)
-    both_ways(type(message), b"\x91" * 200_000)
-    both_ways(type(message), b"\xdc\xff\xff")
-    both_ways(type(message), good + b"\x00")
+def test_of_every_message_an_example_is_kept_that_is_read_today() -> None:
+    assert sorted(BY_NAME.keys() - KEPT.keys()) == [], REMEDY
+    for name, data in KEPT.items():
+        msgspec.msgpack.decode(data, type=BY_NAME[name])
+
+
+@pytest.mark.parametrize("name", sorted(BY_NAME))
+def test_nesting_bad_text_and_bad_numbers(name: str) -> None:
+    """In what is kept, and in the fields that came after it was."""
+    kind, kept, made = BY_NAME[name], *(msgspec.msgpack.decode(each[name]) for each in (KEPT, MADE))
+    fields: list[Any] = [*kept, *made[len(kept) :]]
+    good = msgspec.msgpack.encode(fields)
+    both_ways(kind, b"\x91" * 200_000)
+    both_ways(kind, b"\xdc\xff\xff")
+    both_ways(kind, good + b"\x00")
     for n in range(len(fields)):
         for value in EVIL:
-            both_ways(type(message), msgspec.msgpack.encode([*fields[:n], value, *fields[n + 1 :]]))
+            both_ways(kind, msgspec.msgpack.encode([*fields[:n], value, *fields[n + 1 :]]))
         head = b"".join(msgspec.msgpack.encode(f) for f in fields[:n])
         for raw in (b"\xa2\xff\xfe", b"\x91" * 100_000, b"\xdd\xff\xff\xff\xff", b"\xcb" + struct.pack(">d", math.nan)):
-            both_ways(type(message), bytes([0x90 + len(fields)]) + head + raw)
-    both_ways(type(message), bytes([0x91 + len(fields)]) + good[1:] + b"\x91" * 100_000)
+            both_ways(kind, bytes([0x90 + len(fields)]) + head + raw)
+    both_ways(kind, bytes([0x91 + len(fields)]) + good[1:] + b"\x91" * 100_000)
+
+
+@pytest.mark.parametrize("name", kept_bad("messages"))
+def test_a_kept_bad_message_is_refused_or_taken_for_what_it_is(name: str) -> None:
+    both_ways(BY_NAME[name.partition("-")[0]], kept_bad("messages")[name])
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
@@ -229,13 +164,14 @@ def test_any_fields_of_any_message_of_any_package(kind: type[Message]) -> None:
         both_ways(kind, msgspec.msgpack.encode([rng.choice(EVIL[:-1]) for _ in range(rng.randrange(9))]))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(st.sampled_from(MESSAGES), st.data())
-def test_bent_messages(message: Message, draw: st.DataObject) -> None:
-    bent = bytearray(msgspec.msgpack.encode(message))
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(st.sampled_from(sorted(BY_NAME)), st.sampled_from((KEPT, MADE)), st.data())
+def test_bent_messages(name: str, seeds: dict[str, bytes], draw: st.DataObject) -> None:
+    bent = bytearray(seeds[name])
     for _ in range(draw.draw(st.integers(1, 5))):
         bent[draw.draw(st.integers(0, len(bent) - 1))] ^= draw.draw(st.integers(1, 255))
-    both_ways(type(message), bytes(bent[: draw.draw(st.integers(0, len(bent)))] if draw.draw(st.booleans()) else bent))
+    cut = draw.draw(st.integers(0, len(bent))) if draw.draw(st.booleans()) else len(bent)
+    both_ways(BY_NAME[name], bytes(bent[:cut]))
 
 
 def test_a_message_that_nobody_serves_is_refused() -> None:

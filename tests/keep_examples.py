@@ -1,0 +1,14 @@
+"""Writes the examples that the fuzzers' corpus lacks: `python -m tests.keep_examples`, in the folder of the project.
+
+What is kept is never changed: who removes a form that older nodes send, or older disks hold, breaks these.
+"""
+
+from tests.dht.attacks import test_fuzzed_messages as messages
+from tests.dht.attacks import test_fuzzed_packets as packets
+from tests.kept_corpus import keep
+from tests.store.disk import test_fuzzed_segments as segments
+
+if __name__ == "__main__":
+    for what, made in (("messages", messages.MADE), ("packets", packets.FLOWN), ("segments", segments.MADE)):
+        for name, data in made.items():
+            keep(what, name, data)
