@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import index_corpus as corpus
 import pytest
+from brute_force import brute_force, forward
 from index_network import QueryNode, World, loop_clock
 from msgspec import structs
 
@@ -17,9 +18,7 @@ from index.config import IndexConfig
 from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
-from index.search.oracle import SearchOracle
 from index.shard.messages import BestAnswer
-from index.text.forward_index import forward_of
 from index.text.tags import type_of
 
 TINY = {"first_depth": 8, "max_depth": 4096}  # so that bounds and deeper rounds decide
@@ -46,7 +45,7 @@ async def make_world() -> AsyncIterator[Make]:
 
 
 async def check(world: World, queries: list[str], limit: int = 10, is_by_date: bool = False) -> None:
-    brute = SearchOracle(list(world.store.values()), signature, world.nodes[0].local.plan.now)
+    brute = brute_force(tuple(world.store.values()), signature, world.nodes[0].local.plan.now)
     for query in queries:
         wanted = brute.search(query, is_by_date=is_by_date)
         for node in world.nodes:
@@ -123,7 +122,7 @@ async def test_pages_by_date_go_on_where_the_last_one_ended(make_world: Make) ->
     rng = random.Random(44)
     world = make_world(rng, 3, 2, config("tantivy", **TINY))
     await world.put([replace(each, **_dated(rng)) for each in corpus.web(rng, 60)])
-    wanted = SearchOracle(list(world.store.values()), signature).search("run OR the", is_by_date=True)
+    wanted = brute_force(tuple(world.store.values()), signature).search("run OR the", is_by_date=True)
     got: list[str] = []
     cursor: str | None = ""
     while cursor is not None:
@@ -147,7 +146,7 @@ async def test_a_peer_that_makes_its_pages_newer_is_found_out(make_world: Make) 
         return structs.replace(answer, hits=tuple(structs.replace(hit, day=47_000) for hit in answer.hits[:1]))
 
     world.network.lies[liar.id] = newer
-    brute = SearchOracle(list(world.store.values()), signature)
+    brute = brute_force(tuple(world.store.values()), signature)
     for query in corpus.QUERIES:
         wanted = [hit.text.url for hit in brute.search(query, is_by_date=True).hits[:10]]
         for asker in others:
@@ -161,7 +160,7 @@ async def test_pages_together_give_the_whole_order_without_copies(make_world: Ma
     rng = random.Random(seed)
     world = make_world(rng, 4, 2, config("tantivy", **TINY))
     await world.put(corpus.web(rng, 60))
-    wanted = SearchOracle(list(world.store.values()), signature).search("the OR run OR 北京大学")
+    wanted = brute_force(tuple(world.store.values()), signature).search("the OR run OR 北京大学")
     got: list[dict[str, Any]] = []
     cursor: str | None = ""
     while cursor is not None:
@@ -190,7 +189,7 @@ async def test_copies_are_named_under_the_first(make_world: Make) -> None:
     rng = random.Random(5)
     world = make_world(rng, 3, 2, config("memory"))
     await world.put(corpus.web(rng, 80))
-    hits = SearchOracle(list(world.store.values()), signature).search("the OR run").hits
+    hits = brute_force(tuple(world.store.values()), signature).search("the OR run").hits
     answer = await world.nodes[0].searcher.search(SearchRequest("the OR run", limit=100))
     assert [each["similar"] for each in answer["results"]] == [[t.url for t in hit.similar][:5] for hit in hits]
     assert any(each["similar"] for each in answer["results"])
@@ -200,7 +199,7 @@ async def test_narrowing_by_language_and_site_parameters(make_world: Make) -> No
     rng = random.Random(6)
     world = make_world(rng, 2, 1, config("tantivy"))
     await world.put(corpus.web(rng, 60))
-    brute = SearchOracle(list(world.store.values()), signature)
+    brute = brute_force(tuple(world.store.values()), signature)
     answer = await world.nodes[0].searcher.search(SearchRequest("run", language="en", site="a.example", limit=100))
     wanted = brute.search("run", language="en", site="a.example")
     assert [each["url"] for each in answer["results"]] == [hit.text.url for hit in wanted.hits]
@@ -279,7 +278,7 @@ async def test_where_few_hosts_have_all_matches_every_page_is_full(make_world: M
     for node in world.nodes:
         pages = await all_pages(node, "run")
         assert [len(page) for page in pages] == [10, 10, 10]
-        wanted = SearchOracle(list(world.store.values()), signature).search("run")
+        wanted = brute_force(tuple(world.store.values()), signature).search("run")
         assert [url for page in pages for url in page] == [hit.text.url for hit in wanted.hits]
 
 
@@ -293,7 +292,7 @@ async def test_few_pages_of_others_come_first_and_then_the_page_is_filled(make_w
     hosts = [[urlsplit(url).netloc for url in page] for page in pages[:3]]
     assert [page.count("big.example") for page in hosts] == [3, 9, 10]
     assert [len(page) for page in pages] == [10] * 20 + [8]
-    wanted = SearchOracle(list(world.store.values()), signature).search("run")
+    wanted = brute_force(tuple(world.store.values()), signature).search("run")
     assert [url for page in pages for url in page] == [hit.text.url for hit in wanted.hits]
 
 
@@ -305,7 +304,7 @@ async def test_facets_count_all_matches_from_every_node_as_looking_does(make_wor
     await world.put(texts)
     await world.drop(texts[:9])
     live = list(world.store.values())
-    matching = [each for each in live if matches(parse_query("run").counted, each, forward_of(each))]
+    matching = [each for each in live if matches(parse_query("run").counted, each, forward(each))]
     wanted = {
         "site": Counter(urlsplit(each.url).netloc for each in matching),
         "language": Counter(each.language for each in matching if each.language),
