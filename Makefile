@@ -3,6 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 SOAK ?= --hours 12
+SOAKED := tests/benchmarks/test_soak.py
 BENCHMARKS := overlay trust durability freshness duplicates seen traps crawl search archive store
 # Tests start hundreds of processes: none compiles again what another has, though the machine may say so.
 export PYTHONDONTWRITEBYTECODE :=
@@ -23,10 +24,12 @@ check: $(READY)
 	$(BIN)/mypy
 	$(MAKE) test
 
-prove: $(READY) # as in test, but one after the other: these measure seconds
+prove: $(READY) # as in test, but what starts processes one after the other: it measures seconds; the soak comes last
 	@beside=$$(mktemp); $(BIN)/python -m pytest -m prove -v tests/e2e tests/lab >$$beside 2>&1 & pid=$$!; \
-	nice -n 19 $(BIN)/python -m pytest -m prove -v --ignore tests/e2e --ignore tests/lab; others=$$?; \
-	wait $$pid; e2e=$$?; cat $$beside; rm -f $$beside; exit $$((others | e2e))
+	nice -n 19 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m prove -v \
+	  --ignore tests/e2e --ignore tests/lab --ignore $(SOAKED); others=$$?; \
+	$(BIN)/python -m pytest -m prove -v $(SOAKED); soaked=$$?; \
+	wait $$pid; e2e=$$?; cat $$beside; rm -f $$beside; exit $$((others | soaked | e2e))
 
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' || echo "without the peers of some benchmarks: their figures are left out"
