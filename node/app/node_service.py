@@ -22,7 +22,7 @@ from index import SearchRequest
 from node.app.answer_cache import AnswerCache
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
-from node.app.node_status import NodeStatus
+from node.app.node_status import NodeStatus, scrub_json
 from node.app.strategy_preview import StrategyPreview
 from node.archive.capture import Capture, capture_of
 from node.archive.network_reader import ArchivePart, ReadBounds
@@ -151,6 +151,10 @@ class NodeService:
 
     def leave(self, *, at_once: bool, is_sure: bool) -> Json:
         return self._departure.leave(at_once=at_once, is_sure=is_sure)
+
+    def scrub(self) -> Json:
+        self._core.store.replicator.scrub_now()
+        return scrub_json(self._core.store.records.scrub.status())
 
     async def publish_strategy(self, document: bytes) -> Json:
         # Only the next version is taken from people; older ones and forks come from peers, who prove that they were

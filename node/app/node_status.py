@@ -71,7 +71,7 @@ class NodeStatus:
             "warnings": list(self.warnings()),
             "faults": list(map(_fault_json, self._core.faults.present())),
             "disk": self._disk(),
-            "scrub": _scrub_json(self._core.store.records.scrub.status()),
+            "scrub": scrub_json(self._core.store.records.scrub.status()),
         }
 
     def peers(self) -> list[Json]:
@@ -234,7 +234,7 @@ class NodeStatus:
         }
 
 
-def _scrub_json(scrub: ScrubStatus) -> Json:
+def scrub_json(scrub: ScrubStatus) -> Json:
     """Say how far the reading through of the disk is, and what was damaged; times are Unix seconds, 0 for never."""
     return {
         "begun_at": int(scrub.begun_at),
@@ -244,6 +244,12 @@ def _scrub_json(scrub: ScrubStatus) -> Json:
         "found_before": scrub.found_before,
         "lost": scrub.lost,
         "healed": scrub.healed,
+        "read_records": scrub.read_records,
+        "asked_at": int(scrub.asked_at),
+        "read_at": int(scrub.read_at),
+        "damaged": scrub.damaged,
+        "came_back": scrub.came_back,
+        "open": scrub.open,
     }
 
 

@@ -101,5 +101,10 @@ class Service(Protocol):
         """Begin to leave the network for good, handing everything over, or `at_once` where the operator `is_sure`; say
         how far it is: {state: here | leaving | gone, slots, documents, at_risk, silent}. Raises NobodyElse."""
 
+    def scrub(self) -> Json:
+        """Have all that lies on this node's disk read at once, unless that goes on already; say how far it is, as
+        /api/v1/status does: {begun_at, share, ended_at, found, found_before, lost, healed, read_records, asked_at,
+        read_at, damaged, came_back, open}."""
+
     async def publish_strategy(self, document: bytes) -> Json:
         """Verify a signed strategy document, adopt it and spread it; raises BadStrategy."""

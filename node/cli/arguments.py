@@ -120,6 +120,8 @@ def _add_setup(verbs: Verbs) -> None:
     store = _family(verbs, "store", "what a node keeps on its disk")
     about = "read all that a stopped node keeps, and say what is wrong"
     _place(_verb(store, "verify", "store:verify", about, "dse-node store verify"), json=True)
+    about = "have a running node read all that it keeps at once, and fetch from others what is damaged"
+    _place(_verb(store, "scrub", "store:scrub", about, "dse-node store scrub"), url=True, json=True)
     paths = _verb(verbs, "paths", "setup:paths", "print where a node keeps what")
     paths.add_argument("--keys", action="store_true", help="print every key of config.toml with default and reason")
     _place(paths, json=True)

@@ -157,6 +157,8 @@ def _scrub(scrub: Json) -> str:
     if not day(number(scrub, "begun_at")):
         return ""
     line = f"{min(1.0, max(0.0, number(scrub, 'share'))):.0%} read since {day(number(scrub, 'begun_at'))}"
+    if day(number(scrub, "asked_at")):
+        line += ", as asked" if day(number(scrub, "read_at")) else ", at once, as asked"
     if ended := day(number(scrub, "ended_at")):
         line += f", all of it before {ended}"
     if lost := count(scrub, "lost"):

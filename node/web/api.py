@@ -59,6 +59,10 @@ class LeaveRequest(msgspec.Struct, forbid_unknown_fields=True):
     sure: bool = False
 
 
+class ScrubRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/scrub, which says nothing."""
+
+
 def parameters(request: web.Request, name: str) -> Values:
     """Read a request's parameters by the route that bears the handler's name."""
     return read_parameters(route(name), list(request.query.items()))
@@ -178,6 +182,11 @@ class Api:
         """Answer POST /api/v1/leave."""
         order = await read_body(request, LeaveRequest)
         return json_response(self._service.leave(at_once=order.at_once, is_sure=order.sure))
+
+    async def scrub(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/scrub."""
+        await read_body(request, ScrubRequest)
+        return json_response(self._service.scrub())
 
     async def publish_strategy(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/strategy."""

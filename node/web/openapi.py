@@ -118,6 +118,21 @@ _DOUBT = _object(
     peer_count=_COUNT,
 )
 _REFUSED = _object("url reason", url=_TEXT, reason=_TEXT)
+_SCRUB = _object(
+    begun_at=_COUNT,
+    share=_NUMBER,
+    ended_at=_COUNT,
+    found=_COUNT,
+    found_before=_COUNT,
+    lost=_COUNT,
+    healed=_COUNT,
+    read_records=_COUNT,
+    asked_at=_COUNT,
+    read_at=_COUNT,
+    damaged=_COUNT,
+    came_back=_COUNT,
+    open=_COUNT,
+)
 _SCHEMAS: Json = {
     "Object": _ANY,
     "Problem": _object("status title detail", status=_COUNT, title=_TEXT, detail=_TEXT, position=_COUNT),
@@ -207,15 +222,7 @@ _SCHEMAS: Json = {
         ),
         strategy=_object(version=_COUNT, expires_at=_NUMBER, warnings=_list(_TEXT)),
         disk=_object(used=_COUNT, quota=_COUNT, records=_COUNT, refuses=_TEXT),
-        scrub=_object(
-            begun_at=_COUNT,
-            share=_NUMBER,
-            ended_at=_COUNT,
-            found=_COUNT,
-            found_before=_COUNT,
-            lost=_COUNT,
-            healed=_COUNT,
-        ),
+        scrub=_SCRUB,
         faults=_list(_object(site=_TEXT, cause=_TEXT, since=_NUMBER, what_stops=_TEXT, remedy=_TEXT)),
     ),
     "Peers": _object("peers", peers=_list(_ANY)),
@@ -289,6 +296,8 @@ _SCHEMAS: Json = {
         known={"type": ["object", "null"]},
         crawler={"type": ["object", "null"]},
     ),
+    "Scrub": _SCRUB,
+    "Scrubbing": _object(),
     "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
     "Leave": _object(at_once=_FLAG, sure=_FLAG),
     "Departure": _object(

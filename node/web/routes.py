@@ -163,6 +163,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
     _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
     _post("/leave", "leave", "Leave the network for good; ask again for how far it is", "Departure", "Leave"),
+    _post("/scrub", "scrub", "Read all that lies on this node's disk at once, and heal it", "Scrub", "Scrubbing"),
     _post("/strategy", "publish_strategy", "Adopt a signed strategy document and spread it"),
     HttpRoute(
         "GET", "/cdx", "cdx", "Which versions of which pages there are, as CDX servers say it", TEXT, "", "", _CDX

@@ -16,7 +16,7 @@ from store.disk.compaction import Compaction
 from store.disk.ledger import Ledger
 from store.disk.recovery import rows_of
 from store.disk.row_table import CatalogRow
-from store.disk.scrub_pace import SHORTEST_REST_S, STEP_BYTES, ScrubPass, is_over, next_pass, rest_s
+from store.disk.scrub_pace import SHORTEST_REST_S, STEP_BYTES, ScrubPass, asked_pass, is_over, next_pass, rest_s
 from store.disk.segments import MAGIC, Frame, Segments
 from store.disk.unreadable_records import MOST, UnreadableRecords
 
@@ -34,6 +34,12 @@ class ScrubStatus(NamedTuple):
     found_before: int
     lost: int  # records that turned out damaged since the start, whoever met them
     healed: int  # those of them that came back from other owners
+    read_records: int  # in this pass, former versions included
+    asked_at: float  # when an operator asked for this pass, 0.0 where nobody did
+    read_at: float  # when a pass that was asked for had read everything, 0.0 before
+    damaged: int  # records that turned out damaged since this pass was asked for, or since the start if that was later
+    came_back: int  # those of them that came back from other owners
+    open: int  # records in doubt, or waiting for other owners
 
 
 class ScrubFinding(NamedTuple):
@@ -41,6 +47,7 @@ class ScrubFinding(NamedTuple):
 
     end: int  # up to here it was read
     damaged_bytes: int
+    record_count: int
     doubted: list[CatalogRow]
 
 
@@ -60,6 +67,16 @@ class Scrub:
         self._read, self._write = read, write
         note = ledger.catalog.note(NOTE)
         self._pass = _pass.decode(note) if isinstance(note, bytes) else ScrubPass(0.0)
+        self._lost_before = self._healed_before = 0  # when a pass was asked for
+
+    def ask(self, now: float) -> bool:
+        """Have everything read at once, at the bound; return False where that goes on already. A restart forgets a pass
+        of which nothing was read yet."""
+        if self._pass.hurries:
+            return False
+        self._pass = asked_pass(self._pass, now)
+        self._lost_before, self._healed_before = self._unreadable.lost_count, self._unreadable.healed_count
+        return True
 
     async def step(self, period_s: float, now: float) -> float:
         """Read some more where that is due and return the seconds to rest. Raises MachineRefuses or StoreCorrupt."""
@@ -70,12 +87,14 @@ class Scrub:
         if is_over(state, left, period_s, now):
             state = next_pass(state, now)
             self._pass, left = state, self._left_bytes()
+        if state.hurries and not left:
+            state = msgspec.structs.replace(state, read_at=now)
         self._pass = state
         if len(self._unreadable) > MOST // 2:
             return SHORTEST_REST_S  # what was found is judged first
         if rest := rest_s(state, left, period_s, now):
             return rest
-        await self._inspect()
+        await self._inspect(now)
         return max(SHORTEST_REST_S, rest_s(self._pass, self._left_bytes(), period_s, now))
 
     def status(self) -> ScrubStatus:
@@ -83,7 +102,11 @@ class Scrub:
         state, left = self._pass, self._left_bytes()
         share = state.read_bytes / max(1, state.read_bytes + left)
         lost, healed = self._unreadable.lost_count, self._unreadable.healed_count
-        return ScrubStatus(state.begun_at, share, state.ended_at, state.found, state.found_before, lost, healed)
+        return ScrubStatus(
+            state.begun_at, share, state.ended_at, state.found, state.found_before, lost, healed,
+            state.read_records, state.asked_at, state.read_at,
+            lost - self._lost_before, healed - self._healed_before, len(self._unreadable),
+        )  # fmt: skip
 
     def _left_bytes(self) -> int:
         segments, state = self._ledger.segments, self._pass
@@ -91,7 +114,7 @@ class Scrub:
         whole = sum(end_of(segments, n) for n in ahead)
         return max(0, whole - (state.offset if ahead and ahead[0] == state.segment else 0))
 
-    async def _inspect(self) -> None:
+    async def _inspect(self, now: float) -> None:
         segments, state = self._ledger.segments, self._pass
         segment, offset = state.segment, state.offset
         if segment not in segments.numbers or offset >= end_of(segments, segment):
@@ -99,13 +122,18 @@ class Scrub:
         if not segment:
             return
         found = await self._read(lambda catalog: inspect(segments, catalog, segment, offset))
+        if state is not self._pass:
+            return  # another pass was asked for meanwhile, which reads this again
         self._pass = done = msgspec.structs.replace(
             state,
             segment=segment,
             offset=found.end,
             read_bytes=state.read_bytes + found.end - offset,
             found=state.found + len(found.doubted),
+            read_records=state.read_records + found.record_count,
         )
+        if done.hurries and not self._left_bytes():
+            self._pass = done = msgspec.structs.replace(done, read_at=now)
         self._unreadable.doubt_all(found.doubted)
         await self._write(lambda: self._note(done, segment if found.damaged_bytes else 0))
 
@@ -135,7 +163,7 @@ def inspect(segments: Segments, catalog: CatalogReader, segment: int, offset: in
             end = frame.place.end
             break
     doubted = _misled(catalog, segment, offset, end, held)
-    return ScrubFinding(end, max(0, end - offset - sound), doubted)
+    return ScrubFinding(end, max(0, end - offset - sound), len(held), doubted)
 
 
 def _held(frame: Frame) -> list[CatalogRow]:

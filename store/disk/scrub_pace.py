@@ -1,7 +1,8 @@
 """When the next bytes of a scrub are due: evenly over its period, gently, and never faster than a bound.
 
 Pure: `now` is Unix time. A pass reads every segment once, the oldest first, and what is written meanwhile, too. When
-its period is over and all is read the next one begins.
+its period is over and all is read the next one begins. A pass that was asked for reads at the bound all that lies here,
+and spreads what is written later over the rest of its period.
 """
 
 import msgspec
@@ -23,6 +24,14 @@ class ScrubPass(msgspec.Struct, frozen=True, array_like=True):
     found: int = 0  # records that turned out damaged
     ended_at: float = 0.0  # when the pass before ended, 0.0 where there was none
     found_before: int = 0  # by it
+    read_records: int = 0  # former versions included
+    asked_at: float = 0.0  # when an operator asked for this pass, 0.0 where its turn had come
+    read_at: float = 0.0  # when a pass that was asked for had read everything, 0.0 before
+
+    @property
+    def hurries(self) -> bool:
+        """Whether it was asked for and has not read everything yet."""
+        return self.asked_at > 0.0 and not self.read_at
 
 
 def period_of(node_id: bytes) -> float:
@@ -33,6 +42,8 @@ def period_of(node_id: bytes) -> float:
 
 def rest_s(state: ScrubPass, left_bytes: int, period_s: float, now: float) -> float:
     """Return in how many seconds the next step is due, 0.0 for now."""
+    if state.hurries and left_bytes:
+        return 0.0
     elapsed = min(1.0, max(0.0, (now - state.begun_at) / period_s))
     whole = state.read_bytes + left_bytes
     if left_bytes and (elapsed >= 1.0 or state.read_bytes < whole * elapsed):
@@ -44,6 +55,13 @@ def rest_s(state: ScrubPass, left_bytes: int, period_s: float, now: float) -> fl
 def is_over(state: ScrubPass, left_bytes: int, period_s: float, now: float) -> bool:
     """Tell whether a pass has read everything and its period is over."""
     return not left_bytes and now >= state.begun_at + period_s
+
+
+def asked_pass(state: ScrubPass, now: float) -> ScrubPass:
+    """Return the pass to go on with after an operator asked for one: a new one, unless such a pass is under way."""
+    if state.hurries:
+        return state
+    return ScrubPass(now, ended_at=state.ended_at, found_before=state.found_before, asked_at=now)
 
 
 def next_pass(state: ScrubPass, now: float) -> ScrubPass:

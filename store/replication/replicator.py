@@ -9,13 +9,14 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 
 from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.disk.scrub_pace import period_of
+from store.disk.scrub_pace import SHORTEST_REST_S, period_of
 from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
@@ -85,6 +86,7 @@ class Replicator:
         whatever that says will do. `audit` is all of a node's."""
         self._config, self._store, self._overlay, self._clock = config, store, overlay, clock
         self._swept_on = store.today  # whatever a restart forgets is found the next day
+        self._scrub_asked = asyncio.Event()
         self._handoff = handoff = HintedHandoff(store, config)
         self._check = check = RecordCheck(rules or NoBodyRules(), places, store.denial)
         proofs = ProofThread()
@@ -153,6 +155,11 @@ class Replicator:
             tasks.create_task(self._try_again(), name="store-try-again")
             tasks.create_task(self._shard_mover.run(), name="store-mover")
             tasks.create_task(self._reader.record_audit.line.run(), name="store-record-audit")
+
+    def scrub_now(self) -> None:
+        """Read all that lies on the disk at once, at a bounded pace; asked again meanwhile, it goes on as it is."""
+        if self._store.scrub.ask(self._clock().wall):
+            self._scrub_asked.set()
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.
@@ -273,7 +280,11 @@ class Replicator:
             except MachineRefuses as error:
                 rest_s = TRY_AGAIN_S
                 log.debug("store not read through reason=%s", error)
-            await asyncio.sleep(rest_s)
+            await asyncio.sleep(SHORTEST_REST_S)  # whoever asks again and again does not hurry it
+            with suppress(TimeoutError):
+                async with asyncio.timeout(rest_s - SHORTEST_REST_S):
+                    await self._scrub_asked.wait()
+            self._scrub_asked.clear()
 
     async def _tend(self) -> None:
         while True:

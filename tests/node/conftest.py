@@ -98,6 +98,8 @@ class FakeService:
     unread: bool = False  # that a part of the archive is
     unread_slot: int | None = 7
     fails_at: int = 0  # which reading of the archive ends with an error
+    scrubs: int = 0  # begun
+    scrubbed: int = 0  # looks at it since
     most_pages: int = 1000  # in one reading of it
     brought: list[tuple[str, list[str], bool, bool]] = field(default_factory=list)
     takes_in_vain: int = 0  # how often pages that are brought are not taken yet
@@ -168,6 +170,7 @@ class FakeService:
             },
             "strategy": {"version": 3, "expires_at": 1_827_000_000, "warnings": ["the next version is 3 days late"]},
             "disk": {"used": 512_000_000, "quota": 10_000_000_000},
+            "scrub": self.look_at_scrub(),
             "new_field": [1, 2, 3],
         }
 
@@ -301,6 +304,26 @@ class FakeService:
         state = ("here", "leaving", "leaving", "gone")[self.left]
         silent = ["ab" * 20] if self.left == 1 else []
         return {"state": state, "slots": 3 - self.left, "documents": 1204, "at_risk": 7 * at_once, "silent": silent}
+
+    def scrub(self) -> Json:
+        """Asked again it goes on as it is."""
+        self.scrubs += self.scrubs == 0
+        return self.scrub_state()
+
+    def look_at_scrub(self) -> Json:
+        """Every look finds it further, once it was begun."""
+        self.scrubbed += self.scrubs > 0
+        return self.scrub_state()
+
+    def scrub_state(self) -> Json:
+        share, is_read, is_healed = min(1.0, self.scrubbed / 2), self.scrubbed > 1, self.scrubbed > 2
+        figures = {"read_records": 1000 * self.scrubbed, "damaged": 3 * is_read, "came_back": 3 * is_healed}
+        instants = {
+            "begun_at": 1_700_000_000,
+            "asked_at": self.scrubs * 1_700_000_000,
+            "read_at": 1_700_000_600 * is_read,
+        }
+        return {"share": share, "open": 3 * (is_read and not is_healed), **figures, **instants}
 
     async def publish_strategy(self, document: bytes) -> Json:
         if b"signatures" not in document:

@@ -1,12 +1,19 @@
-"""Does the verbs about what one node keeps: store verify."""
+"""Does the verbs about what one node keeps: store verify, store scrub."""
 
+import time
 from argparse import Namespace
 from dataclasses import asdict
+from typing import Any
 
 from node.cli.commands.output import print_facts, print_json
-from node.cli.commands.target_node import data_dir
+from node.cli.commands.target_node import client, data_dir
+from node.cli.http_client import HttpClient
 from node.views.status import size
 from store import StoreReport, check_store
+
+Json = dict[str, Any]
+LOOK_EVERY_S = 1.0
+PATIENT_S = 60.0  # what is damaged comes back within seconds where other owners have it and are there
 
 
 def verify(arguments: Namespace) -> int:
@@ -20,6 +27,45 @@ def verify(arguments: Namespace) -> int:
     else:
         _print(report)
     return 1 if report.flaws else 0
+
+
+def scrub(arguments: Namespace) -> int:
+    """Have the running node read all that it keeps at once, saying how far it is; return 1 where anything was damaged
+    and has not come back. Whoever ends this verb does not end the reading."""
+    node = client(arguments, needs_token=True)
+    body, before = node.post("/api/v1/scrub", {}), ""
+    while not body["read_at"]:
+        if (line := f"{body['share']:.0%} read, {body['read_records']:,} records") != before and not arguments.json:
+            print(line, flush=True)
+            before = line
+        time.sleep(LOOK_EVERY_S)
+        body = node.get("/api/v1/status")["scrub"]
+    body = _healed(node, body)
+    if arguments.json:
+        print_json(body)
+    else:
+        print(_outcome(body))
+    return 1 if body["open"] or body["came_back"] < body["damaged"] else 0
+
+
+def _healed(node: HttpClient, body: Json) -> Json:
+    """Wait for what is damaged to come back, as long as something does."""
+    left, waited_s = body["open"], 0.0
+    while left and waited_s < PATIENT_S:
+        time.sleep(LOOK_EVERY_S)
+        body = node.get("/api/v1/status")["scrub"]
+        waited_s = waited_s + LOOK_EVERY_S if body["open"] >= left else 0.0
+        left = min(left, body["open"])
+    return body
+
+
+def _outcome(body: Json) -> str:
+    line = f"{body['read_records']:,} records read, former versions included; {body['damaged']:,} damaged"
+    if body["damaged"]:
+        line += f", {body['came_back']:,} of them back from other owners"
+    if body["open"]:
+        return f"{line}; {body['open']:,} are still looked for: `dse-node status` says when they are back"
+    return line
 
 
 def _print(report: StoreReport) -> None:

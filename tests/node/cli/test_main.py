@@ -522,3 +522,25 @@ def test_a_stopped_nodes_store_is_verified_and_a_running_one_is_refused(
     with data.lock():
         assert main(verify) == 1
     assert "stop that node first" in capsys.readouterr().err
+
+
+def test_a_running_node_is_scrubbed_and_what_was_damaged_is_told(
+    site: Any, home: str, token: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("node.cli.commands.store.LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr("node.cli.commands.store.PATIENT_S", -1.0)
+    scrub = ["store", "scrub", "--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    (Path(home) / "admin.token").write_text(token)
+    capsys.readouterr()
+    assert main(scrub) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "0% read, 0 records",
+        "50% read, 1,000 records",
+        "2,000 records read, former versions included; 3 damaged, 0 of them back from other owners; 3 are still looked "
+        "for: `dse-node status` says when they are back",
+    ]
+    assert main(["status", "--json", *scrub[2:]]) == 0
+    capsys.readouterr()
+    assert main(scrub) == 0
+    assert capsys.readouterr().out.endswith("3 damaged, 3 of them back from other owners\n")
+    assert main([*scrub, "--json"]) == 0 and json.loads(capsys.readouterr().out)["open"] == 0

@@ -80,6 +80,9 @@ def test_how_far_the_disk_is_read_through_is_one_line() -> None:
     assert view_of({"scrub": scrub}).scrub == "62% read since 2023-11-14"
     line = "62% read since 2023-11-14, all of it before 2023-11-14; 3 records found damaged since the start, 2 "
     assert view_of({"scrub": scrub | {"ended_at": 1_700_000_000, "lost": 3, "healed": 2}}).scrub.startswith(line)
+    asked = scrub | {"asked_at": 1_700_000_000, "read_at": 0}
+    assert view_of({"scrub": asked}).scrub == "62% read since 2023-11-14, at once, as asked"
+    assert view_of({"scrub": asked | {"read_at": 1_700_000_000}}).scrub == "62% read since 2023-11-14, as asked"
     assert view_of({"scrub": {"begun_at": 0}}).scrub == view_of({"scrub": {"share": "x"}}).scrub == ""
 
 

@@ -67,13 +67,13 @@ def test_reading_routes(site: Any) -> None:
 
 
 def test_administration_needs_the_token(site: Any, token: str) -> None:
-    for path in ("/api/v1/crawl", "/api/v1/pause", "/api/v1/strategy", "/api/v1/leave"):
+    for path in ("/api/v1/crawl", "/api/v1/pause", "/api/v1/strategy", "/api/v1/leave", "/api/v1/scrub"):
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": f"Basic {token}"}):
             reply = site.send("POST", path, b"{}", **JSON, **headers)
             assert reply.status == 401
             assert reply.headers["www-authenticate"] == "Bearer"
     assert site.service.seeds == []
-    assert not (site.service.is_paused or site.service.left)
+    assert not (site.service.is_paused or site.service.left or site.service.scrubs)
 
 
 def test_leaving_is_begun_and_asked_for_alike(site: Any, token: str) -> None:
@@ -83,6 +83,13 @@ def test_leaving_is_begun_and_asked_for_alike(site: Any, token: str) -> None:
     states = [site.send("POST", "/api/v1/leave", b"{}", **right).json["state"] for _ in range(3)]
     assert states == ["leaving", "leaving", "gone"]
     assert site.send("POST", "/api/v1/leave", b'{"now": true}', **right).status == 400
+
+
+def test_a_scrub_is_asked_for_by_an_empty_body(site: Any, token: str) -> None:
+    right = {"Authorization": f"Bearer {token}", **JSON}
+    assert [site.send("POST", "/api/v1/scrub", b"{}", **right).json["share"] for _ in range(2)] == [0.0, 0.0]
+    assert site.service.scrubs == 1
+    assert site.send("POST", "/api/v1/scrub", b'{"now": true}', **right).status == 400
 
 
 def test_crawl_pause_and_publish(site: Any, token: str) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from store import Kind, MemoryDisk, RecordStore
 from store.disk.file_system import Disk, FolderDisk
-from store.disk.scrub_pace import DAY_S, STEP_BYTES, period_of
+from store.disk.scrub_pace import DAY_S, MOST_BYTES_S, SHORTEST_REST_S, STEP_BYTES, period_of
 from store.disk.store_check import check_store
 from tests.faults.test_damaged_records import watched
 from tests.store.network import Net, Node, network
@@ -148,6 +148,54 @@ def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners() -> None:
         assert status.lost == found.lost and status.found_before == 0, "nothing damaged stays"
 
     network(3, story)
+
+
+def test_an_operator_has_all_read_at_once_at_the_bound_and_may_ask_twice() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 3)
+        drafts = [random_draft(n, 40_000) for n in range(100)]
+        await net.list[0].replicator.write(drafts)
+        await net.until(lambda: complete(net, drafts))
+        hurt, loop = net.list[0], asyncio.get_running_loop()
+        assert isinstance(hurt.disk, MemoryDisk)
+        data = hurt.disk._files["segment-00000001"]
+        for place in (300_000, 1_500_000, 3_000_000):
+            data[place] ^= 1
+        await asyncio.sleep(30.0)  # it rests for minutes at a time
+        assert hurt.store.scrub.status().share < 0.3
+        began = loop.time()
+        hurt.replicator.scrub_now()
+        asked_at = hurt.store.scrub.status().asked_at
+        await net.until(lambda: hurt.store.scrub.status().share > 0.5, 10.0)
+        hurt.replicator.scrub_now()
+        await net.until(lambda: hurt.store.scrub.status().read_at > 0.0, 10.0)
+        assert loop.time() - began >= len(data) / MOST_BYTES_S - 0.5
+        status = hurt.store.scrub.status()
+        assert status.asked_at == asked_at and status.share == 1.0 and status.read_records >= 100
+        await net.until(lambda: not hurt.store.scrub.status().open and complete(net, drafts), 60.0)
+        status = hurt.store.scrub.status()
+        assert status.damaged == status.came_back == 3
+        hurt.replicator.scrub_now()
+        status = hurt.store.scrub.status()
+        assert (status.read_at, status.damaged, status.came_back) == (0.0, 0, 0), "the next one begins anew"
+        await net.until(lambda: hurt.store.scrub.status().read_at > 0.0, 20.0)
+        assert not hurt.store.scrub.status().damaged
+
+    network(3, story)
+
+
+async def test_a_pass_that_was_asked_for_goes_on_at_once_after_a_restart(tmp_path: Path) -> None:
+    store = opened(FolderDisk(tmp_path))
+    await filled(store)
+    assert store.scrub.ask(WALL) and not store.scrub.ask(WALL + 1.0)
+    assert await store.scrub.step(PERIOD_S, WALL + 1.0) == SHORTEST_REST_S
+    store.close()
+    again = opened(FolderDisk(tmp_path))
+    assert again.scrub.status().asked_at == WALL and not again.scrub.ask(WALL + 2.0)
+    while not again.scrub.status().read_at:
+        assert await again.scrub.step(PERIOD_S, WALL + 3.0) >= SHORTEST_REST_S
+    assert again.scrub.status().read_records >= 500
+    again.close()
 
 
 def test_steps_are_small() -> None:

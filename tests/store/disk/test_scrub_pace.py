@@ -10,6 +10,7 @@ from store.disk.scrub_pace import (
     MOST_BYTES_S,
     STEP_BYTES,
     ScrubPass,
+    asked_pass,
     is_over,
     next_pass,
     period_of,
@@ -58,3 +59,14 @@ def test_an_empty_store_and_a_clock_that_goes_back_start_no_race() -> None:
 def test_the_next_pass_remembers_what_the_one_before_found() -> None:
     after = next_pass(ScrubPass(5.0, 7, 9, 100, found=3), 50.0)
     assert after == ScrubPass(50.0, ended_at=50.0, found_before=3)
+
+
+def test_a_pass_that_was_asked_for_waits_for_nothing_until_all_is_read_and_is_begun_once() -> None:
+    before = ScrubPass(5.0, 7, 9, 100, found=3, ended_at=4.0, found_before=2)
+    asked = asked_pass(before, 50.0)
+    assert (asked.begun_at, asked.segment, asked.found, asked.ended_at, asked.found_before) == (50.0, 0, 0, 4.0, 2)
+    assert rest_s(asked, 1, 30.0 * DAY_S, 50.0) == 0.0
+    assert asked_pass(asked, 60.0) is asked, "it goes on as it is"
+    done = replace(asked, read_bytes=100, read_at=70.0)
+    assert rest_s(done, 1, 30.0 * DAY_S, 70.0) == LONGEST_REST_S, "what is written later has time"
+    assert asked_pass(done, 80.0).asked_at == 80.0
