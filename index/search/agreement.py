@@ -106,19 +106,38 @@ def is_remnant(view: View) -> bool:
 
 def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
     """Add to the doubts what stands against these answers."""
-    masks, owners = dict[int, int](), view.owners_by_slot()
+    heard, owners = list[Said](), view.owners_by_slot()
     for each in dict.fromkeys(said):  # both rounds mostly say the same
         if reason := _other_rules(each, view.strategy.version, owners):
             doubts.add(reason, each.counted, [each.peer])
             continue
-        for slot, mask in zip(each.slots, each.agreement.level, strict=True):
-            if slot in each.counted and ((known := masks.get(slot)) is None or mask.bit_count() < known.bit_count()):
-                masks[slot] = mask  # both rounds must do
+        heard.append(each)
         if unlike := each.counted & frozenset(each.agreement.unlike):
             doubts.add(Reason.UNLIKE, unlike, [each.peer])
         if each.agreement.vanished:
             doubts.add(Reason.VANISHED, (), [each.peer])
-    _count_owners(masks, owners, view, doubts)
+    if not all(_are_level(each, owners, view.strategy.min_acks) for each in heard):
+        _count_owners(_masks(heard), owners, view, doubts)
+
+
+def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], min_acks: int) -> bool:
+    """Whether enough owners agree in all slots of an answer: mostly so, told without looking at each slot."""
+    teams = map(len, map(by_slot.__getitem__, said.slots))
+    return all(_is_enough(*each, min_acks) for each in set(zip(said.agreement.level, teams, strict=True)))
+
+
+def _is_enough(mask: int, owners: int, min_acks: int) -> bool:
+    return (mask & ((1 << owners) - 1)).bit_count() >= needed_owners(owners, min_acks)
+
+
+def _masks(said: Iterable[Said]) -> dict[int, int]:
+    """Who agrees in each slot, by the answer with which fewer do: both rounds must do."""
+    masks: dict[int, int] = {}
+    for each in said:
+        for slot, mask in zip(each.slots, each.agreement.level, strict=True):
+            if slot in each.counted and ((known := masks.get(slot)) is None or mask.bit_count() < known.bit_count()):
+                masks[slot] = mask
+    return masks
 
 
 def _other_rules(said: Said, strategy: int, owners: Sequence[tuple[NodeId, ...]]) -> Reason | None:
@@ -134,11 +153,10 @@ def _count_owners(masks: Mapping[int, int], by_slot: Sequence[tuple[NodeId, ...]
     min_acks = view.strategy.min_acks
     for slot, mask in masks.items():
         owners = by_slot[slot]
-        needed = needed_owners(len(owners), min_acks)
-        if (mask & ((1 << len(owners)) - 1)).bit_count() >= needed:
+        if _is_enough(mask, len(owners), min_acks):
             continue
         away = [peer for peer in owners if not view.is_live(peer)]
-        if len(owners) - len(away) < needed:
+        if len(owners) - len(away) < needed_owners(len(owners), min_acks):
             doubts.add(Reason.ASLEEP, [slot], away)
         else:
             others = (peer for place, peer in enumerate(owners) if not mask >> place & 1)

@@ -8,7 +8,8 @@ that follow from the numbers beside them.
 import math
 from collections import Counter
 from collections.abc import Collection, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
+from operator import gt, mul
 
 from dht import Slot, slot_of
 from index.change_feed import Text
@@ -38,11 +39,11 @@ def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Q
         return "not one number for each spelling"
     if len(answer.df) != len(query.leaves) or any(len(row) != count for row in rows):
         return "not one number for each slot and leaf"
-    for documents, lengths in zip(answer.documents, answer.lengths, strict=True):
-        if any(length > documents * most for length, most in zip(lengths, LIMITS, strict=True)):
+    for lengths, most in zip(zip(*answer.lengths, strict=True), LIMITS, strict=False):  # no field where no slot is
+        if any(map(gt, lengths, map(mul, answer.documents, repeat(most)))):
             return "documents longer than the analyzer allows"
     for found in (*answer.df, *answer.spellings):
-        if any(df > documents for df, documents in zip(found, answer.documents, strict=True)):
+        if any(map(gt, found, answer.documents)):
             return "a leaf in more documents than there are"
     if any(len(dict(words)) < len(words) for words in answer.words):
         return "a word twice"

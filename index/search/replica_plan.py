@@ -5,6 +5,7 @@ rest is covered greedily, the peer that covers most first; equal ones in an orde
 Who is late with other answers just now covers what nobody else can.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -39,18 +40,18 @@ def make_plan(
     """Cover the slots of `ready`; nobody of `avoid`, and for no slot whom `tried` names for it, is asked (again)."""
     left, parts = set(ready), list[tuple[NodeId, tuple[Slot, ...]]]()
     if me not in avoid:
-        done = tried.get(me, ())
-        if mine := sorted(slot for slot, peers in ready.items() if me in peers and slot not in done):
+        mine = sorted({slot for slot, peers in ready.items() if me in peers}.difference(tried.get(me, ())))
+        if mine:
             parts.append((me, tuple(mine)))
             left.difference_update(mine)
-    can: dict[NodeId, set[Slot]] = {}
-    for slot in sorted(left):
-        for peer in ready[slot]:
-            if peer != me and peer not in avoid and slot not in tried.get(peer, ()):
-                can.setdefault(peer, set()).add(slot)
+    can = _who_can(ready, left)
+    for peer in (me, *avoid):
+        can.pop(peer, None)
+    for peer in can.keys() & tried.keys():
+        can[peer].difference_update(tried[peer])
     every = sorted(frozenset[NodeId]().union(*ready.values()).difference(avoid))
     rng.shuffle(every)  # this node among them: what is drawn does not depend on what it can answer itself
-    order = list(filter(can.__contains__, every))
+    order = list(filter(can.get, every))
     late = set(filter(is_late, order))
     while order and left:
         chosen = max(order, key=lambda peer: (peer not in late, len(can[peer] & left)))
@@ -59,3 +60,12 @@ def make_plan(
             parts.append((chosen, tuple(sorted(taken))))
             left -= taken
     return ReplicaPlan(tuple(parts), tuple(sorted(left)))
+
+
+def _who_can(ready: Ready, slots: Collection[Slot]) -> dict[NodeId, set[Slot]]:
+    """Return of each peer which of some slots it is ready for."""
+    found: defaultdict[NodeId, set[Slot]] = defaultdict(set)
+    for slot in slots:
+        for peer in ready[slot]:
+            found[peer].add(slot)
+    return found

@@ -6,7 +6,8 @@ what the network holds, `agreement.py` tells from what they say beside their ans
 
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import chain, compress
+from typing import cast
 
 from dht import NodeId, Overlay, PeerAudit, Slot
 from index.config import IndexConfig
@@ -27,6 +28,7 @@ from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsA
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 DEEPER = 8  # times as many candidates when a peer is asked again
+_Told = tuple[NodeId, BestAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ class TwoPhaseSearch:
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
         bits = len(by_slot).bit_length() - 1
-        ready = {Slot(slot): _unless(peers, refuted) for slot, peers in enumerate(by_slot)}
+        every = cast(list[Slot], range(len(by_slot)))
+        ready = _ready(every, by_slot, refuted)
         analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
 
         def ask(slots: Sequence[Slot]) -> AskStatistics:
@@ -108,7 +111,7 @@ class TwoPhaseSearch:
             return wrong_statistics(answer, slots, asked.query, len(asked.spellings))
 
         def cover(ready: Ready, until: float) -> Awaitable[Gathered[StatisticsAnswer]]:
-            some = {slot: peers for slot, peers in ready.items() if peers}
+            some = ready if all(ready.values()) else {slot: peers for slot, peers in ready.items() if peers}
             return self._remote.cover(some, ask, StatisticsAnswer, wrong, until, avoid)
 
         began = self._audit.now
@@ -139,36 +142,37 @@ class TwoPhaseSearch:
     ) -> None:
         """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome."""
         open_ = self._ready(sorted(outcome.answered), outcome)
-        best: dict[Slot, tuple[NodeId, BestAnswer]] = {}
+        best: dict[Slot, _Told] = {}
         depth, floor = min(self._config.first_depth, self._config.max_depth), 0.0
         while True:
             covered = await self._ask_best(asked, outcome, k, per_host, depth, floor, open_, until, avoid)
             _note(outcome, covered)
-            best |= {slot: (peer, answer) for peer, answer, slots in covered.answers for slot in slots}
-            answers = _distinct(best)
-            outcome.order = merge([(peer, answer.hits) for peer, answer in answers], k)
+            for peer, answer, slots in covered.answers:
+                best.update(dict.fromkeys(slots, (peer, answer)))
+            answers = _by_answer(best)
+            outcome.order = merge([(peer, answer.hits) for peer, answer, _ in answers], k)
             is_full = len(outcome.order) == k and not asked.query.is_by_date  # of the newest any bound may be too much
             floor = outcome.order[-1].hit.score if is_full else -1.0
-            loose = [slot for slot, (_, answer) in best.items() if not answer.complete and answer.bound >= floor]
+            vague = [slots for _, answer, slots in answers if not answer.complete and answer.bound >= floor]
+            loose = list(chain.from_iterable(vague))
             if not loose or depth >= self._config.max_depth or not covered.answers:
                 break
             depth, open_ = min(depth * DEEPER, self._config.max_depth), self._ready(sorted(loose), outcome)
             me = self._overlay.view.node_id  # of others nothing tells whether their bounds are true
             open_ = {slot: _unless(peers, {best[slot][0]} - {me}) for slot, peers in open_.items()}
         outcome.answered = frozenset(best)
-        counts = {id(answer): dict(zip(answer.slots, answer.counts, strict=True)) for _, answer in answers}
-        outcome.total = sum(counts[id(answer)][slot] for slot, (_, answer) in best.items())
+        counting = [(answer, map(slots.__contains__, answer.slots)) for _, answer, slots in answers]
+        outcome.total = sum(sum(compress(answer.counts, counts)) for answer, counts in counting)
         outcome.proven = not loose and asked.are_words_sure
         outcome.more = len(outcome.order) == k
-        counting = [(answer, _slots_of(best, answer)) for _, answer in answers]
-        outcome.sites = site_hits(counting, per_host)
-        outcome.facets = facet_sums(counting) if asked.facets else FacetSums()
+        numbers = [(answer, len(slots)) for _, answer, slots in answers]
+        outcome.sites = site_hits(numbers, per_host)
+        outcome.facets = facet_sums(numbers) if asked.facets else FacetSums()
 
     def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
         """Who may be asked for these slots: not those that just failed, where there is another."""
         now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
-        ready = now if len(now) == outcome.slots else outcome.ready
-        return {slot: _unless(ready[slot], outcome.shunned) for slot in slots}
+        return _ready(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
 
     async def _ask_best(
         self,
@@ -199,6 +203,14 @@ class TwoPhaseSearch:
         return covered
 
 
+def _ready(
+    slots: Sequence[Slot], by_slot: Ready | Sequence[Sequence[NodeId]], avoid: Collection[NodeId]
+) -> dict[Slot, Sequence[NodeId]]:
+    """Return who is ready for each of some slots: mostly nobody is to be avoided, and nothing is done slot by slot."""
+    found = dict(zip(slots, map(by_slot.__getitem__, slots), strict=True))
+    return {slot: _unless(peers, avoid) for slot, peers in found.items()} if avoid else found
+
+
 def _unless(peers: Sequence[NodeId], avoid: Collection[NodeId]) -> Sequence[NodeId]:
     """Return those of some peers that are not to be avoided, all where there is nobody else."""
     if not avoid:
@@ -214,12 +226,12 @@ def _sums(answer: StatisticsAnswer, slots: frozenset[Slot]) -> Statistics:
     return Statistics(sum(compress(answer.documents, counting)), (title, headings, url, body), df)
 
 
-def _slots_of(best: dict[Slot, tuple[NodeId, BestAnswer]], answer: BestAnswer) -> int:
-    return sum(each is answer for _, each in best.values())
-
-
-def _distinct(best: dict[Slot, tuple[NodeId, BestAnswer]]) -> list[tuple[NodeId, BestAnswer]]:
-    return list({id(answer): (peer, answer) for peer, answer in best.values()}.values())
+def _by_answer(best: Mapping[Slot, _Told]) -> list[tuple[NodeId, BestAnswer, Collection[Slot]]]:
+    """Return each answer that counts, with the slots for which it does; `best` has one object for each answer."""
+    distinct = list(dict(zip(map(id, best.values()), best.values(), strict=True)).values())
+    if len(distinct) == 1:
+        return [(*distinct[0], best.keys())]
+    return [(*told, {slot for slot, each in best.items() if each is told}) for told in distinct]
 
 
 def _note(outcome: SearchOutcome, covered: Gathered[StatisticsAnswer] | Gathered[BestAnswer]) -> None:

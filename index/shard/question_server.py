@@ -5,7 +5,7 @@ Memory stays bounded: only so many questions wait for the reading threads, and o
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from msgspec import structs
 
@@ -90,7 +90,7 @@ class QuestionServer:
             raise BadMessage(peer.hex(), f"slot_bits are {bits} here and {slot_bits} there: ask again in a few seconds")
         if not follower.is_answering or (follower.is_beside and follower.is_stuck):
             return []
-        known = sorted({Slot(slot) for slot in slots if slot < 1 << slot_bits})
+        known = cast(list[Slot], sorted({slot for slot in slots if slot < 1 << slot_bits}))
         me, ready = self._overlay.view.node_id, self._overlay.view.ready_by_slot()
         if len(ready) == 1 << slot_bits:
             return [slot for slot in known if me in ready[slot]]
