@@ -137,9 +137,9 @@ def test_a_restored_node_signs_nothing_older_than_others_saw_and_votes_for_nobod
         assert all(epoch > epochs.get(slot, 0) for slot, epoch in node.overlay.view.leases().items())
         leased = node.overlay.view.leases()
         urls = (f"https://early{n}.example/" for n in range(1000))
-        url = next(url for url in urls if slot_of(placement_key(url), world.plan.slot_bits) in leased)
-        world.web.others[url.split("/")[2]] = page
-        await world.crawl(url)
+        own = [url for url in urls if slot_of(placement_key(url), world.plan.slot_bits) in leased]
+        world.web.others.update((url.split("/")[2], page) for url in own[:SITES])
+        await world.crawl(*own[:SITES])
         await crawled(world)
         has = versions(node)
         assert not [r for name, r in has.items() if name in known and r.version < known[name].version]
