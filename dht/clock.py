@@ -37,7 +37,7 @@ def day_of(wall: float) -> int:
 
 def steady_of(clock: Clock) -> Callable[[], float]:
     """Return a function that reads a clock's steady half alone, in a third of the time: for what is asked at every
-    step."""
+    step. A clock other than the machine's may have a method for it, `read_steady`."""
     if clock is system_clock:
         return partial(time.clock_gettime, _STEADY)
     return getattr(clock, "read_steady", lambda: clock().steady)

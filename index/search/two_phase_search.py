@@ -99,7 +99,7 @@ class TwoPhaseSearch:
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
         bits = len(by_slot).bit_length() - 1
-        every = cast(list[Slot], range(len(by_slot)))
+        every = cast(Sequence[Slot], range(len(by_slot)))
         ready = _ready(every, by_slot, refuted)
         analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
 

@@ -100,6 +100,7 @@ class FakeService:
     fails_at: int = 0  # which reading of the archive ends with an error
     scrubs: int = 0  # begun
     scrubbed: int = 0  # looks at it since
+    forgets: int = 0  # scrubs, as who starts anew before anything was read
     most_pages: int = 1000  # in one reading of it
     brought: list[tuple[str, list[str], bool, bool]] = field(default_factory=list)
     takes_in_vain: int = 0  # how often pages that are brought are not taken yet
@@ -312,6 +313,8 @@ class FakeService:
 
     def look_at_scrub(self) -> Json:
         """Every look finds it further, once it was begun."""
+        if self.scrubs and self.forgets:
+            self.scrubs, self.forgets = 0, self.forgets - 1
         self.scrubbed += self.scrubs > 0
         return self.scrub_state()
 

@@ -40,6 +40,8 @@ def scrub(arguments: Namespace) -> int:
             before = line
         time.sleep(LOOK_EVERY_S)
         body = node.get("/api/v1/status")["scrub"]
+        if not body["asked_at"]:  # the node was started anew before it had read anything
+            body = node.post("/api/v1/scrub", {})
     body = _healed(node, body)
     if arguments.json:
         print_json(body)

@@ -544,3 +544,14 @@ def test_a_running_node_is_scrubbed_and_what_was_damaged_is_told(
     assert main(scrub) == 0
     assert capsys.readouterr().out.endswith("3 damaged, 3 of them back from other owners\n")
     assert main([*scrub, "--json"]) == 0 and json.loads(capsys.readouterr().out)["open"] == 0
+
+
+def test_a_node_that_forgot_its_scrub_when_it_started_anew_is_asked_again(
+    site: Any, home: str, token: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("node.cli.commands.store.LOOK_EVERY_S", 0.0)
+    site.service.forgets = 1
+    (Path(home) / "admin.token").write_text(token)
+    capsys.readouterr()
+    assert main(["store", "scrub", "--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]) == 0
+    assert capsys.readouterr().out.startswith("0% read, 0 records\n50% read")
