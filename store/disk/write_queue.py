@@ -89,7 +89,11 @@ class WriteQueue:
         """Run in the writer thread; a cancelled caller leaves the job running, and followers still hear of it."""
         future = asyncio.get_running_loop().run_in_executor(self._thread, self._guarded, job)
         future.add_done_callback(lambda _: self._on_done())
-        return await asyncio.shield(future)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            future.add_done_callback(_tell_mistakes)
+            raise
 
     def _guarded(self, job: Callable[[], T]) -> T:
         """Once the store is known to be damaged nothing more is written."""
@@ -125,3 +129,10 @@ class WriteQueue:
                 self._recent.keep(record)
         for batch in batches:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
+
+
+def _tell_mistakes(future: "asyncio.Future[T]") -> None:
+    """Tell the event loop of a mistake in a job that nobody awaits any more; a refusal is told as a fault already."""
+    if not future.cancelled() and (error := future.exception()) and not isinstance(error, LocalError):
+        context = {"message": "a job of the store's writer failed", "exception": error, "future": future}
+        future.get_loop().call_exception_handler(context)
