@@ -28,7 +28,8 @@ DEPTH = 100
 ASKERS = 4  # questions on their way at once; one that is late delays its own successors alone
 DEADLINE_MS = 3000
 FIGURES = {  # name on /metrics: what it is called here, and its unit
-    "process_resident_memory_bytes": ("memory MB", 1e6),
+    "dse_own_memory_bytes": ("memory MB", 1e6),
+    "process_resident_memory_bytes": ("with files MB", 1e6),
     "process_open_fds": ("open files", 1.0),
     "dse_threads": ("threads", 1.0),
     "dse_tasks": ("tasks", 1.0),

@@ -55,6 +55,8 @@ class _StatusFigures(Collector):
             yield GaugeMetricFamily(name, about, value=value)
         yield GaugeMetricFamily("dse_tasks", "Tasks of the event loop", value=self._tasks)
         yield GaugeMetricFamily("dse_threads", "Threads of this process", value=_threads())
+        if (own := _own_memory()) is not None:
+            yield GaugeMetricFamily("dse_own_memory_bytes", "Resident memory that no file backs", value=own)
         yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
         yield CounterMetricFamily("dse_crawl_fetched", "Pages fetched since the start", value=status.fetched)
 
@@ -90,6 +92,17 @@ def _threads(proc: Path = Path("/proc/self/task")) -> int:
         return len(list(proc.iterdir()))
     except OSError:
         return threading.active_count()
+
+
+def _own_memory(proc: Path = Path("/proc/self/status")) -> int | None:
+    """Return the bytes of resident memory that no file backs, where the system tells: what a process allocated.
+
+    Resident memory counts pages of mapped files too, which come and go as index files are merged."""
+    try:
+        lines = proc.read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:")), None)
 
 
 def _labelled(name: str, about: str, label: str, values: dict[str, int]) -> Metric:

@@ -13,7 +13,7 @@ FOR_S = 45 * 60.0
 
 
 def test_the_figures_are_read_from_the_page_that_operators_see() -> None:
-    page = "# HELP x y\nprocess_resident_memory_bytes 1.5e+08\ndse_tasks 31.0\nother 7\n"
+    page = "# HELP x y\ndse_own_memory_bytes 1.5e+08\ndse_tasks 31.0\nother 7\n"
     assert dict(read_figures(page)) == {"memory MB": 150.0, "tasks": 31.0}
 
 
