@@ -222,9 +222,9 @@ class ReplicaWriter:
         for n, (pending, team) in enumerate(zip(batch, self._teams(batch), strict=True)):
             if pending.is_settled:
                 continue
-            for peer in team.all:  # stand-ins among them
+            for peer in team.all:  # stand-ins among them; a keeper whose view is another takes a hint all the same
                 if peer not in pending.copies and peer not in busy:
-                    parts.setdefault((peer, False), []).append(n)
+                    parts.setdefault((peer, is_late and peer in team.keepers), []).append(n)
             if is_late or sum(not self._late.is_late(peer) for peer in team.live) < team.needed:
                 for peer in next_candidates(self._overlay.view, team, pending.copies, pending.asked | busy):
                     pending.asked.add(peer)

@@ -76,7 +76,9 @@ class Searches:
                 self.errors.append(f"{machine.home.name}: {code} {body}")
                 continue
             if body["partial"]:
-                self.partial.append(f"{machine.home.name}: {body['coverage']} {body.get('why')}")
+                asker = f"{machine.home.name} ({'now' if machine.program == ROOT else 'before'})"
+                down = self.down.home.name if self.down else "nobody"
+                self.partial.append(f"{asker}, while {down} is changed: {body['coverage']} {body.get('why')}")
             if body["exact"] and body["total"] < expected:
                 self.short.append(f"{machine.home.name}: {body['total']} of {expected}, exact")
 
