@@ -127,9 +127,9 @@ async def check_documents(
     report.strategy = {"version": strategy["version"], "signed_by": strategy["signed_by"]}
     if report.replicas_min < wanted:
         short = [url for url, count in zip(copies, counts, strict=True) if count < wanted]
-        versions = Counter(row["version"] for row in copies[short[0]])
+        versions = dict(Counter(row["version"] for row in copies[short[0]]))
         report.failures.append(
-            f"{len(short)} of {len(copies)} documents have fewer than {wanted} replicas, as {short[0]}: {dict(versions)}"
+            f"{len(short)} of {len(copies)} documents have fewer than {wanted} replicas, as {short[0]}: {versions}"
         )
     return [text_of_row(newest[url]) for url in sorted(newest)]
 
