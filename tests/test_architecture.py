@@ -60,6 +60,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/jobs",
         "node/sites",
         "node/app",
+        "node/clients",
         "node/web",
         "node/cli",
         "node/simulation",

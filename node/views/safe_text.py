@@ -24,7 +24,13 @@ class Piece(NamedTuple):
 
 def plain(text: object, limit: int = 2000) -> str:
     """Return a text as one line without control or direction-changing characters, at most `limit` characters."""
-    return "".join(_kept(character) for character in str(text)[:limit])
+    cut = str(text)[:limit]
+    return cut if cut.isprintable() else "".join(_kept(character) for character in cut)
+
+
+def plain_lines(text: str) -> str:
+    """Return a text of many lines with each of them plain and whole."""
+    return "\n".join(plain(line, len(line)) for line in text.splitlines())
 
 
 def pieces(text: str, highlights: Sequence[Sequence[int]]) -> list[Piece]:

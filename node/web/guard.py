@@ -113,7 +113,10 @@ class Guard:
     def _of_http(self, request: web.Request, error: web.HTTPException) -> web.StreamResponse:
         if error.status < 400:
             return web.Response(status=error.status, headers={"Location": error.headers.get("Location", "/")})
-        details = {404: "There is nothing at this address.", 413: "The body of the request is too long."}
+        details = {
+            404: "There is nothing at this address.",
+            413: f"The body of the request is too long. {error.text or ''}".strip(),
+        }
         response = self._show(request, Problem(error.status, details.get(error.status, error.reason)))
         if "Allow" in error.headers:
             response.headers["Allow"] = error.headers["Allow"]

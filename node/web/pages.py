@@ -12,17 +12,16 @@ from aiohttp import web
 from dht import InputError
 from index import FILTERS
 from node.app.service import Service
-from node.views.lenient_json import Json
 from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import size, view_of
-from node.web.api import json_response, parameters, search_request
+from node.web.api import parameters, search_request
 from node.web.problems import Problem, problem_of
+from node.web.result_forms import ResultForms
 from node.web.results import result_page
 from node.web.translations import choose, translator
 
 PAGE_RESULTS = 10
-FEED_ITEMS = 20
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
 SIGNS = (
     "phrase",
@@ -57,6 +56,7 @@ class Pages:
 
     def __init__(self, service: Service, crawler: CrawlerIdentity) -> None:
         self._service = service
+        self._forms = ResultForms(service)
         self._crawler = crawler
         here = files("node.web")
         self._style = (here / "static" / "style.css").read_text()
@@ -71,28 +71,25 @@ class Pages:
         self._templates.filters.update(size=size, number="{:,}".format)
 
     async def home(self, request: web.Request) -> web.Response:
-        """Show the front page."""
+        """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""
+        if "q" in request.query:
+            raise web.HTTPSeeOther(f"/search?{request.rel_url.raw_query_string}")
         status = view_of(await self._service.status())
         return self.render(request, "home.html", status=status, warnings=self._service.warnings())
 
     async def results(self, request: web.Request) -> web.Response:
-        """Show results, as JSON where that is asked for; an empty query leads to the front page."""
+        """Show results, in another form where one is asked for; an empty query leads to the front page."""
         values = parameters(request, "results")
+        if values.text("format") not in ("", "html"):
+            return await self._forms.answer(request, values)
         query = values.text("q").strip()
         if not query:
             raise web.HTTPSeeOther("/")
-        form = values.text("format")
         question = search_request(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS)
-        if form == "rss":
-            return self._feed(request, await self._service.search(replace(question, limit=FEED_ITEMS, is_by_date=True)))
         try:
-            answer = await self._service.search(replace(question, facets=question.facets or form != "json"))
+            answer = await self._service.search(replace(question, facets=True))
         except InputError as error:
-            if form == "json":
-                raise
             return self._bad_query(request, query, error)
-        if form == "json":
-            return json_response(answer)
         filters = {name: plain(values.text(name)) for name in ("lang", "site")}
         page = values.count("page")
         shown = result_page(answer)
@@ -141,15 +138,6 @@ class Pages:
         """Answer with the pages' icon."""
         headers = {"Cache-Control": "public, max-age=604800"}
         return web.Response(text=ICON, content_type="image/svg+xml", headers=headers)
-
-    def _feed(self, request: web.Request, answer: Json) -> web.Response:
-        """Write the newest results as RSS 2.0; the query of the request gives the page that they are of."""
-        kept = {name: request.query[name] for name in ("q", "lang", "site") if name in request.query}
-        address = f"{request.scheme}://{request.host}/search?{urlencode({**kept, 'sort': 'date'})}"
-        tongue = choose(request.query.get("hl", "")[:16], request.headers.get("Accept-Language", ""))
-        about = {"query": plain(kept["q"]), "address": address, "t": translator(tongue)}
-        text = self._templates.get_template("rss.xml").render(answer=result_page(answer), **about)
-        return web.Response(text=text, content_type="application/rss+xml", headers={"Vary": "Accept-Language"})
 
     def problem(self, request: web.Request, problem: Problem) -> web.Response:
         """Show a page that says what was wrong, kindly."""

@@ -70,7 +70,7 @@ def _count(parameter: Parameter, value: str) -> int:
     if not (value.isascii() and value.isdecimal() and len(value) <= 9):
         raise BadParameter(parameter.name, "is not a whole number")
     if not parameter.least <= int(value) <= parameter.most:
-        raise BadParameter(parameter.name, f"is not between {parameter.least} and {parameter.most}")
+        raise BadParameter(parameter.name, f"is not between {parameter.least} and {parameter.most}: {value}")
     return int(value)
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from node.views.lenient_json import Json, count, table, texts
-from node.views.safe_text import Piece, day, day_rfc822, pieces, plain, trail, web_link
+from node.views.safe_text import Piece, day, pieces, plain, trail, web_link
 from node.web.score_view import explained
 
 MAX_TITLE = 160
@@ -30,7 +30,6 @@ class Result:
     snippet: tuple[Piece, ...]
     language: str
     day: str  # by the page's own word, "" unknown
-    day_rfc822: str
     fetched_day: str
     replicas: int
     site_more: bool
@@ -178,7 +177,6 @@ def _result(entry: Json) -> Result:
         snippet=tuple(pieces(str(entry.get("snippet") or "")[:1000], _listed(entry.get("highlights")))),
         language=_language(entry.get("language")),
         day=day(entry.get("date")),
-        day_rfc822=day_rfc822(entry.get("date")),
         fetched_day=day(entry.get("fetched_at")),
         replicas=count(entry, "replicas"),
         site_more=bool(entry.get("site_more")),

@@ -13,6 +13,13 @@ JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
 MAX_QUERY = 1000  # characters; longer ones are no questions
 MAX_URL = 2048  # bytes of a canonical URL
 MAX_URLS = 100  # URLs in one request for documents
+MAX_COUNT = 100  # results of one search
+MAX_START = 900  # results before them, so that the last one is the thousandth, where paging ends (index.max_results)
+MAX_LOADED = 20  # pages in one request of Tavily's or Open WebUI's clients, as these bound it themselves
+MAX_SITES = 20  # wanted in one search of Tavily's, and unwanted: a query has 64 leaves
+MAX_TAVILY = 20  # results of such a search, by Tavily's own bound
+TOPICS = ("general", "news", "finance")  # that it may name
+MAX_PAGE = 46  # of twenty results: the last one begins at MAX_START
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +61,7 @@ _URL = Parameter("url", "the address of the page", default=None, most=MAX_URL)
 
 _SEARCH = (
     _QUERY,
-    Parameter("limit", "results on a page", "count", 10, 1, 100),
+    Parameter("limit", "results on a page", "count", 10, 1, MAX_COUNT),
     _CURSOR,
     _LANGUAGE,
     _SITE,
@@ -73,7 +80,10 @@ _SEARCH_PAGE = (
     _INTERFACE,
     Parameter("explain", "say how each score came about", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type; the page does", "flag", False),
-    Parameter("format", "json for the body of /api/v1/search; rss for a feed of the newest", most=8),
+    Parameter("format", "html; json as SearXNG gives it; rss or atom for a feed of the newest", most=8),
+    Parameter("pageno", "with json: which page of twenty results", "count", 1, 1, MAX_PAGE),
+    Parameter("language", "with json: only documents in this language; all for any", most=16),
+    Parameter("time_range", "with json: only what is dated within the last day, week, month or year", most=8),
 )
 
 
@@ -83,6 +93,10 @@ def _page(path: str, name: str, about: str, *parameters: Parameter) -> HttpRoute
 
 def _get(path: str, name: str, about: str, schema: str, *parameters: Parameter) -> HttpRoute:
     return HttpRoute("GET", f"/api/v1{path}", name, about, JSON, schema, parameters=parameters)
+
+
+def _client(path: str, name: str, about: str, schema: str, takes: str) -> HttpRoute:
+    return HttpRoute("POST", f"/clients{path}", name, about, JSON, schema, takes)
 
 
 def _post(path: str, name: str, about: str, schema: str = "Object", takes: str = "Object") -> HttpRoute:
@@ -129,8 +143,22 @@ def _memento(path: str, name: str, about: str, gives: str) -> HttpRoute:
     return HttpRoute("GET", path, name, about, gives, parameters=(_URL,))
 
 
+_YACY = (
+    Parameter("query", "words, and YaCy's /date and /language/xx", default=None, most=MAX_QUERY),
+    Parameter("startRecord", "results to leave out before the first", "count", 0, 0, MAX_START),
+    Parameter("maximumRecords", "results, 0 for 10", "count", 0, 0, MAX_COUNT),
+    Parameter("offset", "another name of startRecord", "count", 0, 0, MAX_START),
+    Parameter("start", "another name of startRecord", "count", 0, 0, MAX_START),
+    Parameter("count", "another name of maximumRecords", "count", 0, 0, MAX_COUNT),
+    Parameter("resource", "global: the whole network answers", default="global", most=16),
+    Parameter("contentdom", "text; of others nothing is found", default="text", most=16),
+    Parameter("lr", "only documents in this language: lang_en", most=16),
+)
+_YACY_SUGGEST = (Parameter("query", "what was typed so far", most=MAX_QUERY), _TYPED)
+
+
 ROUTES: tuple[HttpRoute, ...] = (
-    _page("/", "home", "The front page", _INTERFACE),
+    _page("/", "home", "The front page; a query q leads to /search", _INTERFACE),
     _page("/search", "results", "Results as a page", *_SEARCH_PAGE),
     _page("/status", "status_page", "The state of this node as a page", _INTERFACE),
     _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, _INTERFACE),
@@ -185,6 +213,19 @@ ROUTES: tuple[HttpRoute, ...] = (
         "",
         (_TYPED,),
     ),
+    HttpRoute("GET", "/yacysearch.json", "yacy_search", "Results as YaCy gives them", JSON, "Object", "", _YACY),
+    HttpRoute(
+        "GET", "/yacysearch.rss", "yacy_feed", "Results as YaCy gives them", "application/rss+xml", "", "", _YACY
+    ),
+    HttpRoute("GET", "/suggest.json", "yacy_suggest", "The same as YaCy gives it", JSON, "Listed", "", _YACY_SUGGEST),
+    _client(
+        "/open-webui/search", "open_webui_search", "Results as an external search of Open WebUI", "Listed", "Counted"
+    ),
+    _client(
+        "/open-webui/load", "open_webui_load", "Stored pages as an external loader of Open WebUI", "Listed", "Urls"
+    ),
+    _client("/tavily/search", "tavily_search", "Results as Tavily gives them", "Object", "TavilySearch"),
+    _client("/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract"),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )

@@ -12,6 +12,7 @@ from node.config.settings import NodeConfig
 from node.errors import PortInUse
 from node.web.api import Api
 from node.web.archive import Archive
+from node.web.clients import Clients
 from node.web.guard import Guard, Handler
 from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
@@ -42,6 +43,7 @@ class WebServer:
             Snapshots(service, pages),
             Archive(service),
             Memento(service),
+            Clients(service),
             Health(service, metrics),
         )
         self.listening = asyncio.Event()

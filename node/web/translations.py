@@ -197,7 +197,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "sort.relevance": ("best first", "按相关度"),
     "sort.date": ("newest first", "按日期"),
     "sort.feed": ("feed (RSS)", "订阅（RSS）"),
-    "rss.about": ("The newest pages found for: {query}", "最新搜索结果：{query}"),
+    "feed.about": ("Pages found for: {query}", "搜索结果：{query}"),
     "facet.site": ("Sites", "网站"),
     "facet.language": ("Languages", "语言"),
     "facet.year": ("Years", "年份"),

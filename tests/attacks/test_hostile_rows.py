@@ -29,6 +29,7 @@ from index_network import World
 
 GOOD = Document("https://good.example/", WALL, 200, title="Good title", text="needle in the hay")
 LOUD = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+ATOM = "{http://www.w3.org/2005/Atom}"
 ODD = st.sampled_from(
     ["<script>", '"><img onerror=a()>', "\u202e", "\x1b[31m", "\0", "]]>", "{{7*7}}", "\ufffe", "&#0;"]
 )
@@ -121,7 +122,9 @@ def test_a_row_costs_nobody_else_its_place(documents: list[Document]) -> None:
         assert "<script" not in page and "<img" not in page and "javascript:" not in page.replace("at javascript:", "")
         assert [item.findtext("link") for item in ElementTree.fromstring(feed).iter("item")].count(GOOD.url) == 1
         assert is_harmless(printed(answer))
-        assert msgspec.json.decode(await shown(answer, "&format=json"))["results"]
+        told = msgspec.json.decode(await shown(answer, "&format=json"))["results"]
+        assert [result["url"] for result in told].count(GOOD.url) == 1
+        assert len(ElementTree.fromstring(await shown(answer, "&format=atom")).findall(f"{ATOM}entry")) == len(told)
 
     asyncio.run(story())
 
@@ -155,7 +158,11 @@ def test_an_answer_of_a_node_that_is_not_ours_is_shown_as_far_as_it_goes(rows: l
         good = {"url": GOOD.url, "title": GOOD.title, "snippet": GOOD.text, "highlights": [[0, 6]]}
         answer = {"results": [*rows, good], "total": 5, "suggestions": [text], "corrections": [text], "query": text}
         page, feed, lines = await shown(answer, ""), await shown(answer, "&format=rss"), printed(answer)
-        assert all("Good title" in each for each in (page, feed, lines))
+        entries, told = await shown(answer, "&format=atom"), await shown(answer, "&format=json")
+        assert all("Good title" in each for each in (page, feed, lines, entries, told))
+        addresses = [result["url"] for result in msgspec.json.decode(told)["results"]]
+        assert all(url.startswith(("http://", "https://")) and not set(url) & set("\"'<> ") for url in addresses)
+        assert all(entry.findtext(f"{ATOM}title") for entry in ElementTree.fromstring(entries).iter(f"{ATOM}entry"))
         assert "<script" not in page and "<img" not in page and 'href="javascript' not in page
         assert all(item.findtext("title") for item in ElementTree.fromstring(feed).iter("item"))
         assert is_harmless(lines)

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 from machines import ROOT, linked, village, wait_until
@@ -35,6 +37,32 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) ->
         assert [line.split()[0] for line in found.splitlines()] == ["1", "2", "3"] and "About pool" in found
         assert "About pool" in run("ask_a_node.py", '"opening', "--node", listener)  # a quote that is never closed
         assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
+        clients_of_others_find_it(listener, url)
+
+
+def clients_of_others_find_it(listener: str, url: str) -> None:
+    """Ask the node as YaCy's, SearXNG's, Open WebUI's and Tavily's clients do."""
+    channel = ask(f"{listener}/yacysearch.json?query=opening+hours&startRecord=1&maximumRecords=1")["channels"][0]
+    assert (channel["totalResults"], len(channel["items"])) == ("3", 1)
+    told = [each["url"] for each in ask(f"{listener}/search?q=opening+hours&format=json")["results"]]
+    assert channel["items"][0]["link"] == told[1] and len(set(told)) == len(ROOMS)
+    listed = ask(f"{listener}/clients/open-webui/search", {"query": "opening hours", "count": 2})
+    assert [each["link"] for each in listed] == told[:2]
+    (page,) = ask(f"{listener}/clients/open-webui/load", {"urls": [f"{url}pool.html", f"{url}none.html"]})
+    assert "opening hours" in page["page_content"].lower() and page["metadata"]["title"] == "About pool"
+    asked = {"query": "opening hours", "include_domains": ["town.test"], "include_raw_content": True}
+    found = ask(f"{listener}/clients/tavily/search", asked)["results"]
+    assert sorted(each["url"] for each in found) == sorted(told) and all(each["raw_content"] for each in found)
+    other = ask(f"{listener}/clients/tavily/search", {**asked, "include_domains": ["a.test", "b.test"]})
+    assert other["results"] == []
+    extracted = ask(f"{listener}/clients/tavily/extract", {"urls": [f"{url}none.html", told[0]]})
+    assert [each["url"] for each in extracted["results"]] == [told[0]] and len(extracted["failed_results"]) == 1
+
+
+def ask(address: str, body: object = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    with urlopen(Request(address, data, {"Content-Type": "application/json"}), timeout=30) as answer:
+        return json.load(answer)
 
 
 def test_who_asks_where_no_node_runs_is_told_so() -> None:

@@ -211,7 +211,7 @@ class FakeService:
         pages = [page for url, page in PAGES.items() if scope.accepts(url) and isinstance(page["fetched_at"], float)]
         has_formers = wish.all_versions or wish.at is not None
         others = (made for made in self.versions if has_formers or made.url not in PAGES)
-        captures = [made for made in others if scope.accepts(made.url)]
+        captures = [made for made in others if scope.accepts(made.url) and placement_key(made.url) >= start]
         captures += [capture(page) for page in pages if placement_key(page["url"]) >= start]
         if wish.at is not None:
             captures = _as_of(captures, wish.at)

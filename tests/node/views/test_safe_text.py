@@ -5,7 +5,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node.views.safe_text import around, day, pieces, plain, trail, web_link
+from node.views.safe_text import around, day, pieces, plain, plain_lines, trail, web_link
 
 OFFSETS = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)), max_size=8)
 
@@ -13,6 +13,11 @@ OFFSETS = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)), max_size
 def test_escapes_and_direction_overrides_vanish() -> None:
     assert plain("a\x1b[31mred\u202egnp.exe\nb") == "a[31mredgnp.exe b"
     assert plain("系统 – naïve café\u3000ok") == "系统 – naïve café\u3000ok"
+
+
+def test_lines_stay_lines_and_whole() -> None:
+    long = "x" * 5000
+    assert plain_lines(f"a\x1b[31m\r\n{long}\u202e\n\nc") == f"a[31m\n{long}\n\nc"
 
 
 @given(st.text(max_size=80))

@@ -12,6 +12,7 @@ import pytest
 from index import FILTERS
 from index.query.parser import ReadAs, parse_query
 
+FORMS = ["rss", "atom", "json"]
 XSS = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -109,14 +110,33 @@ def test_a_feed_has_the_newest_results(site: Any) -> None:
     assert "/search?q=task&lang=en&format=rss" in links(site.get("/search?q=task&lang=en").text)
 
 
+@pytest.mark.parametrize("form", ["rss", "atom"])
 @pytest.mark.parametrize("attack", [*XSS, "]]>", "&amp;\u202e\x00\ufffe", "\ud800"])
-def test_a_feed_is_xml_whatever_is_typed_and_whatever_a_site_says(site: Any, attack: str) -> None:
-    typed = site.get("/search?format=rss&q=" + quote(attack.encode("utf-8", "replace")))
+def test_a_feed_is_xml_whatever_is_typed_and_whatever_a_site_says(site: Any, attack: str, form: str) -> None:
+    typed = site.get(f"/search?format={form}&q=" + quote(attack.encode("utf-8", "replace")))
     if typed.status == 200:
         ElementTree.fromstring(typed.text)
     assert typed.status < 500
-    every = site.get("/search?format=rss&q=e")
-    assert len(ElementTree.fromstring(every.text).findall("channel/item")) == 3
+    every = ElementTree.fromstring(site.get(f"/search?format={form}&q=e").text)
+    assert len(every.findall("channel/item") + every.findall("{http://www.w3.org/2005/Atom}entry")) == 3
+
+
+def test_atom_is_a_feed_of_the_newest_or_of_the_best(site: Any) -> None:
+    reply = site.get("/search?q=task&lang=en&format=atom")
+    assert reply.headers["content-type"].startswith("application/atom+xml")
+    assert site.service.asked[-1].is_by_date
+    feed = ElementTree.fromstring(reply.text)
+    here = {link.get("rel"): link.get("href") for link in feed.findall("{http://www.w3.org/2005/Atom}link")}
+    assert here["self"] == f"http://127.0.0.1:{site.port}/search?q=task&lang=en&format=atom"
+    assert here["alternate"] == f"http://127.0.0.1:{site.port}/search?q=task&lang=en&sort=date"
+    site.get("/search?q=task&format=atom&sort=relevance")
+    assert not site.service.asked[-1].is_by_date
+
+
+def test_a_form_that_is_none_is_named(site: Any) -> None:
+    reply = site.get("/search?q=task&format=csv")
+    assert (reply.status, reply.json["detail"]) == (400, "format: is 'csv'; it takes html, json, rss or atom")
+    assert site.get("/search?q=task&format=html").headers["content-type"].startswith("text/html")
 
 
 @pytest.mark.parametrize("tongue", ["en", "zh"])
@@ -210,7 +230,13 @@ def test_a_query_that_does_not_parse_is_marked_where_it_breaks(site: Any) -> Non
     ["x" * 1001, "(" * 900, "%ff%fe%80", "%E2%80%AE%E2%81%A6abc", "%00", "%ED%A0%80", "a*%20" * 300, "before:1000000"],
 )
 def test_odd_queries_are_no_fault_of_the_server(site: Any, typed: str) -> None:
-    for path in ("/search", "/api/v1/search", "/suggest", "/search?sort=date", "/search?format=rss"):
+    for path in (
+        "/search",
+        "/api/v1/search",
+        "/suggest",
+        "/search?sort=date",
+        *(f"/search?format={form}" for form in FORMS),
+    ):
         sign = "&" if "?" in path else "?"
         assert site.get(f"{path}{sign}q={typed}").status in (200, 303, 400), path
 
@@ -218,11 +244,6 @@ def test_odd_queries_are_no_fault_of_the_server(site: Any, typed: str) -> None:
 def test_an_empty_query_leads_home(site: Any) -> None:
     reply = site.get("/search?q=+")
     assert (reply.status, reply.headers["location"]) == (303, "/")
-
-
-def test_json_is_the_api_answer(site: Any) -> None:
-    assert site.get("/search?q=task&format=json").json == site.get("/api/v1/search?q=task").json
-    assert site.get("/search?q=%22x&format=json").headers["content-type"].startswith("application/problem+json")
 
 
 class Markup(HTMLParser):

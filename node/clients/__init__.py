@@ -1,0 +1,5 @@
+"""How do other search programs' clients read our answers? Pure translations of one answer into each client's shape.
+
+Nouns: `FoundAnswer` (what every translation reads), `Feed`. Read found first, then yacy, feeds, searxng, open_webui,
+tavily; narrowing writes the filters that clients send beside a query. `node/web/clients.py` has the handlers.
+"""
