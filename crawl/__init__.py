@@ -9,6 +9,7 @@ Then, by room: `fetch` makes one request, `content` reads one body, `parsing` do
 
 from crawl.canonical_url import canonical_url, is_canonical
 from crawl.config import CrawlConfig
+from crawl.content.media_types import looks_like_html
 from crawl.content.page import Page
 from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.content.similarity import different_bits, signature
@@ -126,6 +127,7 @@ __all__ = [
     "hashes_cover",
     "is_canonical",
     "kept_headers",
+    "looks_like_html",
     "nowhere",
     "open_fetcher",
     "open_parsers",
