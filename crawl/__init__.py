@@ -34,6 +34,7 @@ from crawl.fetch.response import (
     anywhere,
     nowhere,
 )
+from crawl.fetch.sent_request import SentRequest, read_request, request_fields
 from crawl.fetch.txt_records import TxtRecords
 from crawl.fetch_hours import FetchHours
 from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
@@ -105,6 +106,7 @@ __all__ = [
     "RobotsAccess",
     "RobotsCache",
     "ScopeKind",
+    "SentRequest",
     "TokenAnswer",
     "TokenIssuer",
     "Trail",
@@ -135,7 +137,9 @@ __all__ = [
     "public_suffixes",
     "reach",
     "read_page",
+    "read_request",
     "refusal_reason",
+    "request_fields",
     "scope_after_redirect",
     "scope_for",
     "signature",
