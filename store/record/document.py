@@ -66,8 +66,8 @@ _decoder = msgspec.msgpack.Decoder(Document)
 
 
 def encode_document(document: Document) -> bytes:
-    """Encode the body of a DOCUMENT record."""
-    return _encoder.encode(document)
+    """Encode the body of a DOCUMENT record; one without a request is, byte for byte, as earlier versions write it."""
+    return _encoder.encode(document if document.request else msgspec.structs.astuple(document)[:-1])
 
 
 def decode_document(body: bytes) -> Document:

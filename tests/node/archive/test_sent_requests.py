@@ -106,6 +106,7 @@ def test_a_page_of_an_earlier_version_has_no_request_and_earlier_versions_read_t
     fields = msgspec.msgpack.decode(encode_document(document))
     assert decode_document(msgspec.msgpack.encode(fields[:-1])).request is None
     assert fields[-1] == [1, "us/1", "", ""], "which stands behind all that they know"
+    assert encode_document(replace(document, request=None)) == msgspec.msgpack.encode(fields[:-1])
     out = io.BytesIO()
     write_warc([capture("http://a.test/", b"<p>x", HTML)], out, MADE_AT)
     assert [each.rec_type for each in ArchiveIterator(io.BytesIO(out.getvalue()))] == ["warcinfo", "response"]
