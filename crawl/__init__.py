@@ -9,6 +9,7 @@ Then, by room: `fetch` makes one request, `content` reads one body, `parsing` do
 
 from crawl.canonical_url import canonical_url, is_canonical
 from crawl.config import CrawlConfig
+from crawl.content.media_types import looks_like_html
 from crawl.content.page import Page
 from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.content.similarity import different_bits, signature
@@ -33,6 +34,7 @@ from crawl.fetch.response import (
     anywhere,
     nowhere,
 )
+from crawl.fetch.sent_request import SentRequest, read_request, request_fields
 from crawl.fetch.txt_records import TxtRecords
 from crawl.fetch_hours import FetchHours
 from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
@@ -104,6 +106,7 @@ __all__ = [
     "RobotsAccess",
     "RobotsCache",
     "ScopeKind",
+    "SentRequest",
     "TokenAnswer",
     "TokenIssuer",
     "Trail",
@@ -126,6 +129,7 @@ __all__ = [
     "hashes_cover",
     "is_canonical",
     "kept_headers",
+    "looks_like_html",
     "nowhere",
     "open_fetcher",
     "open_parsers",
@@ -133,7 +137,9 @@ __all__ = [
     "public_suffixes",
     "reach",
     "read_page",
+    "read_request",
     "refusal_reason",
+    "request_fields",
     "scope_after_redirect",
     "scope_for",
     "signature",

@@ -14,7 +14,14 @@ from store.disk.store_check import StoreReport, check_store
 from store.disk.store_copy import store_copy
 from store.errors import BadReplica, StoreCorrupt, TooFewCopies
 from store.record.denial import PROOF_PATH, REMOVED
-from store.record.document import MAX_MEDIA_TYPE_CHARS, MAX_ORIGIN_CHARS, Document, decode_document, encode_document
+from store.record.document import (
+    MAX_MEDIA_TYPE_CHARS,
+    MAX_ORIGIN_CHARS,
+    Document,
+    RequestNote,
+    decode_document,
+    encode_document,
+)
 from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of
 from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
 from store.record.package import open_package, pack, sign_package, url_of
@@ -31,8 +38,9 @@ from store.replication.replicator import Replicator
 __all__ = [
     "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CopyCounts",
     "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "PeerFigures", "RangeEntry", "Record",
-    "RecordChange", "RecordCheck", "RecordStore", "Replicator", "ScrubStatus", "SlotReport", "SlotReportReply",
-    "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy", "check_store",
-    "decode_document", "decode_host", "digest_of", "encode_document", "encode_host", "erases", "host_name",
-    "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in", "sign_package", "store_copy", "url_of",
+    "RecordChange", "RecordCheck", "RecordStore", "Replicator", "RequestNote", "ScrubStatus", "SlotReport",
+    "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy",
+    "check_store", "decode_document", "decode_host", "digest_of", "encode_document", "encode_host", "erases",
+    "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in", "sign_package", "store_copy",
+    "url_of",
 ]  # fmt: skip

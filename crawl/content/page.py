@@ -5,6 +5,8 @@ Pure: values only.
 
 import msgspec
 
+from crawl.fetch.sent_request import SentRequest
+
 
 class Link(msgspec.Struct, frozen=True, array_like=True):
     """A link on a page: canonical URL, anchor text, and whether the page asks not to follow it."""
@@ -38,4 +40,5 @@ class Page(msgspec.Struct, frozen=True):
     max_snippet: int = -1  # characters of its text that may be shown; -1: any number
     noarchive: bool = False  # no copy of it may be shown
     content_digest: bytes = b""  # SHA-256 of the content, where it is known
+    sent: SentRequest | None = None  # the request that brought it, where it is known
     unavailable_at: float = 0.0  # Unix seconds from which on it may not be found; 0.0: never

@@ -18,6 +18,7 @@ from aiohttp.connector import Connection
 from yarl import URL
 
 from crawl.config import CrawlConfig
+from crawl.fetch.sent_request import request_target
 from dht import split_url
 
 READ_BYTES = 65_536
@@ -30,12 +31,13 @@ _BREAKS = re.compile(r"[\r\n\0]")  # in a field
 @dataclass(frozen=True, slots=True)
 class Response:
     """A response whose body is still to be read; then its connection is to be kept or dropped. `address`: who answered,
-    "" unknown."""
+    "" unknown; `sent`: the request's head."""
 
     status: int
     headers: Mapping[str, str]
     body: aiohttp.StreamReader
     address: str
+    sent: bytes
     _connection: Connection
 
     def keep(self) -> None:
@@ -68,7 +70,7 @@ class Connections:
         parts = split_url(url)
         origin = f"{parts.scheme}://{parts.site}"
         request, host = self._origin(origin)
-        target = url[len(origin) :] or "/"
+        target = request_target(url)
         if _UNSAFE.search(target):
             raise ValueError("a target that cannot be asked for")
         head = f"GET {target} HTTP/1.1\r\n{host}{self._fields}{_written(fields) if fields else ''}\r\n".encode()
@@ -112,7 +114,7 @@ class Connections:
                 message, body = await protocol.read()
             self._served.add(protocol)
             peer = transport.get_extra_info("peername")
-            return Response(message.code, message.headers, body, str(peer[0]) if peer else "", connection)
+            return Response(message.code, message.headers, body, str(peer[0]) if peer else "", head, connection)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
             connection.close()
             if was_idle and not isinstance(error, TimeoutError):

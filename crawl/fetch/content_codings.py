@@ -10,7 +10,6 @@ from typing import cast
 
 from isal import isal_zlib
 
-OFFERED = "gzip, deflate"
 MAX_CODINGS = 2  # "gzip, gzip" has been seen; more is an attack
 _MAX_MEMBERS = 64
 _GZIPS = ("gzip", "x-gzip")

@@ -20,10 +20,11 @@ from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
 from crawl.fetch.bandwidth_limit import BandwidthLimit
 from crawl.fetch.connections import READ_BYTES, Connections
-from crawl.fetch.content_codings import OFFERED, BadCoding, check_codings
+from crawl.fetch.content_codings import BadCoding, check_codings
 from crawl.fetch.hosts_file import parse_hosts
 from crawl.fetch.resolver import Resolver
 from crawl.fetch.response import Fetched, broken_coding
+from crawl.fetch.sent_request import FORM, FORMS, read_sent_head
 from dht import (
     Address,
     Clock,
@@ -36,7 +37,6 @@ from dht import (
     split_url,
 )
 
-ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
 ATTEMPT_EVERY_S = 0.25  # RFC 8305, 5: then the next address is tried beside the one that has not answered
 NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.ENETDOWN)  # out of this machine
 NO_HANDLES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # left on this machine
@@ -149,7 +149,9 @@ class HttpFetcher:
             if response.status == 200:
                 raise
             body, coding = b"", ""  # a status speaks for itself
-        return Fetched(url, response.status, _kept(response.headers), body, cut, latency_s, response.address, coding)
+        sent = read_sent_head(url, response.sent)
+        kept = _kept(response.headers)
+        return Fetched(url, response.status, kept, body, cut, latency_s, response.address, coding, sent)
 
     async def _read(
         self, stream: aiohttp.StreamReader, max_bytes: int, deadline: asyncio.Timeout
@@ -195,7 +197,7 @@ async def open_fetcher(
         happy_eyeballs_delay=ATTEMPT_EVERY_S,
         socket_factory=small_packet_socket,
     )
-    fields = {"User-Agent": config.user_agent(version), "Accept": ACCEPT, "Accept-Encoding": OFFERED}
+    fields = {"User-Agent": config.user_agent(version), **dict(FORMS[FORM])}
     try:
         yield HttpFetcher(
             config, Connections(config, connector, fields), resolver, families, clock, faults or LocalFaults(clock)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from crawl.errors import BodyUnreadable
 from crawl.fetch.content_codings import BadCoding, decode_body
+from crawl.fetch.sent_request import SentRequest
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -27,6 +28,7 @@ class Fetched(msgspec.Struct, frozen=True):
     latency_s: float  # from the request to the last byte
     address: str  # the literal address that answered, "" unknown
     coding: str = ""  # as in Content-Encoding, in lower case
+    sent: SentRequest | None = None  # the request, where this node made it or an archive tells it
 
     def opened(self, cap: int) -> "Fetched":
         """Return the response without content codings, cut at `cap` bytes; raises BodyUnreadable for broken ones."""

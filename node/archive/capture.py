@@ -6,7 +6,9 @@ Pure: values only.
 from hashlib import sha256
 
 import msgspec
+from msgspec.structs import astuple
 
+from crawl import SentRequest, request_fields
 from store import Document, Record
 
 DAY_S = 86_400.0
@@ -85,4 +87,11 @@ def capture_of(record: Record, document: Document) -> Capture:
         author=record.proof.author if record.version.epoch else b"",
         noarchive=document.noarchive,
         origin=document.origin,
+        request=_request(document),
     )
+
+
+def _request(document: Document) -> tuple[tuple[str, str], ...]:
+    """Return the fields of the request that brought a page, none where they are not known."""
+    note = document.request
+    return request_fields(document.url, SentRequest(*astuple(note))) if note else ()

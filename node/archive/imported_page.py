@@ -8,9 +8,20 @@ from math import isfinite
 
 from msgspec.structs import replace
 
-from crawl import BadUrl, CrawlConfig, Fetched, Page, ParseResult, canonical_url, kept_headers, read_page, unfit
+from crawl import (
+    BadUrl,
+    CrawlConfig,
+    Fetched,
+    Page,
+    ParseResult,
+    canonical_url,
+    kept_headers,
+    read_page,
+    read_request,
+    unfit,
+)
 from node.archive.capture import Capture
-from node.archive.http_head import one_line
+from node.archive.http_head import Headers, one_line
 from store import MAX_ORIGIN_CHARS
 
 PAGE = 200  # the status of what is a page; no other is read
@@ -37,7 +48,18 @@ def response_of(capture: Capture) -> Fetched:
     if capture.media_type and not any(name.lower() == "content-type" for name, _ in headers):
         charset = f"; charset={one_line(capture.charset)}" if capture.charset else ""
         headers = (*headers, ("Content-Type", f"{one_line(capture.media_type)}{charset}"))
-    return Fetched(canonical_url(capture.url), capture.status, headers, capture.content, False, 0.0, "")
+    url = canonical_url(capture.url)
+    sent = read_request(url, capture.request)
+    return Fetched(url, capture.status, headers, capture.content, False, 0.0, "", sent=sent)
+
+
+def kept_request(capture: Capture) -> Headers:
+    """Return the request of a capture where it says what requests of ours do; of any other too much would be kept."""
+    try:
+        url = canonical_url(capture.url)
+    except BadUrl:
+        return ()
+    return capture.request if read_request(url, capture.request) else ()
 
 
 def response_flaw(response: Fetched, config: CrawlConfig) -> str:

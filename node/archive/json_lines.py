@@ -11,12 +11,17 @@ from typing import IO
 
 import msgspec
 
+from crawl import Fetched, looks_like_html
 from node.archive.archive_output import ArchiveOutput, digest_text
 from node.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture, ExportSummary, ReadLimits
 from node.archive.http_head import Headers
+from node.archive.imported_page import PAGE
+from node.archive.line_flaws import LineFlaws, sound_fields
 from node.archive.unpacked_input import UnpackedInput, Unreadable
 from node.archive.warc_records import is_web
 
+_BODIES = frozenset(("content", "content_base64"))
+_URL_CHARS = 2048  # of a line that is no capture; no longer one could be fetched
 _LINE_GROWTH = 2  # of base64, and of what JSON escapes; a body of control characters alone may take more
 
 
@@ -67,8 +72,8 @@ def read_json_lines(file: IO[bytes], limits: ReadLimits = DEFAULT_LIMITS) -> Ite
             return
         if line.strip():
             try:
-                yield _capture(line, limits)
-            except ValueError as error:  # msgspec's errors are of that kind, and base64's
+                yield _capture(line, place, limits)
+            except ValueError as error:
                 yield ArchiveFlaw(place, str(error))
 
 
@@ -84,23 +89,56 @@ def capture_line(capture: Capture) -> CaptureLine:
     )  # fmt: skip
 
 
-def _capture(line: bytes, limits: ReadLimits) -> Capture:
-    found = _decoder.decode(line)
-    if found.content is not None:
-        content = found.content.encode()
-    else:
-        content = b64decode(found.content_base64 or "", validate=True)
-    if len(content) > limits.record_bytes or len(found.headers) > limits.headers:
-        raise Unreadable("a capture is larger than allowed")
+def _capture(line: bytes, place: int, limits: ReadLimits) -> Capture | ArchiveFlaw:
+    """Return the capture of a line, or all that is wrong with it; raises ValueError where it is no object of JSON."""
+    flaws = LineFlaws()
+    found = _decoded(line, flaws)
+    content = _content(found, limits, flaws)
     digest = sha256(content).digest()
-    if found.content_digest and found.content_digest != digest_text(digest):
-        raise Unreadable("a body has another digest than its line says")
+    if found.content_digest and not flaws.keys() & _BODIES and found.content_digest != digest_text(digest):
+        flaws.wrong("content_digest", found.content_digest)
+    if len(found.headers) > limits.headers:
+        flaws.too_large("headers", len(found.headers), limits.headers, "fields")
     if not is_web(found.url):
-        raise Unreadable("a capture's url is none of the web")
+        flaws.wrong("url", found.url)
+    if found.status == PAGE and not found.media_type and "headers" not in flaws and not _tells_type(found, content):
+        flaws.missing("media_type")
+    if flaws:
+        return ArchiveFlaw(place, flaws.reason(), "" if "url" in flaws else found.url[:_URL_CHARS])
     return Capture(
         found.url, found.captured_at, found.status, found.headers, content, digest, found.media_type, found.charset,
         found.language, found.title, found.text, found.expires_at, b"", found.request, origin=found.origin,
     )  # fmt: skip
+
+
+def _decoded(line: bytes, flaws: LineFlaws) -> CaptureLine:
+    """Return what is sound of a line, as if it were of a page, and note what is not; raises ValueError."""
+    try:
+        return _decoder.decode(line)
+    except (ValueError, RecursionError):  # msgspec's errors are of the first kind
+        sound = sound_fields(line, CaptureLine, flaws)
+    return msgspec.convert({"url": "", "captured_at": 0.0, "status": PAGE} | sound, CaptureLine)
+
+
+def _tells_type(found: CaptureLine, content: bytes) -> bool:
+    """Tell whether a page's head or its first bytes say of what type it is: the node would refuse any other."""
+    answer = Fetched(found.url, found.status, found.headers, content, False, 0.0, "")
+    return bool(answer.media_type) or looks_like_html(answer)
+
+
+def _content(found: CaptureLine, limits: ReadLimits, flaws: LineFlaws) -> bytes:
+    """Return the body of a line, b"" where that is wrong."""
+    if found.content is not None:
+        name, content = "content", found.content.encode()
+    else:
+        name, content = "content_base64", b""
+        try:
+            content = b64decode(found.content_base64 or "", validate=True)
+        except ValueError:
+            flaws.wrong(name, found.content_base64)
+    if len(content) > limits.record_bytes:
+        flaws.too_large(name, len(content), limits.record_bytes, "bytes")
+    return content
 
 
 def _text(content: bytes) -> str | None:

@@ -7,9 +7,11 @@ nothing where the URL is known.
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from msgspec.structs import astuple
+
 from crawl import Page, Visit, encode_visit, reach
 from dht import Clock, Key, document_id, placement_key
-from store import KEPT_DAYS, MAX_MEDIA_TYPE_CHARS, Document, Draft, Kind, encode_document
+from store import KEPT_DAYS, MAX_MEDIA_TYPE_CHARS, Document, Draft, Kind, RequestNote, encode_document
 
 DAY_S = 86_400
 KEEP_DOCUMENT_DAYS = KEPT_DAYS  # a page that nobody could fetch for a year leaves the answers
@@ -113,4 +115,5 @@ def document_of(page: Page, origin: str = "") -> Document:
         max_snippet=page.max_snippet,
         noarchive=page.noarchive,
         origin=origin,
+        request=RequestNote(*astuple(page.sent)) if page.sent else None,
     )

@@ -16,11 +16,23 @@ MAX_LINKS = 65_536
 MAX_MEDIA_TYPE_CHARS = 255  # RFC 6838, 4.2
 MAX_CHARSET_CHARS = 64
 MAX_SIGNATURE_BYTES = 64
+MAX_AGENT_CHARS = 512
+MAX_VALIDATOR_CHARS = 1_024  # as of a visit
+MAX_FORM = 65_535
 MAX_ORIGIN_CHARS = 512  # the name of a file and the id of a record in it
 WRITTEN_WITHIN_S = 120.0  # a page is not fetched after its version is dated, clocks apart
 SAID_AHEAD_S = 2 * 86_400.0  # a page's own dates: one day for time zones, one for clocks
 LINK = re.compile(r"https?://[!-~]{1,2040}")  # canonical URLs are ASCII without white space
 _LANGUAGE = re.compile(r"[A-Za-z0-9-]{0,16}")
+
+
+class RequestNote(msgspec.Struct, frozen=True, array_like=True):
+    """The request that brought a page, besides its URL (`crawl/fetch/sent_request.py`)."""
+
+    form: int  # which fields all requests of that time had
+    agent: str  # User-Agent
+    if_none_match: str = ""  # "" not sent
+    if_modified_since: str = ""
 
 
 class Document(msgspec.Struct, frozen=True, array_like=True):
@@ -46,6 +58,7 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     max_snippet: int = -1  # characters of its text that its author lets others show; -1: any number
     noarchive: bool = False  # its author lets nobody show a copy
     origin: str = ""  # of an import: the archive that it was taken from, and the record in it
+    request: RequestNote | None = None  # None unknown: of an earlier version, of another node, or not to be told so
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -53,8 +66,8 @@ _decoder = msgspec.msgpack.Decoder(Document)
 
 
 def encode_document(document: Document) -> bytes:
-    """Encode the body of a DOCUMENT record."""
-    return _encoder.encode(document)
+    """Encode the body of a DOCUMENT record; one without a request is, byte for byte, as earlier versions write it."""
+    return _encoder.encode(document if document.request else msgspec.structs.astuple(document)[:-1])
 
 
 def decode_document(body: bytes) -> Document:
@@ -76,7 +89,7 @@ def document_flaw(document: Document, written_at: float, *, has_content: bool) -
         return f"status {document.status}, max_snippet {document.max_snippet}"
     if not _LANGUAGE.fullmatch(document.language):
         return "language is no code"
-    return _oversized(document) or _bad_links(document)
+    return _oversized(document) or _bad_links(document) or _bad_request(document.request)
 
 
 def _oversized(document: Document) -> str:
@@ -100,3 +113,17 @@ def _bad_links(document: Document) -> str:
         if not LINK.fullmatch(url) or len(anchor) > MAX_ANCHOR_CHARS:
             return "a link that is no URL, or has too long a text"
     return ""
+
+
+def _bad_request(request: RequestNote | None) -> str:
+    if request is None:
+        return ""
+    if not 0 < request.form <= MAX_FORM:
+        return f"a request of form {request.form}"
+    bounds = (
+        (request.agent, MAX_AGENT_CHARS),
+        (request.if_none_match, MAX_VALIDATOR_CHARS),
+        (request.if_modified_since, MAX_VALIDATOR_CHARS),
+    )
+    is_sound = request.agent and all(len(text) <= most and text.isprintable() for text, most in bounds)
+    return "" if is_sound else "a request with fields that no crawler sends"

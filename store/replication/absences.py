@@ -5,26 +5,25 @@ that sleeps two thirds of the day still knows who has been away for longer. A me
 within five minutes if it is a stable machine, within sixteen hours if it is a laptop; one that came back three times,
 within twice as long as nearly all of its absences took. A laptop that did not yet is taken to be as others are: nights
 are alike, and where they last a little longer than sixteen hours each would be copied for nothing. This is one node's
-own memory: it says when work is done, never who owns what. Where more than a third of all fall silent within a minute,
-a cut or a power cut is likelier than so many deaths.
+own memory, kept from one run to the next (`habit_note.py`): it says when work is done, never who owns what. Where more
+than a third of all fall silent within a minute, a cut or a power cut is likelier than so many deaths.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable
 
 from dht import NodeId
+from store.replication.habit_note import KEPT_PEERS, LONGEST_S, OTHERS, REMEMBERED, Habits
 
 STABLE_S = 300.0  # a stable machine that restarts or updates itself is back by then
 LAPTOP_S = 16 * 3600.0  # a laptop sleeps two thirds of a day
 LAST_S = 20.0  # beside one live copy alone, an unknown stable machine counts for so long after it is known to be silent
 RETURNS = 3  # absences that make a habit
-REMEMBERED = 20  # absences of one member
-OTHERS = 64  # absences of any laptops
 MOST = 0.95  # of its absences are shorter than what is taken for its habit
 CUT_WITHIN_S, CUT_LEAST, CUT_SHARE = 60.0, 3, 3  # so many, and more than one in three, within so long: a cut
 CUT_S = 600.0  # for so long nothing is copied because of it
 NOTICED_S = 30.0  # after its last heartbeat a near member is noticed to be silent, as dht/membership/liveness.py has it
-HEARD_S = 60.0  # so long after a sleep the others' newest heartbeats are still on their way
+HEARD_S = 60.0  # so long after a sleep, or a start, the others' newest heartbeats are still on their way
 
 
 def unknown_s(peer: NodeId) -> float | None:
@@ -48,6 +47,19 @@ class Absences:
         self._lost: deque[tuple[float, NodeId]] = deque()  # of late
         self._cut_off: frozenset[NodeId] = frozenset()
         self._cut_until = self._heard_at = float("-inf")
+        self._learns_at: float | None = None  # the silences that a node finds when it starts may be its own
+        self._is_corrected = False  # what it took them for then
+        self.learned = 0  # absences since the start
+
+    def restore(self, habits: Habits) -> None:
+        """Go by what was learned in an earlier run."""
+        self._lasted = {peer: deque(lasted, maxlen=REMEMBERED) for peer, lasted in habits.lasted_s.items()}
+        self._nights.extend(habits.nights_s)
+
+    def habits(self) -> Habits:
+        """Return what was learned, for the next run."""
+        lasted = {peer: tuple(map(_whole_s, times)) for peer, times in self._lasted.items()}
+        return Habits(lasted, tuple(map(_whole_s, self._nights)))
 
     def refresh(
         self,
@@ -61,11 +73,10 @@ class Absences:
         `is_stable`: whether it is no laptop."""
         known = frozenset(members)
         before = known if self._live is None else self._live  # a node that starts may be the first after a power cut
-        for peer in self._since.keys() & live:
-            self._lasted.setdefault(peer, deque(maxlen=REMEMBERED)).append(now - self._since[peer])
-            if not is_stable(peer):
-                self._nights.append(now - self._since[peer])
-        self._lasted = {peer: lasted for peer, lasted in self._lasted.items() if peer in known}
+        for peer in sorted(self._since.keys() & live):
+            self._came_back(now, peer, is_laptop=not is_stable(peer))
+        self._correct(now, silent_s)
+        self._forget_strangers(known)
         is_settled = now >= self._heard_at
         if is_settled and self._heard_at > float("-inf"):  # what was heard meanwhile says how long the others are away
             self._since, self._heard_at = {}, float("-inf")
@@ -83,6 +94,35 @@ class Absences:
             self._cut_off |= lost
         self._cut_off -= live
         self._live = live
+
+    def _correct(self, now: float, silent_s: Callable[[NodeId], float | None]) -> None:
+        """Soon after the start the newest heartbeats are here: only then they say since when the others are silent, and
+        not for how long this node did not run."""
+        if self._learns_at is None:
+            self._learns_at = now + HEARD_S
+        if self._is_corrected or now < self._learns_at:
+            return
+        self._is_corrected = True
+        for peer, since in self._since.items():
+            if (last := silent_s(peer)) is not None:
+                self._since[peer] = max(since, now - max(0.0, last - NOTICED_S))
+
+    def _came_back(self, now: float, peer: NodeId, *, is_laptop: bool) -> None:
+        away_s = now - self._since.pop(peer)
+        if self._learns_at is None or now < self._learns_at:
+            return
+        lasted = self._lasted.pop(peer, None) or deque(maxlen=REMEMBERED)
+        lasted.append(away_s)
+        self._lasted[peer] = lasted  # who came back last stands last
+        self.learned += 1
+        if is_laptop:
+            self._nights.append(away_s)
+
+    def _forget_strangers(self, known: frozenset[NodeId]) -> None:
+        """Forget habits of who is no member, where they are too many; a node that starts has yet to hear of some."""
+        if (excess := len(self._lasted) - KEPT_PEERS) > 0:
+            for peer in [peer for peer in self._lasted if peer not in known][:excess]:
+                del self._lasted[peer]
 
     def stood_still(self, now: float) -> None:
         """Take note that this node slept: the silence that it finds says nothing of the others until it has heard of
@@ -114,3 +154,7 @@ class Absences:
     def is_cut(self) -> bool:
         """Whether some of those who fell silent together are silent still."""
         return bool(self._cut_off)
+
+
+def _whole_s(seconds: float) -> int:
+    return min(max(0, round(seconds)), LONGEST_S)

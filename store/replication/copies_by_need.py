@@ -54,8 +54,8 @@ class CopyCounts:
 class CopiesByNeed:
     """Asks the view now and then, and lets `Durability` decide."""
 
-    def __init__(self, view: View, handover_bytes_s: float) -> None:
-        self._view, self._absences, self._watch = view, Absences(), HabitWatch()
+    def __init__(self, view: View, handover_bytes_s: float, absences: Absences) -> None:
+        self._view, self._absences, self._watch = view, absences, HabitWatch()
         self._bytes_s, self._owners = handover_bytes_s, Counter[tuple[int, int]]()
         self._durability = Durability(view.node_id, self._absences)
         self._kinds: dict[NodeId, bool] = {}  # who owns slots with this node, and whether each is stable

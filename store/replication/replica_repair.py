@@ -16,6 +16,7 @@ from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, Topic
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
+from store.replication.absences import Absences
 from store.replication.copies_by_need import CopiesByNeed, CopyCounts
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import PeerSync, batches, unthrottled
@@ -45,6 +46,7 @@ class ReplicaRepair:
         rng: random.Random,
         *,
         checks: PossessionChecks,
+        absences: Absences,
         expects_others: bool,
     ) -> None:
         self._checks, self._showing = checks, set[NodeId]()  # owners that are asked to show former slots just now
@@ -53,7 +55,7 @@ class ReplicaRepair:
         now = clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, overlay.view.node_id, now)
-        self._needs = CopiesByNeed(overlay.view, config.handover_bytes_s)
+        self._needs = CopiesByNeed(overlay.view, config.handover_bytes_s, absences)
         self._slot_bits = overlay.view.strategy.slot_bits
         self._announced: frozenset[Slot] = frozenset()
         self._refilling: set[Slot] = set()  # slots that lost records to the disk, until they are ready again

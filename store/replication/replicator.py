@@ -24,6 +24,7 @@ from store.replication.admission import Admission
 from store.replication.copies_by_need import CopyCounts
 from store.replication.draft_proofs import DraftProofs
 from store.replication.endorsements import Endorsements
+from store.replication.habit_keeper import HabitKeeper
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
 from store.replication.messages import SlotState
@@ -99,8 +100,18 @@ class Replicator:
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         audit = audit or PeerAudit(clock, rng.random)
         self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
+        self._habits = HabitKeeper(store)
         self._repair = repair = ReplicaRepair(
-            config, store, overlay, sync, handoff, clock, rng, checks=checks, expects_others=expects_others
+            config,
+            store,
+            overlay,
+            sync,
+            handoff,
+            clock,
+            rng,
+            checks=checks,
+            absences=self._habits.absences,
+            expects_others=expects_others,
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
         self._writer = ReplicaWriter(
@@ -154,6 +165,7 @@ class Replicator:
             tasks.create_task(self._scrub(), name="store-scrub")
             tasks.create_task(self._try_again(), name="store-try-again")
             tasks.create_task(self._shard_mover.run(), name="store-mover")
+            tasks.create_task(self._habits.run(), name="store-habits")
             tasks.create_task(self._reader.record_audit.line.run(), name="store-record-audit")
 
     def scrub_now(self) -> None:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from node.archive.archive_files import Read, reader_of
 from node.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture
+from node.archive.imported_page import kept_request
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
 from node.cli.http_client import HttpClient
@@ -185,7 +186,7 @@ def _batches(items: Iterable[Capture | ArchiveFlaw], told: ImportCounts) -> Iter
             if batch and (len(batch) == BATCH or size + len(item.content) > BATCH_BYTES):
                 yield batch
                 batch, size = [], 0
-            batch.append(replace(item, text="", title="", request=()))
+            batch.append(replace(item, text="", title="", request=kept_request(item)))
             size += len(item.content)
     if batch:
         yield batch

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from crawl import CrawlConfig
+from crawl import CrawlConfig, SentRequest, request_fields
 from dht import Rule
 from index import SearchRequest
 from node.archive.capture import ArchiveFlaw, Capture
@@ -36,7 +36,8 @@ def page(number: int, words: str = "", *headers: tuple[str, str], **more: object
     return capture(f"http://old{number % 3}.example/{number}?utm_source=x", body, HTML, *headers, **more)
 
 
-PAGES = [page(n) for n in range(12)]
+ASKED = request_fields("http://old0.example/0?utm_source=x", SentRequest(1, "dse-node/1", '"tag"'))
+PAGES = [page(0, request=ASKED), page(1, request=(("Host", "old1.example"),)), *map(page, range(2, 12))]
 REFUSED = {
     "status 500": page(20, status=500),
     "status 404": page(21, status=404),
@@ -88,6 +89,7 @@ def test_pages_of_an_archive_are_found_at_every_node_and_go_into_a_fresh_network
         for node in nodes:
             assert await found(node, "quokka paper archive") == {plain(each.url) for each in PAGES}
         kept.append(await exported(nodes[2]))
+        assert [each.request for each in kept[-1] if each.request] == [ASKED], "of others nothing is kept"
         if len(kept) > 1:
             return
         assert all(each.origin == f"old.warc.gz urn:uuid:{each.url.rpartition('/')[2]}" for each in kept[0])
