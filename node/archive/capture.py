@@ -32,6 +32,7 @@ class Capture(msgspec.Struct, frozen=True):
     author: bytes = b""  # who signed it; b"" for an import
     request: tuple[tuple[str, str], ...] = ()  # the request's head, where it is known
     noarchive: bool = False  # its author forbids copies: no format writes it
+    max_snippet: int = -1  # characters of its text that its author lets be shown to people; -1: any number
     origin: str = ""  # of an import: the archive and the record in it
     record_id: str = ""  # what the archive that it was read from calls it
 
@@ -86,6 +87,7 @@ def capture_of(record: Record, document: Document) -> Capture:
         expires_at=record.expires_day * DAY_S,
         author=record.proof.author if record.version.epoch else b"",
         noarchive=document.noarchive,
+        max_snippet=document.max_snippet,
         origin=document.origin,
         request=_request(document),
     )

@@ -5,6 +5,8 @@ import logging
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
+from msgspec.structs import replace
+
 from crawl import BadUrl, canonical_url
 from node.app.service import Service
 from node.archive.capture import Capture
@@ -18,8 +20,8 @@ READ_S = 10.0  # for all of them, a third of the time that a request may take
 
 
 async def stored_pages(service: Service, urls: Sequence[str]) -> dict[str, Capture]:
-    """Read what is stored of pages and may be shown, in the order and by the addresses that were asked for; what is
-    late, or beyond the bytes of one answer, is missing."""
+    """Read what is stored of pages and may be shown, of its text as much as its author lets be shown, in the order and
+    by the addresses that were asked for; what is late, or beyond the bytes of one answer, is missing."""
     canonical = {url: name for url in urls if (name := _canonical(url))}
     found, size = dict[str, Capture](), 0
     try:
@@ -40,7 +42,7 @@ async def _read(service: Service, names: Sequence[str]) -> AsyncGenerator[Captur
     while at is not None:
         part = await service.archive(wish, at, ReadBounds(len(names), MAX_TEXT_BYTES, READ_S), content=False)
         for page in part.captures:
-            yield page
+            yield page if page.max_snippet < 0 else replace(page, text=page.text[: page.max_snippet])
         at = part.next
 
 

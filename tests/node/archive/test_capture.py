@@ -9,7 +9,9 @@ from store.record.document import Document
 from store.record.record import Kind, Proof, Record, Version
 
 URL = "http://a.example/"
-DOCUMENT = Document(URL, 1_000.5, 200, (("Content-Type", "text/html"),), "text/html", "utf-8", noarchive=True)
+DOCUMENT = Document(
+    URL, 1_000.5, 200, (("Content-Type", "text/html"),), "text/html", "utf-8", noarchive=True, max_snippet=5
+)
 
 
 def record(epoch: int, content: bytes | None) -> Record:
@@ -23,7 +25,8 @@ def test_a_capture_is_what_the_record_and_its_document_say() -> None:
     assert (capture.url, capture.captured_at, capture.status) == (URL, 1_000.5, 200)
     assert capture.headers == DOCUMENT.headers and capture.media_type == "text/html" and capture.charset == "utf-8"
     assert capture.content_digest == sha256(capture.content).digest()
-    assert capture.expires_at == 9 * DAY_S and capture.author == b"k" * 32 and capture.noarchive
+    assert capture.expires_at == 9 * DAY_S and capture.author == b"k" * 32
+    assert capture.noarchive and capture.max_snippet == 5
 
 
 def test_an_import_has_no_author() -> None:
