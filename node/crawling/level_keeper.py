@@ -17,6 +17,7 @@ PUSH_EVERY_S = 2.0  # what changed
 REFRESH_S = 20.0  # everything, though nothing changed: a comparison counts for 30 s
 RETRY_S = 10.0  # after a peer did not take a push
 PUSH_WITHIN_S = 5.0
+DOUBT_S = 30.0  # as long as a heartbeat counts (dht/membership/liveness.py)
 APART_S = 60.0  # so far back it is known what was written when: further than any `until` that counts
 MAX_CHANGES = 512  # of the log, read at once; where there are more all slots are taken for changed
 
@@ -63,14 +64,20 @@ class LevelKeeper:
 
     def are_alike(self) -> bool:
         """Tell whether all live owners of this node's slots hold and have indexed the same, and nobody owes a live peer
-        anything, as they said last."""
+        anything, as they said last. Beside an owner that was heard of just now and did not answer, nobody can tell."""
         view = self._overlay.view
         if self._store.log.sequence != self._sequence or not self._is_current() or self._replicator.status().owed_now:
+            return False
+        if any(map(self._is_in_doubt, {peer for slot in view.owned() for peer in view.owners(slot)})):
             return False
         shared = {slot: [peer for peer in view.owners(slot) if view.is_live(peer)] for slot in view.owned()}
         own = {slot: team for slot, team in shared.items() if view.node_id in team}  # not where it stands in
         wholes = {slot: self._whole(slot, self._index.totals(slot).fingerprint_bytes) for slot in own}
         return all(wholes.values()) and self._levels.are_alike(wholes, own, view.node_id)
+
+    def _is_in_doubt(self, peer: NodeId) -> bool:
+        view = self._overlay.view
+        return not view.is_live(peer) and (silent_s := view.silent_s(peer)) is not None and silent_s < DOUBT_S
 
     async def refresh(self) -> None:
         """Find out what changed in the store and the index since the last refresh."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from dht import Done, Key, Message, NodeId, PeerTimeout, Slot, slot_of, slot_start
 from index.query.collection_statistics import SlotTotals
-from node.crawling.level_keeper import PUSH_EVERY_S, REFRESH_S, LevelKeeper
+from node.crawling.level_keeper import DOUBT_S, PUSH_EVERY_S, REFRESH_S, LevelKeeper
 from node.crawling.slot_agreement import SlotAgreement
 from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotDigests, SlotLevels
 from node.simulation.loop import SimLoop
@@ -79,6 +79,9 @@ class Side:
     def is_live(self, peer: NodeId) -> bool:
         return peer not in self.town.dead
 
+    def silent_s(self, peer: NodeId) -> float | None:
+        return self.town.silent_s.get(peer)
+
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         return True
 
@@ -101,6 +104,7 @@ class Town:
     def __init__(self) -> None:
         self.loop = SimLoop()
         self.dead, self.silent = set[NodeId](), set[NodeId]()
+        self.silent_s = dict[NodeId, float]()
         self.sides: dict[NodeId, Side] = {}
 
     def live(self, scenario: Callable[[Side, Side], Awaitable[None]]) -> None:
@@ -127,6 +131,21 @@ def test_equal_copies_are_level_and_settled_and_at_rest_little_is_said() -> None
         b.owed = 1
         await asyncio.sleep(REFRESH_S + PUSH_EVERY_S)
         assert not a.keeper.are_alike()
+
+    Town().live(scenario)
+
+
+def test_nothing_is_settled_beside_an_owner_that_was_heard_of_just_now_and_does_not_answer() -> None:
+    async def scenario(a: Side, b: Side) -> None:
+        town = a.town
+        assert a.keeper.are_alike()
+        town.dead.add(B)
+        town.silent_s[B] = DOUBT_S - 1
+        b.documents[Slot(1)] = b"more"
+        await asyncio.sleep(REFRESH_S)
+        assert not a.keeper.are_alike(), "it may be there, and hold something else"
+        town.silent_s[B] = DOUBT_S + 1
+        assert a.keeper.are_alike(), "among those who are left"
 
     Town().live(scenario)
 
