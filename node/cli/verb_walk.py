@@ -18,6 +18,6 @@ def parsers_below(parser: argparse.ArgumentParser) -> Iterator[argparse.Argument
 
 def arguments_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     """Return what a verb itself takes, positional arguments first, without its verbs and without --help."""
-    left_out = argparse._SubParsersAction | argparse._HelpAction
+    left_out = (argparse._SubParsersAction, argparse._HelpAction)
     own = [action for action in parser._actions if not isinstance(action, left_out)]
     return sorted(own, key=lambda action: bool(action.option_strings))

@@ -29,11 +29,11 @@ def script_for(shell: str, parser: ArgumentParser) -> str:
     return str(shtab.complete(parser, shell))
 
 
-def _paths(argument: Action) -> dict[str, str] | None:
+def _paths(argument: Action) -> shtab.CompleteType | None:
     """Return how shtab completes the paths that an argument takes; None where it takes none."""
     named = set(str(argument.metavar or "").split("|"))
     if named & _FILES:
-        return dict(shtab.FILE)  # of which directories are a part
+        return shtab.FILE  # of which directories are a part
     if "DIR" in named:
-        return dict(shtab.DIRECTORY)
-    return dict(shtab.FILE) if argument.type is Path else None
+        return shtab.DIRECTORY
+    return shtab.FILE if argument.type is Path else None
