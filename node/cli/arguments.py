@@ -126,6 +126,10 @@ def _add_setup(verbs: Verbs) -> None:
     paths.add_argument("--keys", action="store_true", help="print every key of config.toml with default and reason")
     _place(paths, json=True)
     _json(_verb(verbs, "version", "setup:version", "print the version"))
+    about = "print what lets a shell complete verbs, options and files"
+    shell = _verb(verbs, "completion", "completion:completion", about, "dse-node completion bash")
+    shell.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that reads it")
+    _verb(verbs, "man", "manual:man", "print the manual page", "dse-node man")
 
 
 def _add_backups(verbs: Verbs) -> None:
