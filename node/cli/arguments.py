@@ -161,6 +161,8 @@ def _add_asking(verbs: Verbs) -> None:
     _place(_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
     _add_crawl(verbs)
     _add_archive(verbs)
+    about = "serve the AI client that started it: search, and read stored pages, by MCP on standard input and output"
+    _place(_verb(verbs, "mcp", "mcp:serve", about, "dse-node mcp --url http://127.0.0.1:8090"), url=True)
     example = "dse-node remove https://example.org/private/"
     remove = _verb(verbs, "remove", "query_node:remove", "have pages of your own site removed everywhere", example)
     remove.add_argument("prefix", metavar="URL-PREFIX", help="all that begins so; a file at the site must name it")

@@ -27,13 +27,26 @@ class HttpClient:
 
     def get(self, path: str, query: Mapping[str, object] | Sequence[tuple[str, object]] = ()) -> Json:
         """GET a path and read JSON; raises NotRunning or RefusedByNode."""
-        return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
+        return self._ask_for_object("GET", f"{path}?{urlencode(query)}" if query else path, None)
 
     def post(self, path: str, body: bytes | Json) -> Json:
         """POST JSON with the token and read JSON; raises NotRunning or RefusedByNode."""
-        return self._ask("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode())
+        return self._ask_for_object("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode())
 
-    def _ask(self, method: str, target: str, body: bytes | None) -> Json:
+    def post_for_list(self, path: str, body: Json) -> list[Json]:
+        """POST JSON and read a list of objects; raises NotRunning or RefusedByNode."""
+        value = self._ask("POST", path, json.dumps(body).encode())
+        if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+            raise NotRunning(self.url, "an answer of another kind", _OTHER)
+        return value
+
+    def _ask_for_object(self, method: str, target: str, body: bytes | None) -> Json:
+        value = self._ask(method, target, body)
+        if not isinstance(value, dict):
+            raise NotRunning(self.url, "an answer of another kind", _OTHER)
+        return value
+
+    def _ask(self, method: str, target: str, body: bytes | None) -> Any:
         parts = urlsplit(self.url)
         headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if body is not None else {})
         if self.token:
@@ -51,14 +64,14 @@ class HttpClient:
             raise NotRunning(self.url, (reason or type(error).__name__).lower()) from None
         return self._read(status, raw)
 
-    def _read(self, status: int, raw: bytes) -> Json:
+    def _read(self, status: int, raw: bytes) -> Any:
         try:
             value = json.loads(raw)
         except ValueError:
             raise NotRunning(self.url, f"status {status}, not JSON", _OTHER) from None
-        if not isinstance(value, dict):
-            raise NotRunning(self.url, "an answer of another kind", _OTHER)
         if status >= 400:
+            if not isinstance(value, dict):
+                raise NotRunning(self.url, f"status {status}, of another kind", _OTHER)
             position = value.get("position")
             detail = plain(value.get("detail") or f"status {status}")
             raise RefusedByNode(detail, status, position if isinstance(position, int) else None)
