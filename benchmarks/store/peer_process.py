@@ -16,7 +16,7 @@ import time
 from collections.abc import Awaitable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import SystemRandom
+from random import Random, SystemRandom
 from typing import Annotated, Any
 
 import msgspec
@@ -196,8 +196,9 @@ async def main(order: dict[str, Any]) -> None:
         joins = overlay.join([each.udp for each in network.bootstrap], by_network=True)
         store = RecordStore.open(folder / "store", config, system_clock)
         places = SiteShards(overlay.view, HostBook(system_clock))
+        own = Random(rng.random())  # as a node gives to each part
         replicator = Replicator(
-            config, store, overlay, identity, system_clock, rng, places, expects_others=joins, rules=RecordRules()
+            config, store, overlay, identity, system_clock, own, places, expects_others=joins, rules=RecordRules()
         )
         peer = PeerProcess(overlay, store, replicator, order["members"])
 
