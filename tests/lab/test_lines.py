@@ -97,13 +97,14 @@ async def test_a_narrow_uplink_is_shared(tmp_path: Path) -> None:
         in_time = {row for row in asked if not row.answer.is_partial and row.took_s < 3}
         own = [row for row in asked if row.answer.host == narrow.name]
         fetched = sum(row["ip"] in narrow.addresses for row in judge.rows(village.net))
-        leased = (await narrow.status() or {})["slots"]["leased"]
+        slots = (await narrow.status() or {})["slots"]
         print(
-            f"at rest {village.rested_s:.0f} s, copied {copied_s:.0f} s later; the narrow one leases {leased} slots "
-            f"and fetched {fetched}; "
+            f"at rest {village.rested_s:.0f} s, copied {copied_s:.0f} s later; "
+            f"the narrow one leases {slots['leased']} of {slots['all']} slots and fetched {fetched}; "
             f"in time {len(in_time)} of {len(asked)}, {len(in_time & set(own))} of {len(own)} there; {load.summary()}"
         )
-        assert load.errors == [] and leased  # whether a site lies in these is chance; all were crawled to their end
+        assert load.errors == []
+        assert slots["leased"] >= slots["all"] / 2 / len(village.hosts)  # its share, whatever sites lie there by chance
         assert len(in_time) >= 0.95 * len(asked) and len(in_time & set(own)) >= 0.95 * len(own)
 
 
