@@ -70,11 +70,11 @@ async def test_a_peer_that_dies_between_the_rounds(world: World) -> None:
 
 async def test_a_silent_peer_is_hedged_and_named(world: World) -> None:
     world.network.silent.add(world.nodes[2].id)
-    answer = await ask(world.nodes[0], deadline_ms=1000)
+    answer = await ask(world.nodes[0], deadline_ms=5_000)
     assert urls(answer) == right(world)
     assert answer["exact"]
     assert answer["coverage"]["late"] == [world.nodes[2].id.hex()]
-    assert answer["took_ms"] < 1000
+    assert answer["took_ms"] < 5_000
     assert [name for peer, name in world.network.asked if peer == world.nodes[2].id] == ["AskStatistics"]
 
 
@@ -84,7 +84,7 @@ async def test_two_silent_replicas_of_one_slot_are_hedged_one_after_the_other() 
     await made.put(corpus.web(rng, 30))
     try:
         made.network.silent.update(node.id for node in made.nodes[1:3])
-        answers = [await ask(made.nodes[0], deadline_ms=1000) for _ in range(3)]
+        answers = [await ask(made.nodes[0], deadline_ms=3_000) for _ in range(3)]
     finally:
         await made.close()
     assert [urls(answer) for answer in answers] == [right(made)] * 3
@@ -94,7 +94,7 @@ async def test_two_silent_replicas_of_one_slot_are_hedged_one_after_the_other() 
 async def test_slots_that_nobody_answers_make_it_partial(world: World) -> None:
     for node in world.nodes[1:]:
         world.network.dead.add(node.id)
-    answer = await ask(world.nodes[0], deadline_ms=500)
+    answer = await ask(world.nodes[0], deadline_ms=20_000)
     own = len(world.nodes[0].overlay.owned())
     assert answer["partial"]
     assert not answer["exact"]
