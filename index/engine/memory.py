@@ -118,7 +118,7 @@ class MemoryEngine:
     def _holding(self, form: Form) -> Iterator[int]:
         for number in set.intersection(*(self._postings.get(term, set()) for term in form.terms)):
             entry, lines = self._entries[number]
-            if form.classes >> class_of(entry.language) & 1 and any(_holds(line, form.terms) for line in lines):
+            if form.classes >> class_of(entry.language) & 1 and _is_in_one(lines, form.terms):
                 yield number
 
 
@@ -143,6 +143,7 @@ def _keys(entry: IndexEntry, lines: _Lines) -> set[_Key]:
     return words | tags | {SiteFilter(host) for host in entry.hosts} | {LanguageFilter(entry.language)}
 
 
-def _holds(line: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+def _is_in_one(lines: _Lines, phrase: tuple[str, ...]) -> bool:
+    """Tell whether terms, each of which is somewhere in the lines, follow each other in one of them."""
     size = len(phrase)
-    return any(line[i : i + size] == phrase for i in range(len(line) - size + 1))
+    return size == 1 or any(line[i : i + size] == phrase for line in lines for i in range(len(line) - size + 1))

@@ -6,7 +6,7 @@ copied signature a fraud could hide the page that it imitates.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from index.change_feed import Text
 from index.text.forward_index import BODY, Counts, content_digest
@@ -41,16 +41,28 @@ def no_signature(text: str) -> bytes:
     return b""
 
 
-def are_near(one: Marks, other: Marks) -> bool:
+class Likeness(NamedTuple):
+    """What is compared of a page: the digest of all that it says, and its signature as a number, None where the page is
+    too short for one or has none."""
+
+    digest: bytes
+    signature: int | None
+
+
+def likeness(marks: Marks) -> Likeness:
+    """Return what is compared of a page."""
+    is_long = marks.lengths[BODY] >= LEAST_TERMS
+    return Likeness(marks.digest, _number(marks.signature) if is_long and marks.signature else None)
+
+
+def are_near(one: Likeness, other: Likeness) -> bool:
     """Tell whether two pages say the same, as far as their marks tell."""
-    return one.digest == other.digest or bool(
-        _is_long(one) and _is_long(other) and are_near_signatures(one.signature, other.signature)
-    )
+    return one.digest == other.digest or _agree(one.signature, other.signature)
 
 
 def are_near_signatures(one: bytes, other: bytes) -> bool:
     """Tell whether two signatures belong to nearly the same text; never where one is unknown."""
-    return bool(one and other) and (_number(one) ^ _number(other)).bit_count() <= NEAR_BITS
+    return bool(one and other) and _agree(_number(one), _number(other))
 
 
 def say_the_same(one: Text, other: Text, sign: Sign) -> bool:
@@ -63,36 +75,36 @@ class NearIndex:
     comparing all."""
 
     def __init__(self) -> None:
-        self._marks: list[Marks] = []
+        self._pages: list[Likeness] = []
         self._digests: dict[bytes, list[int]] = {}
         self._bands: dict[tuple[int, int], list[int]] = {}
 
     def add(self, marks: Marks) -> None:
         """Add a page after those that were added before."""
-        place = len(self._marks)
-        self._marks.append(marks)
-        self._digests.setdefault(marks.digest, []).append(place)
-        for band in _bands(marks):
+        page, place = likeness(marks), len(self._pages)
+        self._pages.append(page)
+        self._digests.setdefault(page.digest, []).append(place)
+        for band in _bands(page):
             self._bands.setdefault(band, []).append(place)
 
     def near(self, marks: Marks) -> Iterator[int]:
         """Yield the places of those that are near, in order."""
-        places = set(self._digests.get(marks.digest, ()))
-        for band in _bands(marks):
+        page = likeness(marks)
+        places = set(self._digests.get(page.digest, ()))
+        for band in _bands(page):
             places.update(self._bands.get(band, ()))
-        return (place for place in sorted(places) if are_near(self._marks[place], marks))
+        return (place for place in sorted(places) if are_near(self._pages[place], page))
 
 
-def _is_long(marks: Marks) -> bool:
-    return marks.lengths[BODY] >= LEAST_TERMS
+def _agree(one: int | None, other: int | None) -> bool:
+    return one is not None and other is not None and (one ^ other).bit_count() <= NEAR_BITS
 
 
 def _number(signature: bytes) -> int:
     return int.from_bytes(signature, "big")
 
 
-def _bands(marks: Marks) -> list[tuple[int, int]]:
-    if not marks.signature or not _is_long(marks):
+def _bands(page: Likeness) -> list[tuple[int, int]]:
+    if page.signature is None:
         return []
-    number = _number(marks.signature)
-    return [(band, number >> (band * _BAND_BITS) & _MASK) for band in range(_BANDS)]
+    return [(band, page.signature >> (band * _BAND_BITS) & _MASK) for band in range(_BANDS)]

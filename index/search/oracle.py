@@ -16,7 +16,7 @@ from index.query.parser import Query, parse_query
 from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, write_out
 from index.query.scoring import Scored, occurrences, score
 from index.query.search_rules import NEWEST_RULES, SearchRules
-from index.search.near_copies import Sign, are_near, no_signature, say_the_same
+from index.search.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
 from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
 from index.text.analyzer import is_unspaced
 from index.text.forward_index import ForwardRecord, analyse, forward_of
@@ -98,7 +98,7 @@ class SearchOracle:
     def _pick(self, found: Sequence[_Found], is_crowded: bool) -> tuple[OracleHit, ...]:
         """Ten by ten: three of a host, and then the best of all others where that leaves room."""
         hits: list[OracleHit] = []
-        marks: list[ForwardRecord] = []
+        pages: list[Likeness] = []
         rest = list(found)
         while rest:
             begin, shown = len(hits), Counter[str]()
@@ -110,19 +110,19 @@ class SearchOracle:
                         break
                     if shown[host_of(text.url)] >= most:
                         left.append((scored, text, forward))
-                    elif (place := self._first_near(hits, marks, text, forward)) is not None:
+                    elif (place := self._first_near(hits, pages, text, likeness(forward))) is not None:
                         hits[place] = replace(hits[place], similar=(*hits[place].similar, text))
                     else:
                         hits.append(OracleHit(text, scored))
-                        marks.append(forward)
+                        pages.append(likeness(forward))
                         shown[host_of(text.url)] += 1
                 rest = left
         return tuple(hits)
 
     def _first_near(
-        self, hits: Sequence[OracleHit], marks: Sequence[ForwardRecord], text: Text, forward: ForwardRecord
+        self, hits: Sequence[OracleHit], pages: Sequence[Likeness], text: Text, page: Likeness
     ) -> int | None:
-        near = (place for place, each in enumerate(marks) if are_near(each, forward))
+        near = (place for place, each in enumerate(pages) if are_near(each, page))
         return next((place for place in near if self._folds(hits[place], text)), None)
 
     def _folds(self, hit: OracleHit, text: Text) -> bool:

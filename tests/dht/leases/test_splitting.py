@@ -86,9 +86,20 @@ class SplitEyes(Eyes):
         return found
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 10**9))
 def test_never_two_holders_of_a_key_whoever_switches_when(seed: int):
+    switch_one_by_one(seed)
+
+
+@pytest.mark.prove
+@settings(max_examples=120, deadline=None)
+@given(st.integers(0, 10**9))
+def test_never_two_holders_of_a_key_in_many_more_towns(seed: int):
+    switch_one_by_one(seed)
+
+
+def switch_one_by_one(seed: int) -> None:
     rng = random.Random(seed)
     town = SplitTown(seed, rng.randint(1, 7), replicas=rng.randint(1, 4), loss=rng.choice([0.0, 0.1, 0.3]))
     town.run(60.0)

@@ -7,7 +7,7 @@ import pytest
 
 from dht import NodeId
 from index.query.parser import parse_query
-from index.search.near_copies import NEAR_BITS, NearIndex, are_near
+from index.search.near_copies import NEAR_BITS, NearIndex, are_near, likeness
 from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, PickedHit, names_site, pick
 from index.search.top_k_merge import MergedHit
 from index.shard.messages import HitRow
@@ -106,6 +106,8 @@ def test_the_index_of_near_marks_finds_what_comparing_all_finds(seed: int) -> No
     for number in range(120):
         signature = flipped(rng.choice(base), rng.randint(0, NEAR_BITS), rng) if rng.random() < 0.9 else b""
         row = hit(number, signature=signature, digest=rng.randrange(60)).hit
-        assert list(index.near(row)) == [place for place, each in enumerate(known) if are_near(each, row)]
+        assert list(index.near(row)) == [
+            place for place, each in enumerate(known) if are_near(likeness(each), likeness(row))
+        ]
         known.append(row)
         index.add(row)
