@@ -46,8 +46,8 @@ MAX_ASKED = 16_384  # of them in a question, so that its answer has room for as 
 MAX_SKIPS = 4096  # in a question: what lies between two is read at once
 MAX_MARKS = 65_536  # in one message
 MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest is left to the next session
-# With parts of 16, 24, 32 and 48, 100,000 records of which 100 differ take 41, 41, 42 and 45 kB and three exchanges. With
-# 32 the parts of a million, of which a thousand differ, are fewer than MAX_ASKED: 485 kB and three exchanges again.
+# With 16, 24, 32 and 48, 100,000 records of which 100 differ take 41, 41, 42 and 45 kB and three exchanges; with 32 the
+# parts of a million of which a thousand differ are fewer than MAX_ASKED, so that these take three exchanges, too.
 PART = 32  # items of a part, once parts need no other split
 NAMED = 96  # a part with at most so many items is named by marks: less than one more exchange is worth
 LISTED = 8  # with at most so many it is listed, in as many bytes as NAMED marks take
@@ -164,9 +164,8 @@ class ShortSession(RangeSession):
                 self._learn(self._items[low:high], part.entries)
             case ShortMode.BESIDES:
                 lacked = set(_chunks(part.said, MARK_BYTES))
-                places = {e.place for e in part.entries}
                 at = zip(self._items[low:high], self._mine.marks(low, high), strict=True)
-                self._learn([i for i, mark in at if mark in lacked or i.entry.place in places], part.entries)
+                self._learn([i for i, mark in at if mark in lacked], part.entries)
         return [_Part(part.end, ShortMode.SKIP)]
 
     def _next(self) -> ShortRanges | None:

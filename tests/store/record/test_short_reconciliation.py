@@ -48,7 +48,8 @@ def run(
     while (asked := session.receive_short(_carried(reply))) is not None:
         reply, rounds = short_answer(between, _carried(asked), salt), rounds + 1
         size += len(msgspec.msgpack.encode(asked)) + len(msgspec.msgpack.encode(reply))
-        assert rounds < 200
+        assert rounds < 200 and len(asked.ends) <= module.MAX_ASKED
+        assert len(reply.ends) <= module.MAX_PARTS and len(reply.entries) <= module.MAX_ENTRIES
     return session, rounds, size
 
 
@@ -237,6 +238,16 @@ def test_an_answer_to_more_than_was_asked_is_refused() -> None:
     session = ShortSession(sets(dict.fromkeys(range(300), 1)), [(b"\x20", b"\x40")], SALT)
     with pytest.raises(BadReplica, match="more than was asked"):
         session.receive_short(ShortRanges((b"\x50",), bytes([ShortMode.FINGERPRINT]), PRINT))
+
+
+def test_what_a_question_has_no_room_for_is_asked_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MAX_ASKED", 4)
+    session = ShortSession(sets(dict.fromkeys(range(2000), 1)), WHOLE, SALT)
+    told = short_opening(among(sets(dict.fromkeys(range(2000), 2))), session.open(), SALT)
+    asked = session.receive_short(told)
+    assert asked is not None and asked.ends == told.ends[:4]
+    then = session.receive_short(ShortRanges((), b""))  # all that was asked for is settled
+    assert then is not None and then.ends == told.ends[3:7] and then.modes[0] == ShortMode.SKIP
 
 
 def test_a_peer_that_never_ends_splitting_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
