@@ -240,6 +240,17 @@ def test_an_answer_to_more_than_was_asked_is_refused() -> None:
         session.receive_short(ShortRanges((b"\x50",), bytes([ShortMode.FINGERPRINT]), PRINT))
 
 
+@pytest.mark.parametrize("mode", [ShortMode.FINGERPRINT, ShortMode.MARKS])
+def test_an_answer_stays_within_its_bounds_whatever_is_asked(mode: ShortMode, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("MAX_PARTS", 16), ("MAX_ENTRIES", 20), ("NAMED", 9), ("PART", 2)):
+        monkeypatch.setattr(module, name, value)
+    is_print = mode == ShortMode.FINGERPRINT
+    ends = (*(bytes([16 * n]) for n in range(1, 16)), END)
+    asked = ShortRanges(ends, bytes([mode] * 16), PRINT * 16 * is_print, (b"",) * 16 * (not is_print))
+    told = short_answer(among(OURS), asked, SALT)
+    assert len(told.ends) <= 16 and len(told.entries) <= 20 and told.ends[-1] == END
+
+
 def test_what_a_question_has_no_room_for_is_asked_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_ASKED", 4)
     session = ShortSession(sets(dict.fromkeys(range(2000), 1)), WHOLE, SALT)
