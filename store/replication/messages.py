@@ -13,6 +13,7 @@ from dht import Message, SignedGrant
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORD_BYTES, MAX_RECORDS
 from store.record.range_reconciliation import FORM, MAX_RANGES, Range
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
+from store.record.short_reconciliation import SALT_BYTES, ShortRanges
 
 MAX_WANTED = 256  # records asked for in one message
 MAX_WRITINGS, MAX_ENDORSED = 64, 256  # versions whose grants are asked for in one message; grants in an answer
@@ -142,18 +143,24 @@ class GrantsReply(Message, frozen=True, array_like=True):
 
 
 class ReconcileStep(Message, frozen=True, array_like=True):
-    """One message of a session of range reconciliation. Only records that expire after the day `today` count."""
+    """One message of a session of range reconciliation. Only records that expire after the day `today` count.
+
+    `salt`: with it, the asker knows the short form and is answered in it. `short`: instead of `ranges`, once the peer
+    has answered so. An older node knows neither."""
 
     today: Annotated[int, Meta(ge=0, lt=1 << 32)]
     ranges: _Ranges
     form: _Form
+    salt: Annotated[bytes, Meta(max_length=SALT_BYTES)] = b""
+    short: ShortRanges | None = None
 
 
 class ReconcileReply(Message, frozen=True, array_like=True):
-    """Answers a step."""
+    """Answers a step, in short where that was asked for and there is anything to say."""
 
     ranges: _Ranges
     form: _Form
+    short: ShortRanges | None = None
 
 
 class SlotReport(Message, frozen=True, array_like=True):

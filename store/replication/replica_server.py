@@ -12,7 +12,6 @@ from store.disk.record_store import RecordStore
 from store.errors import BadReplica
 from store.record.denial import NO_PAGES
 from store.record.package import open_package, pack, size_of, url_of
-from store.record.range_reconciliation import FORM, answer
 from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
@@ -22,6 +21,7 @@ from store.replication.hinted_handoff import HintedHandoff
 from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
+from store.replication.reconcile_steps import answer_step
 from store.replication.replica_repair import ReplicaRepair
 from store.replication.write_right import WriteRight
 
@@ -162,10 +162,9 @@ class ReplicaServer:
             raise BadReplica(
                 "reconciliation", f"day {message.today} is not today, {self._store.today} is; set the clock"
             )
-        ranges = await self._store.read_ranges(
-            lambda catalog: answer(items_between(catalog, message.today), message.ranges)
+        return await self._store.read_ranges(
+            lambda catalog: answer_step(items_between(catalog, message.today), message)
         )
-        return messages.ReconcileReply(ranges, FORM)
 
     async def on_report(self, peer: NodeId, message: messages.SlotReport) -> messages.SlotReportReply:
         """Answer what lies in slots."""
