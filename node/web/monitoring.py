@@ -55,6 +55,8 @@ class _StatusFigures(Collector):
         yield _labelled("dse_slots", "Slots by what this node does with them", "state", slots)
         copies = {str(held): slots for held, slots in status.slots_by_copies}
         yield _labelled("dse_slot_copies", "Own slots by how many live copies they have", "copies", copies)
+        needs = {topic: int(is_told) for topic, is_told in status.needs}
+        yield _labelled("dse_needs_owner", "1 where a topic needs this node's owner", "topic", needs)
         for name, about, value in _gauges(status):
             yield GaugeMetricFamily(name, about, value=value)
         yield GaugeMetricFamily("dse_tasks", "Tasks of the event loop", value=self._tasks)
