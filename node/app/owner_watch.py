@@ -8,9 +8,10 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
-from dht import Clock, write_atomically
+from dht import Clock, MachineRefuses, write_atomically
 from node.app.owner_events import OwnerEvent, OwnerEvents
-from node.app.owner_needs import OwnerNeed
+from node.app.owner_needs import MAX_TEXT, OwnerNeed
+from node.views.safe_text import plain
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ class OwnerWatch:
     async def step(self) -> None:
         """Look once, and deliver what is new, one event after the other; what was delivered is noted then."""
         now = self._clock()
-        events = self._events.step(await self._look_at(), now)
+        events = self._events.step(await self._needs(), now)
         for event in events:
             log.info(
                 "%s topic=%s: %s", "needs its owner" if event.state == "begins" else "over", event.topic, event.text
@@ -49,6 +50,12 @@ class OwnerWatch:
         if events or (self._events.told and now.steady - self._noted_at >= NOTE_EVERY_S):
             self._noted_at = now.steady
             await asyncio.to_thread(self._write, self._events.note(self._clock().wall))
+
+    async def _needs(self) -> Iterable[OwnerNeed]:
+        try:
+            return await self._look_at()
+        except (MachineRefuses, OSError) as error:  # a disk that fails is what the owner is called for
+            return (OwnerNeed("machine", "trouble", plain(error, MAX_TEXT)),)
 
     def _write(self, note: bytes) -> None:
         try:

@@ -147,9 +147,11 @@ async def server(statuses: list[int]) -> AsyncIterator[tuple[str, list[tuple[dic
 
 def _wait_for_end(pids: list[str]) -> None:
     """Wait until processes ended; one that nobody waited for yet is a zombie."""
+    end_at = time.monotonic() + 30.0
     for pid in pids:
         with suppress(FileNotFoundError, ProcessLookupError):
             while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX":
+                assert time.monotonic() < end_at, "it goes on though the node stopped"
                 time.sleep(0.01)
 
 

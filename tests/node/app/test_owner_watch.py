@@ -18,11 +18,14 @@ class Owner:
     def __init__(self, note: Path) -> None:
         self.note, self.at, self.needs = note, 1000.0, (OwnerNeed("audit", "trouble", "records are missing"),)
         self.told: list[str] = []
+        self.refusal: OSError | None = None
 
     def watch(self) -> OwnerWatch:
         return OwnerWatch(self._look_at, self._tell, self.note, lambda: Now(1_800_000_000.0 + self.at, self.at))
 
     async def _look_at(self) -> Iterable[OwnerNeed]:
+        if self.refusal:
+            raise self.refusal
         return self.needs
 
     async def _tell(self, event: OwnerEvent) -> None:
@@ -61,3 +64,16 @@ async def test_what_cannot_be_noted_is_told_all_the_same(tmp_path: Path, caplog:
         await owner.watch().step()
     assert owner.told == ["audit begins"]
     assert "needs its owner topic=audit: records are missing" in caplog.text and "is not noted reason=" in caplog.text
+
+
+async def test_a_machine_that_refuses_even_the_look_is_told_and_ends_nothing(tmp_path: Path) -> None:
+    owner = Owner(tmp_path / "owner-told")
+    owner.refusal = PermissionError(13, "Permission denied")
+    watch = owner.watch()
+    await watch.step()
+    owner.at += 60.0
+    await watch.step()
+    assert owner.told == ["machine begins"]
+    owner.refusal = None
+    await watch.step()
+    assert owner.told == ["machine begins", "audit begins"]
