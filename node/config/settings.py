@@ -43,6 +43,10 @@ class NodeConfig:
     web_names: tuple[str, ...] = ()  # host names; under which browsers may reach the web listener besides localhost
     web_max_requests: int = 64  # count; requests answered at once, more are asked to come back
     web_timeout_s: float = 30.0  # seconds; the longest that one request may take
+    web_caller_per_s: float = (
+        10.0  # requests a second; of one caller from another machine, in the long run; 0: no limit
+    )
+    web_caller_burst: int = 200  # requests; of such a caller at once, who may be many people behind one address
     log_level: LogLevel = "info"  # debug, info, warning or error
 
     def __post_init__(self) -> None:
@@ -60,6 +64,10 @@ class NodeConfig:
             raise ValueError(f"web_max_requests: {self.web_max_requests} is not between 1 and 10000")
         if not 0.1 <= self.web_timeout_s <= 600:
             raise ValueError(f"web_timeout_s: {self.web_timeout_s} is not between 0.1 and 600")
+        if self.web_caller_per_s != 0 and not 0.01 <= self.web_caller_per_s <= 10_000:
+            raise ValueError(f"web_caller_per_s: {self.web_caller_per_s} is neither 0 nor between 0.01 and 10000")
+        if not 1 <= self.web_caller_burst <= 100_000:
+            raise ValueError(f"web_caller_burst: {self.web_caller_burst} is not between 1 and 100000")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import web
 
 from node.config.settings import NodeConfig
+from node.web.caller_limit import CallerLimit
 from node.web.monitoring import Metrics
 from node.web.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.routes import HttpRoute
@@ -36,6 +37,7 @@ HEADERS = {
 }
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
+UNCOUNTED = ALWAYS_ANSWERED | {"style", "favicon"}  # what costs nothing is not counted against a caller
 
 
 class Guard:
@@ -47,6 +49,7 @@ class Guard:
         self._token = token.encode()
         self._metrics = metrics
         self._page = page
+        self._callers = CallerLimit(config.web_caller_per_s, config.web_caller_burst)
         self._open = 0
 
     def wrap(self, route: HttpRoute, handler: Handler) -> Handler:
@@ -88,7 +91,10 @@ class Guard:
         return True
 
     async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
-        if route.needs_token and not self._has_token(request):
+        has_token = self._has_token(request)
+        if not has_token and route.name not in UNCOUNTED and (problem := self._over_rate(request)):
+            return self._show(request, problem)
+        if route.needs_token and not has_token:
             detail = "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node."
             response = self._show(request, Problem(401, detail))
             response.headers["WWW-Authenticate"] = "Bearer"
@@ -105,6 +111,15 @@ class Guard:
             return self._show(request, _problem(request, error))
         finally:
             self._open -= 1
+
+    def _over_rate(self, request: web.Request) -> Problem | None:
+        """Count a request against its caller, wrong tokens included, and return what is told a caller of too many."""
+        wait_s = self._callers.wait_s(request.remote or "", asyncio.get_running_loop().time())
+        if not wait_s:
+            return None
+        rate = f"{self._config.web_caller_per_s:g} a second, and {self._config.web_caller_burst} at once"
+        detail = f"Your address asks too often; this node answers {rate}. Ask again in {wait_s} s."
+        return Problem(429, detail, retry_after_s=wait_s)
 
     def _has_token(self, request: web.Request) -> bool:
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")
