@@ -15,6 +15,7 @@ from node.web.caller_limit import CallerLimit
 from node.web.monitoring import Metrics
 from node.web.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.routes import HttpRoute
+from node.web.sharing import Sharing, tagged
 
 log = logging.getLogger(__name__)
 
@@ -50,13 +51,16 @@ class Guard:
         self._metrics = metrics
         self._page = page
         self._callers = CallerLimit(config.web_caller_per_s, config.web_caller_burst)
+        self._sharing = Sharing(config.web_origins)
+        self.preflight = self._sharing.preflight
         self._open = 0
 
     def wrap(self, route: HttpRoute, handler: Handler) -> Handler:
         """Return a route's handler with all checks around it."""
 
         async def guarded(request: web.Request) -> web.StreamResponse:
-            response = await self._answer(request, route, handler)
+            response = tagged(route, request, await self._answer(request, route, handler))
+            self._sharing.share(route, request, response)
             self._metrics.count(route.name, response.status)
             return response
 

@@ -80,8 +80,11 @@ class WebServer:
         application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._guard.headers])
         for route in ROUTES:
             handler = self._guard.wrap(route, self._handler(route.name))
+            path = route.path.replace("{url}", "{url:.+}")
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
-                application.router.add_route(method, route.path.replace("{url}", "{url:.+}"), handler)
+                application.router.add_route(method, path, handler)
+            if route.is_public:
+                application.router.add_route("OPTIONS", path, self._guard.preflight)
         return application
 
     def _handler(self, name: str) -> Handler:
