@@ -252,6 +252,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     ),
     _client("/tavily/search", "tavily_search", "Results as Tavily gives them", "Object", "TavilySearch"),
     _client("/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract"),
+    HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, "Object", "Object"),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )

@@ -14,6 +14,7 @@ from node.web.api import Api
 from node.web.archive import Archive
 from node.web.clients import Clients
 from node.web.guard import Guard, Handler
+from node.web.mcp import Mcp
 from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
 from node.web.pages import CrawlerIdentity, Pages
@@ -44,6 +45,7 @@ class WebServer:
             Archive(service),
             Memento(service),
             Clients(service),
+            Mcp(service, config.web_origins),
             Health(service, metrics),
         )
         self.listening = asyncio.Event()
