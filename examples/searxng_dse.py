@@ -1,4 +1,4 @@
-"""An engine for SearXNG: copy this file to `searx/engines/dse.py` there, and name it in `settings.yml`:
+"""An engine for SearXNG: copy this file to its folder `searx/engines`, with the name `dse`, and add to `settings.yml`:
 
     engines:
       - name: dse
