@@ -28,7 +28,10 @@ class Sharing:
     def share(self, route: HttpRoute, request: web.Request, response: web.StreamResponse) -> None:
         """Allow the asking page to read an answer of a public route, where its origin is allowed; no page is shared."""
         if route.is_public and response.content_type != "text/html":
-            response.headers.update(self._allowed(request))
+            allowed = self._allowed(request)
+            if "Vary" in response.headers and "Vary" in allowed:
+                allowed["Vary"] = f"{response.headers['Vary']}, {allowed['Vary']}"
+            response.headers.update(allowed)
 
     async def preflight(self, request: web.Request) -> web.Response:
         """Answer OPTIONS of a public route: what a page of the asking origin may do with it."""
@@ -68,5 +71,5 @@ def tagged(route: HttpRoute, request: web.Request, response: web.StreamResponse)
         response.headers["Cache-Control"] = "no-cache"
     if not any(each.value in (tag, ANY) for each in request.if_none_match or ()):
         return response
-    kept = {name: text for name, text in response.headers.items() if name in ("ETag", "Cache-Control", "Link")}
+    kept = {name: text for name, text in response.headers.items() if name in ("ETag", "Cache-Control", "Link", "Vary")}
     return web.Response(status=304, headers=kept)

@@ -65,6 +65,8 @@ def test_one_origin_is_told_that_it_may_and_another_is_not(start: Any) -> None:
     preflight = site.send("OPTIONS", "/api/v1/search?q=task", Origin=PAGE, Access_Control_Request_Method="GET")
     assert (preflight.status, preflight.body) == (204, b"")
     assert preflight.headers["access-control-allow-origin"] == PAGE
+    gate = site.get("/timegate/http://docs.python.test/", Origin="https://other.test").headers["vary"]
+    assert gate.split(", ") == ["accept-datetime", "Origin"]
     for other in ("https://app.test.evil.test", "http://app.test", "null", "*", ""):
         assert not cors(site.get("/api/v1/search?q=task", Origin=other).headers)
 
