@@ -6,6 +6,7 @@ import socket
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from node.app.service import Service
 from node.config.settings import NodeConfig
@@ -61,6 +62,7 @@ class WebServer:
         runner = web.AppRunner(
             self._application(),
             access_log=None,
+            logger=_broken_requests(),
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
             keepalive_timeout=30.0,
@@ -93,6 +95,14 @@ class WebServer:
         holder: Any = next(each for each in self._handlers if hasattr(each, name))
         handler: Handler = getattr(holder, name)
         return handler
+
+
+def _broken_requests() -> logging.Logger:
+    """Return the logger for what goes wrong below the handlers. What is no HTTP is not told: strangers send it at will,
+    and the beginning of it, which the library would tell, may be a question that somebody asked."""
+    logger = logging.getLogger("node.web.requests")
+    logger.filters = [lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))]
+    return logger
 
 
 def _bind(config: NodeConfig) -> socket.socket:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from aiohttp import web
 
-from node.web.routes import HttpRoute
+from node.web.routes import ROUTES, HttpRoute
 
 ANY = "*"
 KEPT_S = 86_400  # how long a browser remembers what it was told; what follows is checked at each answer anyway
@@ -35,7 +35,9 @@ class Sharing:
 
     async def preflight(self, request: web.Request) -> web.Response:
         """Answer OPTIONS of a public route: what a page of the asking origin may do with it."""
-        headers = {"Allow": "GET, HEAD, OPTIONS"}
+        resource = request.match_info.route.resource
+        orders = {each.method for each in ROUTES if resource and each.path == resource.canonical}
+        headers = {"Allow": ", ".join(sorted({"HEAD", "OPTIONS", *orders}))}
         if allowed := self._allowed(request):
             headers |= allowed | {
                 "Access-Control-Allow-Methods": "GET, HEAD",

@@ -91,11 +91,22 @@ def test_too_many_at_once_are_asked_to_come_back_and_health_still_answers(start:
     assert site.get("/api/v1/status").status == 200
 
 
-def test_garbage_does_no_harm(site: Any) -> None:
-    for garbage in (b"\x00" * 100, b"\x16\x03\x01\x02\x00", b"GET / HTTP/9.9\r\n\r\n", b"GET /" + b"a" * 20_000):
+def test_garbage_does_no_harm_and_no_question_in_it_is_logged(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    question = b"GET /search?q=my+secret&x=" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for garbage in (
+        b"\x00" * 100,
+        b"\x16\x03\x01\x02\x00",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /" + b"a" * 20_000,
+        question,
+    ):
         with socket.create_connection(("127.0.0.1", site.port), timeout=5) as connection:
             connection.sendall(garbage)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(4096):
+                pass
     assert site.get("/healthz").text == "ok\n"
+    assert "secret" not in caplog.text and "Traceback" not in caplog.text
 
 
 FAR = "198.51.100.7"  # of TEST-NET-2, RFC 5737

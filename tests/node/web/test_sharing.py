@@ -52,7 +52,9 @@ def test_what_is_the_owners_is_shared_with_nobody(start: Any, token: str) -> Non
     asked = {"Origin": PAGE, "Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "authorization"}
     for path in ("/api/v1/pause", "/api/v1/crawl", "/clients/tavily/search"):
         assert site.send("OPTIONS", path, **asked).status == 405
+    assert site.send("OPTIONS", "/api/v1/strategy", **asked).headers["allow"] == "GET, HEAD, OPTIONS, POST"
     told = site.send("OPTIONS", "/api/v1/search", **asked).headers
+    assert told["allow"] == "GET, HEAD, OPTIONS"
     assert told["access-control-allow-methods"] == "GET, HEAD"
     assert "authorization" not in told["access-control-allow-headers"].lower()
 
