@@ -44,8 +44,8 @@ def test_one_who_asks_too_often_waits_and_others_do_not() -> None:
 
 def test_callers_are_remembered_within_bounds() -> None:
     limit = CallerLimit(1.0, 1)
-    for number in range(70_000):
-        limit.wait_s(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}", 0.0)
+    for number in range(8_300):
+        limit.wait_s(f"10.0.{number >> 8}.{number & 255}", 0.0)
     assert limit._buckets is not None and len(limit._buckets) == 8192
 
 
