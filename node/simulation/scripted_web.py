@@ -109,9 +109,9 @@ class ScriptedWeb:
         links = " ".join(f'<a href="{url}">{self._word(rng)}</a>' for url in below + anywhere)
         text = " ".join(self._word(rng) for _ in range(rng.randint(*PAGE_WORDS)))
         title = f"{self._word(rng)} {self._word(rng)} {host} {page}"
-        page = f'<html lang="en"><title>{title}</title><h1>{title}</h1><p>{text}</p>{links}'.encode()
+        html = f'<html lang="en"><title>{title}</title><h1>{title}</h1><p>{text}</p>{links}'.encode()
         filler = b64encode(rng.randbytes(self._filler_bytes * 3 // 4))
-        return page + (b"<!--%s-->" % filler if filler else b"") + b"</html>"
+        return html + (b"<!--%s-->" % filler if filler else b"") + b"</html>"
 
     def _word(self, rng: Random) -> str:
         return self.words[int(WORDS ** rng.random()) - 1]
