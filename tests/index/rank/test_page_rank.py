@@ -39,6 +39,16 @@ def test_the_error_is_no_greater_than_its_bound(links: dict[int, list[int]], set
     assert distance(dict(zip(graph.numbers.tolist(), found.ranks.tolist(), strict=True)), true) <= found.error + 1e-13
 
 
+def test_the_bound_is_near_the_error_where_a_ring_keeps_what_flows_in() -> None:
+    ring = {page: [(page + 1) % 3] for page in range(3)}
+    links = ring | {page: [0] for page in range(3, 9)} | {page: [] for page in range(9, 200)}
+    graph, true = build_graph(links.items()), dense_pagerank(links)
+    for settled in (1e-1, 1e-3, 1e-6):
+        found = rank_pages(graph, settled)
+        wrong = distance(dict(zip(graph.numbers.tolist(), found.ranks.tolist(), strict=True)), true)
+        assert wrong <= found.error <= 3 * wrong
+
+
 def test_pages_in_a_ring_are_equal() -> None:
     ring = {page: [(page + 1) % 9] for page in range(9)}
     assert ranks_of(ring) == pytest.approx(dict.fromkeys(range(9), 1 / 9), abs=1e-13)
