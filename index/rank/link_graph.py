@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from index.rank.page_number import Numbers, slots_of
+from index.rank.page_number import NAME_BITS, Numbers, names_of, slots_of
 
 MOST_LINKS = 20_000_000  # 0.8 GB while they are built; a node of 10⁶ pages has 10⁷
 MOST_HOPS = 8  # of redirects, one behind the other; what leads further, or in a circle, stays where it is
@@ -24,7 +24,7 @@ Places = NDArray[np.int64]
 @dataclass(frozen=True, slots=True, eq=False)
 class Border:
     """The links that leave a slot, by target: `sources[starts[n]:starts[n + 1]]` are the rows that link to
-    `targets[n]`; targets ascend, and so do their slots."""
+    `targets[n]`; targets stand by slot, and in a slot by name."""
 
     targets: Numbers
     slots: Places
@@ -133,5 +133,8 @@ def _by_target(sources: Places, targets: Places, count: int) -> Rows:
 
 
 def _border(sources: Places, targets: Numbers, slot_bits: int) -> Border:
-    found, starts = np.unique(targets, return_index=True)
-    return Border(found, slots_of(found, slot_bits), np.append(starts, len(targets)), sources.astype(np.int32))
+    places = slots_of(targets, slot_bits).astype(np.uint64) << np.uint64(NAME_BITS) | names_of(targets)
+    order = np.argsort(places, kind="stable")
+    _, starts = np.unique(places[order], return_index=True)
+    found = targets[order][starts]
+    return Border(found, slots_of(found, slot_bits), np.append(starts, len(targets)), sources[order].astype(np.int32))

@@ -80,10 +80,14 @@ def test_links_beyond_the_bound_are_told() -> None:
     assert (len(links_in(graph)), graph.left_out) == (4, 1)
 
 
+def _spread(page: int) -> int:
+    return page >> 4 << 62 | page  # over four slots
+
+
 @settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.dictionaries(st.integers(0, 63), st.lists(st.integers(0, 63), max_size=9), max_size=20))
 def test_slots_have_all_links_of_the_whole(links: dict[int, list[int]]) -> None:
-    spread = {page << 58: [target << 58 for target in found] for page, found in links.items()}  # over four slots
+    spread = {_spread(page): [_spread(target) for target in found] for page, found in links.items()}
     whole, parts = build_graph(spread.items()), set[tuple[int, int]]()
     for slot in range(4):
         here = {page: found for page, found in spread.items() if page >> 62 == slot}
