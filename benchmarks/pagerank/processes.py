@@ -20,7 +20,7 @@ from index.rank.inflow import InflowAck, InflowMessage
 from index.rank.ledger import allowed_flows
 from index.rank.link_graph import LinkGraph, build_graph
 from index.rank.page_number import slots_of
-from index.rank.page_rank import SETTLED
+from index.rank.page_rank import CONVERGED
 from index.rank.slot_ranks import SlotRanks, error_of
 
 PROCESSES, SLOT_BITS, MOST_ROUNDS = 5, 4, 200
@@ -67,8 +67,8 @@ def compute(web: MadeUpWeb) -> Computed:
             sent[-1] += _pass_on(lines, [batches for batches, _ in answered], now)
             error = error_of([each for _, statements in answered for each in statements])
             for line in lines:
-                line.send(error <= SETTLED or now == MOST_ROUNDS)
-            if error <= SETTLED:
+                line.send(error <= CONVERGED or now == MOST_ROUNDS)
+            if error <= CONVERGED:
                 break
         found = [line.recv() for line in lines]
     finally:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from index.rank.link_graph import Border, LinkGraph
-from index.rank.page_rank import ALPHA, SETTLED, rank_pages
+from index.rank.page_rank import ALPHA, CONVERGED, rank_pages
 
 MOST_EDGES = 2_000_000  # some 0.2 GB while they are read; 10⁶ pages have about half a million
 
@@ -59,13 +59,13 @@ def host_edges(
     return HostEdges(tuple(hosts), tuple(domains), np.array(homes, np.int64), found & 0xFFFFFFFF, found >> 32, left_out)
 
 
-def rank_hosts(edges: HostEdges, settled: float = SETTLED) -> NDArray[np.float64]:
-    """Return the ranks of all hosts, which add up to 1 and are together wrong by at most `settled`."""
+def rank_hosts(edges: HostEdges, tolerance: float = CONVERGED) -> NDArray[np.float64]:
+    """Return the ranks of all hosts, which add up to 1 and are together wrong by at most `tolerance`."""
     if not edges.hosts:
         return np.empty(0)
     graph = _of_domains(edges)
     by_domain = np.empty(len(edges.domains))
-    by_domain[graph.numbers.astype(np.int64)] = rank_pages(graph, settled / 2).ranks
+    by_domain[graph.numbers.astype(np.int64)] = rank_pages(graph, tolerance / 2).ranks
     degrees = np.bincount(edges.from_domain, minlength=len(edges.domains))
     given = ALPHA * by_domain / np.maximum(degrees, 1)
     found = np.bincount(edges.to_host, given[edges.from_domain], minlength=len(edges.hosts))

@@ -18,7 +18,7 @@ from index.rank.link_graph import LinkGraph
 
 ALPHA = 0.85  # Brin & Page 1998
 BASE = 1 - ALPHA  # what a page has without any link
-SETTLED = 1e-6  # ranks add up to 1, and are together wrong by no more
+CONVERGED = 1e-6  # ranks add up to 1, and are together wrong by no more
 MOST_SWEEPS = 400  # from any begin, .85 ** 400 of the error is left
 BLOCK_LINKS = 1 << 15  # read at once: their 256 kB stay in a core's cache
 Values = NDArray[np.float64]
@@ -33,12 +33,12 @@ class PageRanks:
     sweeps: int
 
 
-def rank_pages(graph: LinkGraph, settled: float = SETTLED) -> PageRanks:
+def rank_pages(graph: LinkGraph, tolerance: float = CONVERGED) -> PageRanks:
     """Compute the ranks of all pages of a graph that is a whole; it has no border."""
     sweeper = Sweeper(graph)
     base, values = np.where(graph.is_own, BASE, 0.0), np.ones(len(graph.numbers))
     sweeps, error = 0, 0.0 if not len(values) else np.inf
-    while error > settled and sweeps < MOST_SWEEPS:
+    while error > tolerance and sweeps < MOST_SWEEPS:
         left = ALPHA * sweeper.sweep(values, base)
         error, sweeps = error_share(left, float(values.sum())), sweeps + 1
     return PageRanks(values / max(float(values.sum()), BASE), error, sweeps)

@@ -1,6 +1,6 @@
 """A slot's part in the computation of all ranks, as its holder does it: sweep, tell other slots, hear them.
 
-Pure: messages in, messages out; who sends them, and when, is not decided here. All slots together settle at the ranks
+Pure: messages in, messages out; who sends them, and when, is not decided here. All slots together come to the ranks
 that one node would compute of the whole, whatever is lost, doubled or late on the way, because what they tell is
 absolute and each sweep takes away a share of what is wrong (Chazan & Miranker 1969). Values are in units of an average
 page's rank, so that nobody needs to know how many pages there are. They begin at what a page has without links and

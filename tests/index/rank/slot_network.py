@@ -58,13 +58,13 @@ class SlotNetwork:
                     self._send(_exaggerated(message, self.lies.get(slot.slot, 1.0)))
             self._deliver()
 
-    def settle(self, error: float, most_rounds: int = 400) -> int:
+    def converge(self, error: float, most_rounds: int = 400) -> int:
         """Run until the slots' own statements prove so small an error; return the rounds that it took."""
         for taken in range(1, most_rounds + 1):
             self.run(1)
             if self.error() <= error:
                 return taken
-        raise AssertionError(f"not settled in {most_rounds} rounds")
+        raise AssertionError(f"not converged in {most_rounds} rounds")
 
     def error(self) -> float:
         said: Sequence[SlotStatement] = [slot.statement(self.now) for slot in self.slots]

@@ -8,14 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.rank.link_graph import build_graph
-from index.rank.page_rank import SETTLED, rank_pages
+from index.rank.page_rank import CONVERGED, rank_pages
 
 GRAPHS = st.dictionaries(st.integers(0, 30), st.lists(st.integers(0, 40), max_size=12), min_size=1, max_size=30)
 
 
-def ranks_of(links: dict[int, list[int]], settled: float = 1e-13) -> dict[int, float]:
+def ranks_of(links: dict[int, list[int]], tolerance: float = 1e-13) -> dict[int, float]:
     graph = build_graph(links.items())
-    return dict(zip(graph.numbers.tolist(), rank_pages(graph, settled).ranks.tolist(), strict=True))
+    return dict(zip(graph.numbers.tolist(), rank_pages(graph, tolerance).ranks.tolist(), strict=True))
 
 
 def distance(found: dict[int, float], true: dict[int, float]) -> float:
@@ -30,11 +30,11 @@ def test_ranks_are_those_of_a_dense_solution_with_uniform_redistribution(links: 
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(GRAPHS, st.sampled_from([0.5, 1e-2, 1e-4, SETTLED]))
-def test_the_error_is_no_greater_than_its_bound(links: dict[int, list[int]], settled: float) -> None:
+@given(GRAPHS, st.sampled_from([0.5, 1e-2, 1e-4, CONVERGED]))
+def test_the_error_is_no_greater_than_its_bound(links: dict[int, list[int]], tolerance: float) -> None:
     graph = build_graph(links.items())
-    found = rank_pages(graph, settled)
-    assert found.error <= settled
+    found = rank_pages(graph, tolerance)
+    assert found.error <= tolerance
     true = dense_pagerank(links)
     assert distance(dict(zip(graph.numbers.tolist(), found.ranks.tolist(), strict=True)), true) <= found.error + 1e-13
 
@@ -43,8 +43,8 @@ def test_the_bound_is_near_the_error_where_a_ring_keeps_what_flows_in() -> None:
     ring = {page: [(page + 1) % 3] for page in range(3)}
     links = ring | {page: [0] for page in range(3, 9)} | {page: [] for page in range(9, 200)}
     graph, true = build_graph(links.items()), dense_pagerank(links)
-    for settled in (1e-1, 1e-3, 1e-6):
-        found = rank_pages(graph, settled)
+    for tolerance in (1e-1, 1e-3, 1e-6):
+        found = rank_pages(graph, tolerance)
         wrong = distance(dict(zip(graph.numbers.tolist(), found.ranks.tolist(), strict=True)), true)
         assert wrong <= found.error <= 3 * wrong
 

@@ -4,7 +4,7 @@ from math import inf
 
 import pytest
 
-from index.rank.level import level_of
+from index.rank.rank_level import level_of
 
 
 @pytest.mark.parametrize(("share", "level"), [(0.2, 0), (1.0, 0), (2.0, 2), (2.9, 3), (1024.0, 20), (2.0**40, 63)])
