@@ -1,6 +1,6 @@
 """Makes up a web of pages and links by a seed: few sites have most pages, few pages most links.
 
-Sizes of sites fall as their rank to the power of -0.8, links from a page are Pareto with 1.3, 5 % of pages have none.
+Sizes of sites fall as their rank to the power of -0.8, links from a page are Pareto with 1.7, 5 % of pages have none.
 Of the links 85 % stay in their site (Bharat et al. 2001 count three of four and more); the others go to a site by its
 fame, which falls as 1 / rank, and both to a page by 1 / its place in half of all cases.
 """
@@ -40,7 +40,7 @@ def make_up(seed: int, sites: int, pages: int, links: int) -> MadeUpWeb:
     sizes = _sizes(rng, sites, pages)
     first = np.concatenate(([0], np.cumsum(sizes)[:-1]))
     site = np.repeat(np.arange(sites), sizes)
-    activity = rng.pareto(1.3, pages) + 0.2
+    activity = rng.pareto(1.7, pages) + 0.2
     activity[rng.random(pages) < WITHOUT_LINKS] = 0
     source = np.repeat(np.arange(pages), rng.multinomial(int(links * SURPLUS), activity / activity.sum()))
     to_site = site[source]

@@ -82,18 +82,19 @@ def _of_domains(edges: HostEdges) -> LinkGraph:
     count = len(edges.domains)
     target = edges.domain_of[edges.to_host]
     counts = np.bincount(target, minlength=count)
-    order = np.argsort(-counts, kind="stable")
+    degrees = np.bincount(edges.from_domain, minlength=count)
+    order = np.lexsort((-counts, degrees == 0, counts == 0))
     row_of = np.empty(count, np.int64)
     row_of[order] = np.arange(count)
     by_target = np.argsort(row_of[target], kind="stable")
-    degrees = np.bincount(edges.from_domain, minlength=count)[order].astype(np.int32)
+    degrees = degrees[order]
     linked = counts[order]
     nothing = np.empty(0, np.int64)
     return LinkGraph(
         numbers=order.astype(np.uint64),
         is_own=np.ones(count, np.bool_),
         is_linking=degrees > 0,
-        degrees=degrees,
+        degrees=degrees.astype(np.int32),
         starts=np.concatenate(([0], np.cumsum(linked[linked > 0]))),
         sources=row_of[edges.from_domain][by_target].astype(np.int32),
         border=Border(nothing.astype(np.uint64), nothing, np.zeros(1, np.int64), nothing.astype(np.int32)),

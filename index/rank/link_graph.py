@@ -34,7 +34,8 @@ class Border:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkGraph:
-    """Pages by row, those with most links from inside first: a sweep then reads hubs before what hangs on them."""
+    """Pages by row: what has links from inside and gives some, then what gives none, then the others; each with most
+    links from inside first, since a sweep then reads hubs before what hangs on them."""
 
     numbers: Numbers
     is_own: NDArray[np.bool_]  # documents and what they link to; the others are known, and may be linked from elsewhere
@@ -68,7 +69,8 @@ def build_graph(
     numbers = np.union1d(own, more[slots_of(more, slot_bits) == slot])
     rows = np.searchsorted(numbers, sources)
     counts = np.bincount(np.searchsorted(numbers, targets[inside]), minlength=len(numbers))
-    order = np.argsort(-counts, kind="stable")
+    gives = np.bincount(rows, minlength=len(numbers)) > 0
+    order = np.lexsort((-counts, ~gives, counts == 0))
     row_of = np.empty(len(order), np.int64)
     row_of[order] = np.arange(len(order))
     degrees = np.bincount(row_of[rows], minlength=len(order)).astype(np.int32)

@@ -8,7 +8,7 @@ The bound: after a sweep that moved x by m in all, no more than a·m is missing 
 more than a·m/(1 - a); divided by the sum, ranks are wrong by at most twice that share.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,10 +37,13 @@ def rank_pages(graph: LinkGraph, tolerance: float = CONVERGED) -> PageRanks:
     """Compute the ranks of all pages of a graph that is a whole; it has no border."""
     sweeper = Sweeper(graph)
     base, values = np.where(graph.is_own, BASE, 0.0), np.ones(len(graph.numbers))
-    sweeps, error = 0, 0.0 if not len(values) else np.inf
+    sweeps, error, mass = 0, 0.0 if not len(values) else np.inf, 0.0
     while error > tolerance and sweeps < MOST_SWEEPS:
-        left = ALPHA * sweeper.sweep(values, base)
-        error, sweeps = error_share(left, float(values.sum())), sweeps + 1
+        missing, sweeps = ALPHA * sweeper.sweep(values, base), sweeps + 1
+        if error_share(missing, mass) <= tolerance or not mass or sweeps == MOST_SWEEPS:
+            sweeper.finish(values, base)
+            mass = float(values.sum())
+            error = error_share(missing, mass)
     return PageRanks(values / max(float(values.sum()), BASE), error, sweeps)
 
 
@@ -51,23 +54,34 @@ def error_share(missing: float, mass: float) -> float:
 
 
 class Sweeper:
-    """Sweeps over the links of one graph, with room for a block of them."""
+    """Sweeps over the links of one graph, with room for a block of them. What gives nothing to others is left out until
+    the end: on the web that is most pages, all that nobody fetched."""
 
     def __init__(self, graph: LinkGraph) -> None:
         self._starts, self._sources = graph.starts, graph.sources
         self._linked = len(graph.starts) - 1
         self._parts = ALPHA / np.maximum(graph.degrees, 1)  # of its rank that a page gives each target; never read at 0
         self._given = np.empty(len(graph.degrees))
-        self._blocks = list(_blocks(graph.starts))
-        self._room = np.empty(max((end - begin for *_, begin, end in self._blocks), default=0))
+        giving = int(graph.is_linking[: self._linked].sum())
+        self._giving = list(_blocks(graph.starts, 0, giving))
+        self._others = list(_blocks(graph.starts, giving, self._linked))
+        self._room = np.empty(max((end - begin for *_, begin, end in self._giving + self._others), default=0))
 
     def sweep(self, values: Values, base: Values) -> float:
-        """Move all values to what `base` and the links make of them; return by how much they moved in all."""
-        given, parts = self._given, self._parts
+        """Move the values of pages that give to others to what `base` and the links make of them; return by how much
+        they moved in all. Before any value of the others is read they need a `finish`."""
         moved = float(np.abs(values[self._linked :] - base[self._linked :]).sum())
         values[self._linked :] = base[self._linked :]
-        np.multiply(values, parts, out=given)
-        for first, last, begin, end in self._blocks:
+        np.multiply(values, self._parts, out=self._given)
+        return moved + self._move(self._giving, values, base)
+
+    def finish(self, values: Values, base: Values) -> None:
+        """Move the values of pages that give nothing to others; then they lack nothing."""
+        self._move(self._others, values, base)
+
+    def _move(self, blocks: Sequence["_Block"], values: Values, base: Values) -> float:
+        given, moved = self._given, 0.0
+        for first, last, begin, end in blocks:
             room = self._room[: end - begin]
             given.take(self._sources[begin:end], out=room, mode="clip")  # "raise" would copy; rows are in range
             new = np.add.reduceat(room, self._starts[first:last] - begin)
@@ -76,7 +90,7 @@ class Sweeper:
             old -= new
             moved += float(np.abs(old, out=old).sum())
             old[:] = new
-            np.multiply(new, parts[first:last], out=given[first:last])
+            np.multiply(new, self._parts[first:last], out=given[first:last])
         return moved
 
     def given_to(self, values: Values, starts: NDArray[np.int64], sources: NDArray[np.int32]) -> Values:
@@ -88,11 +102,14 @@ class Sweeper:
         return found
 
 
-def _blocks(starts: NDArray[np.int64]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield (first row, last row + 1, first link, last link + 1) of blocks of whole rows."""
-    first, rows = 0, len(starts) - 1
-    while first < rows:
+_Block = tuple[int, int, int, int]  # first row, last row + 1, first link, last link + 1
+
+
+def _blocks(starts: NDArray[np.int64], first: int, end: int) -> Iterator[_Block]:
+    """Yield blocks of whole rows, from the first up to the end."""
+    while first < end:
         begin = int(starts[first])
         last = max(int(np.searchsorted(starts, begin + BLOCK_LINKS, side="right")) - 1, first + 1)
+        last = min(last, end)
         yield first, last, begin, int(starts[last])
         first = last

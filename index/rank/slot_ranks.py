@@ -114,6 +114,7 @@ class SlotRanks:
             self._given = self._sweeper.given_to(self.values, border.starts, border.sources)
             if self._lacking <= self._unsent():
                 break
+        self._sweeper.finish(self.values, base)
         entries = max(len(self._given), 1)
         least = max(UNTOLD * BASE * len(base), HALF * self._unsent()) / entries
         found = [outflow.message(self._given_to(other), least) for other, outflow in self._outflows.items()]
