@@ -3,7 +3,8 @@
 Pure: numbers of pages in, arrays out. Pages are those that links come from (live documents) and those that links lead
 to; others may be named as known, and count only while another slot links to them. Redirects and aliases are resolved,
 links of a page to itself are left out, and several to one target count once. Documents hold no link that its author
-does not vouch for (`rel=nofollow`), so none is here. Memory is some 40 bytes a link while a graph is built, 5 after.
+does not vouch for (`rel=nofollow`), so none is here. Memory is some
+70 bytes a link while a graph is built, 6 after.
 """
 
 from array import array
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from index.rank.page_number import NAME_BITS, Numbers, names_of, slots_of
 
-MOST_LINKS = 20_000_000  # 0.8 GB while they are built; a node of 10⁶ pages has 10⁷
+MOST_LINKS = 20_000_000  # 1.4 GB while they are built; a node of 10⁶ pages has 10⁷
 MOST_HOPS = 8  # of redirects, one behind the other; what leads further, or in a circle, stays where it is
 Rows = NDArray[np.int32]
 Places = NDArray[np.int64]
