@@ -44,7 +44,7 @@ def cores_of(graph: WebGraph, max_steps: int = MAX_STEPS) -> Cores:
     known = np.bincount(outward.targets, minlength=graph.nodes)
     outward = _pruned(outward.only(known[outward.targets] <= MOST_KNOWN, graph.nodes))
     fans = np.flatnonzero(np.diff(outward.starts))
-    cores = Cores(len(fans), len(np.unique(outward.targets)))
+    cores = Cores(len(fans), int(np.count_nonzero(np.bincount(outward.targets))))
     growth = _Growth(outward, max_steps)
     for fan in fans.tolist():
         if growth.steps_left < 0:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from node.web_report.web_graph import WebGraph
+from node.web_report.web_graph import WebGraph, distinct
 
 SHOWN = 20
 
@@ -51,7 +51,7 @@ def sites_of(graph: WebGraph) -> SiteCounts:
     count = len(graph.site_names)
     outward = graph.between_sites()
     pairs = outward.sites[outward.sources].astype(np.int64) * max(1, count) + outward.sites[outward.targets]
-    pairs = np.unique(pairs)
+    pairs = distinct(pairs)
     return SiteCounts(
         pages=np.bincount(graph.sites[: graph.pages], minlength=count),
         linked_by=np.bincount(pairs % max(1, count), minlength=count),
@@ -62,7 +62,7 @@ def sites_of(graph: WebGraph) -> SiteCounts:
 def top_pages(graph: WebGraph) -> list[PageRow]:
     """Return the URLs that most other sites link to."""
     outward = graph.between_sites()
-    pairs = np.unique(outward.sites[outward.sources].astype(np.int64) * max(1, graph.nodes) + outward.targets)
+    pairs = distinct(outward.sites[outward.sources].astype(np.int64) * max(1, graph.nodes) + outward.targets)
     by_sites = np.bincount(pairs % max(1, graph.nodes), minlength=graph.nodes)
     by_pages = np.bincount(graph.targets, minlength=graph.nodes)
     order = np.lexsort((np.arange(graph.nodes), -by_pages, -by_sites))[:SHOWN]
