@@ -17,7 +17,7 @@ from node.web_report.degrees import Distribution, Ratio
 from node.web_report.report import WebReport
 from node.web_report.svg_plot import Point, bars, log_log
 
-SHOWN_LANGUAGES = 15
+SHOWN_LANGUAGES, SHOWN_STEPS = 15, 40
 LONGEST_URL = 120  # characters of one in a table; the JSON has it whole
 SURE = 0.05  # p below which a ratio of likelihoods says something
 
@@ -40,9 +40,9 @@ def html_page(report: WebReport) -> str:
         style=Markup(style),
         made=datetime.fromtimestamp(report.coverage.made_at, UTC).strftime("%Y-%m-%d %H:%M"),
         bow_tie=bow_tie(report),
-        languages=_counted([(name or "unknown", count) for name, count in report.languages], "pages by language"),
-        sizes=_counted([(f"below {size(most)}", count) for most, count in report.text.sizes], "pages by size of text"),
-        steps=_counted([(f"{far}", count) for far, count in enumerate(report.distances.steps, 1)], "pairs by distance"),
+        languages=_counted([(name or "unknown", n) for name, n in report.languages], SHOWN_LANGUAGES, "languages"),
+        sizes=_counted([(f"below {size(most)}", n) for most, n in report.text.sizes], 64, "sizes of texts"),
+        steps=_counted([(f"{far}", n) for far, n in enumerate(report.distances.steps, 1)], SHOWN_STEPS, "distances"),
     )
 
 
@@ -103,7 +103,7 @@ def bow_tie(report: WebReport) -> Markup:
     return bars(rows, "pages by part of the bow-tie")
 
 
-def _counted(rows: Sequence[tuple[str, int]], about: str) -> Markup:
-    most = [(plain(name, 40), count, f"{count:,}") for name, count in rows[:SHOWN_LANGUAGES]]
-    rest = sum(count for _, count in rows[SHOWN_LANGUAGES:])
-    return bars([*most, *([("others", rest, f"{rest:,}")] if rest else [])], about)
+def _counted(rows: Sequence[tuple[str, int]], most: int, about: str) -> Markup:
+    first = [(plain(name, 40), count, f"{count:,}") for name, count in rows[:most]]
+    rest = sum(count for _, count in rows[most:])
+    return bars([*first, *([("others", rest, f"{rest:,}")] if rest else [])], about)

@@ -10,8 +10,8 @@ from math import ceil, log10
 from markupsafe import Markup
 
 WIDTH, HEIGHT = 640, 340
-LEFT, RIGHT, TOP, BOTTOM = 64, 16, 12, 44  # margins
-ROW, NAME, FIGURE = 24, 150, 90  # of a bar: height, and room for its name and its figure
+LEFT, RIGHT, TOP, BOTTOM = 64, 28, 12, 44  # margins
+ROW, NAME, FIGURE = 24, 150, 150  # of a bar: height, and room for its name and its figure
 LONGEST_NAME = 22  # characters that fit
 
 Point = tuple[float, float]

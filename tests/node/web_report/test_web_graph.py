@@ -1,5 +1,7 @@
 """The graph as arrays: what is left of its links, and the way back."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from node.web_report.web_graph import WebGraph, distinct
@@ -23,7 +25,7 @@ def test_links_between_pages_and_between_sites_are_some_of_them() -> None:
 
 def test_the_way_back_leads_from_each_node_to_who_links_to_it() -> None:
     starts, sources = graph([(0, 2), (1, 2), (1, 0)], 2).reversed()
-    assert [sources[a:b].tolist() for a, b in zip(starts, starts[1:], strict=False)] == [[1], [], [0, 1]]
+    assert [sources[a:b].tolist() for a, b in pairwise(starts.tolist())] == [[1], [], [0, 1]]
 
 
 def test_distinct_numbers_are_those_of_a_set() -> None:
