@@ -132,7 +132,7 @@ class Measured:
     def wanted(self) -> FoundNames:
         """Return the names that the report shows, to be looked for."""
         graph, shown = self.table.graph, self.cores.found[:SHOWN_CORES]
-        nodes = {each.node for each in (*self.hubs, *self.authorities, *self.top_pages)}
+        nodes = {each.node for each in (*self.hubs, *self.authorities)} | {row.node for row in self.top_pages}
         nodes |= {n for core in shown for n in (*core.fans[:SHOWN_OF_A_CORE], *core.centres[:SHOWN_OF_A_CORE])}
         sites = {int(graph.site_names[row.site]) for row in self.top_sites}
         return FoundNames({int(graph.names[node]): "" for node in nodes}, dict.fromkeys(sites, ""))

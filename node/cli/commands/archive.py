@@ -32,6 +32,8 @@ from node.views.status import size
 
 URL_CHARS = 4000  # of all addresses in one request
 RESULTS = 100  # of a query, in one answer
+WITH = (("content", "true"),)
+WITH_LINKS = (*WITH, ("links", "true"))  # for programs that analyse the web's shape
 
 Write = Callable[[Iterable[Capture], BinaryIO, float], ExportSummary]
 PARQUET = ".parquet"
@@ -52,7 +54,7 @@ def export(arguments: Namespace) -> int:
     spool = ExportSpool(out.with_name(f"{out.name}.pages.part"), asked)
     spool.read_again()
     try:
-        fetch_answers(node, spool, lambda: _readings(node, spool), [("content", "true")])
+        fetch_answers(node, spool, lambda: _readings(node, spool), WITH_LINKS if write is FORMATS[PARQUET] else WITH)
     finally:
         if not spool.is_whole and spool.pages:
             print(f"{spool.pages:,} pages are kept in {spool.path}: the same command goes on", file=sys.stderr)
