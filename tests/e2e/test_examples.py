@@ -104,7 +104,7 @@ def test_a_web_is_measured_on_spark(tmp_path: Path) -> None:
     settings = {"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1", "spark.ui.enabled": "false"}
     confs = " ".join(f"--conf {name}={value}" for name, value in settings.items())
     around = os.environ | {"PYSPARK_SUBMIT_ARGS": f"{confs} pyspark-shell", "SPARK_LOCAL_IP": "127.0.0.1"}
-    subprocess.run(command, cwd=tmp_path, env=around, check=True, timeout=300)
+    subprocess.run(command, cwd=tmp_path, env=around, check=True, timeout=600)
     told = json.loads((tmp_path / "shape.json").read_text())
     assert (told["pages"], told["links"], told["languages"]) == (3, 5, [["en", 3]])
     assert told["links_out"] == [[1, 1], [2, 2]] and told["links_in"] == [[1, 3], [2, 1]]
