@@ -57,6 +57,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/config",
         "node/backup",
         "node/archive",
+        "node/web_report",
         "node/jobs",
         "node/sites",
         "node/app",

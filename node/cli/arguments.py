@@ -218,6 +218,13 @@ def _add_archive(verbs: Verbs) -> None:
     take.add_argument("--dry-run", action="store_true", help="say what would be taken and what not; write nothing")
     take.add_argument("--crawl", action="store_true", help="have their addresses fetched anew, too, without links")
     _place(take, url=True, json=True)
+    about = "measure the web that the network keeps, and write a page about its shape"
+    shape = _verb(verbs, "web-report", "web_report:web_report", about, "dse-node web-report shape.html")
+    shape.add_argument("out", metavar="OUT", help="the page, an HTML file; JSON with all figures is written beside it")
+    shape.add_argument("--seed", type=int, default=1, metavar="S", help="decides what is drawn by chance (default 1)")
+    about = "what is beyond is left out, and said to be (default 10 million: 2 GB of memory)"
+    shape.add_argument("--max-links", type=Between(1, 200_000_000), default=10_000_000, metavar="N", help=about)
+    _place(shape, url=True, json=True)
 
 
 def _add_networks(verbs: Verbs) -> None:

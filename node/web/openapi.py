@@ -249,6 +249,7 @@ _SCHEMAS: Json = {
                 expires_at=_NUMBER,
                 author=_TEXT,
                 origin=_TEXT,
+                links=_list(_TEXT),
             )
         ),
         next_cursor={"type": ["string", "null"]},

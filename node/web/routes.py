@@ -119,6 +119,7 @@ _READ = (
     Parameter("cursor", "`next_cursor` of the answer before; good at any node", most=40),
     Parameter("limit", "documents in one answer, at most", "count", 100, 1, 1000),
     Parameter("content", "with the bytes of the pages, in Base64", "flag", False),
+    Parameter("links", "with the addresses that each page links to", "flag", False),
     Parameter("at", "the version of each page that was the newest at the end of this: 4 to 14 digits, UTC", most=14),
     Parameter("all_versions", "all versions of each page that are kept", "flag", False),
 )
