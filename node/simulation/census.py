@@ -77,8 +77,8 @@ def _enter(census: Census, record: Record) -> str:
 
 def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, str], set[str]]:
     """Map each record that an owner lacks, as the first node's view names owners, to the names of those owners. A
-    version that stood is none of theirs any more where all of them let it go: a newer one may be shown, and whoever kept
-    their slot for them forgets it a while later."""
+    version that stood is missed by nobody where all owners let it go: a newer one may be shown, and whoever kept their
+    slot for them forgets it a while later."""
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
