@@ -94,6 +94,7 @@ def _add_staying(verbs: Verbs) -> None:
     simulate.add_argument("--nat", type=Share(0.9), default=0.0, metavar="P", help="share of nodes behind a NAT (0)")
     _json(simulate)
     _place(_verb(verbs, "run", "run:run", "run the node until it is told to stop", "dse-node run"))
+    _add_service(verbs)
     bare = _verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: the overlay alone, without data")
     bare.add_argument("--network", required=True, metavar="FILE", help="the network file")
     bare.add_argument("--port", type=Between(1, 65535), metavar="P", help="UDP and TCP port (default 8091)")
@@ -101,6 +102,21 @@ def _add_staying(verbs: Verbs) -> None:
     bare.add_argument("--listen-v4", metavar="IP", help='IPv4 address, "" for none (default 0.0.0.0)')
     bare.add_argument("--listen-v6", metavar="IP", help='IPv6 address, "" for none (default ::)')
     bare.add_argument("--allow-private", action="store_true", help="let private addresses take part: test networks")
+
+
+def _add_service(verbs: Verbs) -> None:
+    service = _family(verbs, "service", "have systemd start the node, watch it and start it again")
+    about = "write the unit, say what to do next"
+    install = _verb(service, "install", "service:install", about, "dse-node service install --user")
+    install.add_argument("--print", action="store_true", dest="is_dry", help="print the unit, write nothing")
+    remove = _verb(service, "remove", "service:remove", "take the unit away; the node and what it keeps stay")
+    status = _verb(service, "status", "service:status", "say whether the unit is there and runs")
+    for verb in (install, remove, status):
+        whose = verb.add_mutually_exclusive_group()
+        whose.add_argument("--user", action="store_true", help="of your own account (default)")
+        whose.add_argument("--system", action="store_true", help="of the machine; its data lies in /var/lib/dse-node")
+    _place(install)
+    _json(status)
 
 
 def _add_setup(verbs: Verbs) -> None:

@@ -15,6 +15,7 @@ EXIT_CODES = (
     (1, "it failed, or a part of what was asked"),
     (2, "the command is wrong"),
     (3, "status: the node answers, and names faults of its machine"),
+    (4, "run: another machine runs with the identity of this node"),
     (78, "the configuration is wrong"),
     (130, "it was interrupted"),
 )
