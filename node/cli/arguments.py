@@ -175,6 +175,7 @@ def _add_asking(verbs: Verbs) -> None:
     _place(search, url=True, json=True)
     _place(_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)
     _place(_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
+    _add_doctor(verbs)
     _add_crawl(verbs)
     _add_archive(verbs)
     about = "serve the AI client that started it: search, and read stored pages, by MCP on standard input and output"
@@ -192,6 +193,15 @@ def _add_asking(verbs: Verbs) -> None:
     leave.add_argument("--now", action="store_true", help="hand nothing over: say what is at risk; ends with --yes")
     leave.add_argument("--yes", action="store_true", help="do what --now says")
     _place(leave, url=True)
+
+
+def _add_doctor(verbs: Verbs) -> None:
+    about = "look for what keeps the node, running or not, from doing all that it should, and say what helps"
+    doctor = _verb(verbs, "doctor", "doctor:doctor", about, "dse-node doctor --bundle report.json")
+    about = "show a report without addresses, keys and URLs, then write it, for whom you ask for help"
+    doctor.add_argument("--bundle", metavar="FILE", help=about)
+    doctor.add_argument("--with-addresses", action="store_true", help="leave addresses and URLs in it")
+    _place(doctor, url=True, json=True)
 
 
 def _add_crawl(verbs: Verbs) -> None:
