@@ -176,6 +176,8 @@ def _add_asking(verbs: Verbs) -> None:
     _place(_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)
     _place(_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
     _add_doctor(verbs)
+    about = "print a link that logs your browser in as the owner's, once, within five minutes"
+    _place(_verb(verbs, "open", "query_node:open_page", about, "dse-node open"), url=True, json=True)
     _add_crawl(verbs)
     _add_archive(verbs)
     about = "serve the AI client that started it: search, and read stored pages, by MCP on standard input and output"

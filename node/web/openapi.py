@@ -322,6 +322,7 @@ _SCHEMAS: Json = {
     ),
     "Scrub": _SCRUB,
     "Scrubbing": _object(),
+    "LoginLink": _object("path expires_in_s", path=_TEXT, expires_in_s=_NUMBER),
     "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
     "Leave": _object(at_once=_FLAG, sure=_FLAG),
     "Departure": _object(
