@@ -178,6 +178,9 @@ def _add_asking(verbs: Verbs) -> None:
     _add_doctor(verbs)
     about = "print a link that logs your browser in as the owner's, once, within five minutes"
     _place(_verb(verbs, "open", "query_node:open_page", about, "dse-node open"), url=True, json=True)
+    top = _verb(verbs, "top", "top:top", "watch the node at work; one time only where no terminal is", "dse-node top")
+    top.add_argument("--every", type=Between(1, 60), default=2, metavar="S", help="seconds between looks (default 2)")
+    _place(top, url=True, json=True)
     _add_crawl(verbs)
     _add_archive(verbs)
     about = "serve the AI client that started it: search, and read stored pages, by MCP on standard input and output"

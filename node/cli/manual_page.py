@@ -29,6 +29,8 @@ _FILES = (  # below --data-dir; node/config/data_dir.py has them all
 )
 _ENVIRONMENT = (
     ("XDG_DATA_HOME", "where a node's directory, dse-node, lies unless --data-dir or --config says (~/.local/share)"),
+    ("NO_COLOR", "where it is set, nothing is printed in bold or in colours"),
+    ("XDG_CONFIG_HOME", "where `service install` writes the unit of your account, below systemd/user (~/.config)"),
     ("SOURCE_DATE_EPOCH", "the day of this page, in seconds since 1970, for packages that are built alike every time"),
 )
 _ROFF = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", "…": "..."}

@@ -203,6 +203,7 @@ _SCHEMAS: Json = {
         clock=_object(behind_s=_NUMBER, peers=_COUNT),
         open_files=_object(limit={"type": ["integer", "null"]}, open={"type": ["integer", "null"]}),
         up_s=_COUNT,
+        queries=_object(asked=_COUNT, p50_ms={"type": ["number", "null"]}, p95_ms={"type": ["number", "null"]}),
         settled=_FLAG,
         alike=_FLAG,
         under_replicated=_COUNT,
