@@ -13,6 +13,7 @@ from bootstrap import load_network
 from dht import DseError, Network, parse_document
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig
+from node.errors import BadDataDir, DataDirLocked
 from node.views.checkup import Finding, Health, files_finding, strategy_finding
 from node.views.status import size
 
@@ -94,6 +95,20 @@ def directory_findings(data: DataDir, config: Config) -> Iterator[Finding]:
         except (DseError, OSError) as error:
             problem, _, remedy = str(error).rpartition("; ")
             yield Finding(name, "bad", problem or remedy, remedy if problem else "see docs/volunteer.md")
+
+
+def silence_finding(data: DataDir) -> Finding:
+    """Say why no node answers: it does not run, or it holds its directory and is stuck."""
+    try:
+        if (data.root / "lock").exists():
+            with data.lock():
+                pass
+    except DataDirLocked as held:
+        remedy = "wait, if it just started; else look at its log, end it, and start it anew"
+        return Finding("node", "bad", f"process {held.pid or 'unknown'} runs it and does not answer", remedy)
+    except BadDataDir as error:
+        return Finding("node", "look", str(error), "run `dse-node doctor` as the account that runs the node")
+    return Finding("node", "look", "it does not run, so peers cannot be asked", "start it: dse-node run")
 
 
 def resting_findings(config: Config, network: Network, now: float) -> Iterator[Finding]:

@@ -42,11 +42,10 @@ class Course:
             Line("state", state_sentence(view), is_bad=view.has_faults),
             Line("crawl", _crawl(view), sparks(self._crawled)),
             Line("queries", _queries(queries, rate), sparks(self._asked)),
-            Line("peers", f"{max(0, view.nodes - 1 - view.away):,} of {view.nodes - 1:,} answer, "
-                 f"IPv4 {view.ipv4:,}, IPv6 {view.ipv6:,}"),
+            Line("peers", _peers(view)),
             Line("disk", _disk(view), bar(view.disk_share) if view.disk_quota else ""),
             Line("copies", _copies(view), is_bad=bool(view.under_replicated)),
-        ]  # fmt: skip
+        ]
         return lines + [Line("to look at", warning, is_bad=True) for warning in view.warnings[:MAX_WARNINGS]]
 
     def _query_rate(self, asked: int, now: float) -> float | None:
@@ -100,6 +99,13 @@ def _queries(queries: Json, rate: float | None) -> str:
     if not queries.get("p50_ms"):
         return f"{asked:,} asked here{pace}"
     return f"{asked:,} asked here{pace}; {number(queries, 'p50_ms'):.0f} ms, 95 % in {number(queries, 'p95_ms'):.0f} ms"
+
+
+def _peers(view: StatusView) -> str:
+    if view.nodes <= 1 and not view.is_client:
+        return "none: this node is its network's only member"
+    others = view.nodes - (0 if view.is_client else 1)
+    return f"{others - view.away:,} of {others:,} answer, IPv4 {view.ipv4:,}, IPv6 {view.ipv6:,}"
 
 
 def _disk(view: StatusView) -> str:

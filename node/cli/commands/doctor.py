@@ -13,7 +13,15 @@ from bootstrap import load_network
 from dht import DseError, Network
 from node.cli.commands.output import bold, confirm, print_json
 from node.cli.commands.target_node import client, configuration, data_dir
-from node.cli.machine_checks import directory_findings, disk_finding, name_finding, names_of, resolve, resting_findings
+from node.cli.machine_checks import (
+    directory_findings,
+    disk_finding,
+    name_finding,
+    names_of,
+    resolve,
+    resting_findings,
+    silence_finding,
+)
 from node.config.data_dir import DataDir, write_secret
 from node.config.settings import Config
 from node.config.toml_reader import keys_of
@@ -72,8 +80,9 @@ def _findings(arguments: Namespace, answers: Json) -> list[Finding]:
         findings.append(Finding("node", "good", "it runs and answers"))
         findings += findings_of(answers["status"], answers["peers"], answers["strategy"], time.time())
     else:
-        findings.append(Finding("node", "look", "it does not run, so peers cannot be asked", "start it: dse-node run"))
-        findings += resting_findings(config, network, time.time()) if network else ()
+        findings.append(silence_finding(data))
+        if network and findings[-1].health != "bad":
+            findings += resting_findings(config, network, time.time())
     findings.append(disk_finding(data, config))
     findings.append(name_finding(names_of(network, config.node) if network else [], resolve))
     return findings

@@ -31,10 +31,13 @@ def install(arguments: Namespace) -> int:
         DataDir(Path(unit.data_dir)).check()
     file = _file(arguments)
     _check_own(file)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_suffix(".new")
-    draft.write_text(text)
-    draft.replace(file)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(".new")
+        draft.write_text(text)
+        draft.replace(file)
+    except PermissionError:
+        raise BadUnit(str(file), "may not be written by this account", "use sudo, or --user for your own") from None
     print(text)
     print(f"wrote {file}, as above")
     _say_next(unit)
@@ -47,9 +50,12 @@ def remove(arguments: Namespace) -> int:
     if not file.exists():
         raise BadUnit(str(file), "is not there", "nothing is to be removed; `service status` looks for both kinds")
     _check_own(file)
-    for link in file.parent.glob(f"*.target.wants/{NAME}"):
-        link.unlink()
-    file.unlink()
+    try:
+        for link in file.parent.glob(f"*.target.wants/{NAME}"):
+            link.unlink()
+        file.unlink()
+    except PermissionError:
+        raise BadUnit(str(file), "may not be removed by this account", "use sudo") from None
     print(f"removed {file}; what the node keeps is where it was")
     if shutil.which("systemctl"):
         print(f"next: {_systemctl(arguments)} stop {NAME} && {_systemctl(arguments)} daemon-reload")

@@ -1,6 +1,7 @@
 """`dse-node doctor` as an operator meets it: of a node that rests, of one that runs, and its report."""
 
 import json
+import os
 import socket
 import stat
 from pathlib import Path
@@ -113,3 +114,12 @@ def test_names_that_do_not_resolve_are_told_apart() -> None:
     assert name_finding(["a.test"], no_server).health == "bad"
     assert name_finding([], no_name).health == "look"
     assert name_finding(["localhost"], resolve).health == "good"
+
+
+def test_a_node_that_runs_and_does_not_answer_is_told_from_one_that_rests(
+    home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with DataDir(Path(home)).lock():
+        code, _, checks = doctor(capsys, "--data-dir", home)
+    assert code == 1 and f"process {os.getpid()} runs it and does not answer" in checks["node"]["found"]
+    assert doctor(capsys, "--data-dir", home)[2]["node"]["health"] == "look"
