@@ -18,7 +18,7 @@ NEARLY_FULL = 0.9  # of the quota: new pages end soon
 LEAST_FILES, ENOUGH_FILES = 1024, 4096  # a node of 384 fetches, some hundred peers and as many segments takes 1,000
 SOON_S = 14 * 86_400.0  # before a strategy's end; signing and spreading the next takes its publishers days
 ADMITTED_S = 900.0  # a newcomer that members reach owns something within minutes
-CLOCK_LOOK_S = 2.0  # an NTP client keeps a clock within parts of a second
+CLOCK_EXACT_S = 5.0  # what is read off a heartbeat, which is up to ten seconds old, is right to within so much
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,11 @@ def _clock(status: Json) -> Finding:
     behind_s, peers = number(clock, "behind_s"), count(clock, "peers")
     if not peers:
         return Finding("clock", "good" if count(status, "members") <= 1 else "look", "no peer told its time lately")
-    how = f"{abs(behind_s):.1f} s {'behind' if behind_s > 0 else 'ahead of'} most of {peers} peers"
-    health: Health = "bad" if abs(behind_s) > CLOCK_OFF_S else "look" if abs(behind_s) > CLOCK_LOOK_S else "good"
-    return Finding("clock", health, how, "" if health == "good" else "set it, by NTP: timedatectl set-ntp true")
+    if abs(behind_s) <= CLOCK_EXACT_S:
+        return Finding("clock", "good", f"as those of most of {peers} peers, to within {CLOCK_EXACT_S:.0f} s")
+    how = f"{abs(behind_s):.0f} s {'behind' if behind_s > 0 else 'ahead of'} most of {peers} peers"
+    health: Health = "bad" if abs(behind_s) > CLOCK_OFF_S else "look"
+    return Finding("clock", health, how, "set it, by NTP: timedatectl set-ntp true")
 
 
 def _ports(status: Json) -> Iterator[Finding]:

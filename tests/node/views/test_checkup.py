@@ -47,8 +47,8 @@ def test_a_healthy_node_has_nothing_but_good_findings() -> None:
     ("status", "name", "health", "words"),
     [
         ({"peers": {"live": 0}}, "peers", "bad", "0 of 3 other members answer"),
-        ({"clock": {"behind_s": -3600.0, "peers": 3}}, "clock", "bad", "3600.0 s ahead of most of 3 peers"),
-        ({"clock": {"behind_s": 4.0, "peers": 3}}, "clock", "look", "4.0 s behind"),
+        ({"clock": {"behind_s": -3600.0, "peers": 3}}, "clock", "bad", "3600 s ahead of most of 3 peers"),
+        ({"clock": {"behind_s": 7.0, "peers": 3}}, "clock", "look", "7 s behind"),
         ({"clock": {"behind_s": 0.0, "peers": 0}}, "clock", "look", "no peer told its time"),
         (
             {"reachable": {"ipv4": {"state": "behind a firewall", "text": "behind a firewall, TCP alone arrives"}}},
@@ -94,6 +94,11 @@ def test_a_strategy_about_to_end_is_named_in_time(days: int, health: str) -> Non
     assert found(strategy={"expires_at": NOW + days * DAY})["strategy"].health == health
     assert strategy_finding(1, NOW + days * DAY, NOW).health == health
     assert found(strategy={"warnings": ["two strategies 3 were signed"]})["strategy"].health == "look"
+
+
+def test_a_clock_is_blamed_for_no_more_than_was_measured() -> None:
+    for behind_s in (-4.9, 0.0, 4.9):  # half a heartbeat's interval
+        assert found({"clock": {"behind_s": behind_s, "peers": 3}})["clock"].health == "good"
 
 
 def test_alone_in_its_network_a_node_is_not_blamed_for_peers() -> None:
