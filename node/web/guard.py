@@ -11,7 +11,10 @@ import msgspec
 from aiohttp import web
 
 from node.config.settings import NodeConfig
+from node.web.logins import Logins
 from node.web.monitoring import Metrics
+from node.web.owner import has_session
+from node.web.pages import IS_OWNER
 from node.web.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.routes import HttpRoute
 
@@ -41,12 +44,12 @@ ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator mus
 class Guard:
     """Wraps the handlers of one listener in its checks, and counts the requests under way."""
 
-    def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem) -> None:
+    def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem, logins: Logins) -> None:
         self._config = config
         self._names = frozenset(name.lower().rstrip(".") for name in ("localhost", *config.web_names))
         self._token = token.encode()
         self._metrics = metrics
-        self._page = page
+        self._page, self._logins = page, logins
         self._open = 0
 
     def wrap(self, route: HttpRoute, handler: Handler) -> Handler:
@@ -88,8 +91,12 @@ class Guard:
         return True
 
     async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
-        if route.needs_token and not self._has_token(request):
-            detail = "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node."
+        request[IS_OWNER] = is_owner = has_session(request, self._logins)
+        if route.needs_token and not is_owner and not self._has_token(request):
+            detail = (
+                "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node; "
+                "a browser needs the link that `dse-node open` prints."
+            )
             response = self._show(request, Problem(401, detail))
             response.headers["WWW-Authenticate"] = "Bearer"
             return response

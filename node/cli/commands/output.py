@@ -18,8 +18,8 @@ def print_json(value: object) -> None:
 
 
 def bold(text: str) -> str:
-    """Make a text bold on a terminal, and leave it alone elsewhere."""
-    return f"\x1b[1m{text}\x1b[0m" if sys.stdout.isatty() else text
+    """Make a text bold on a terminal, and leave it alone elsewhere and where NO_COLOR is set (no-color.org)."""
+    return f"\x1b[1m{text}\x1b[0m" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
 
 
 def marked(pieces: Iterable[Piece]) -> str:
