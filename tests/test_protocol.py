@@ -181,8 +181,9 @@ def test_records_and_their_proofs() -> None:
     place = b"k" * 20 + b"\2" + b"i" * 20
     entry = item(Kind.VISIT, DocumentId(b"i" * 20), Key(b"k" * 20), version.short).entry
     step = ReconcileStep(20_000, (Range(b"\xff" * 42, RangeMode.LIST, entries=(entry,)),), FORM)
-    as_array = [20_000, [[b"\xff" * 42, 2, b"", [[place, 3, 4, bytes(range(8))]]]], 2]
+    as_array = [20_000, [[b"\xff" * 42, 2, b"", [[place, 3, 4, bytes(range(8))]]]], 2, b"", None]
     assert msgspec.msgpack.encode(step) == msgspec.msgpack.encode(as_array)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(as_array[:3]), type=ReconcileStep) == step
     for other in (as_array[:2], [*as_array[:2], 1]):
         with pytest.raises(msgspec.ValidationError):
             msgspec.msgpack.decode(msgspec.msgpack.encode(other), type=ReconcileStep)

@@ -16,10 +16,12 @@ from benchmarks.store.extent import Extent
 from benchmarks.store.goals import EQUAL_BYTES, RECONCILED_KB, RECONCILED_TRIPS
 from dht import DocumentId, Key, Slot
 from store import Kind, StoreConfig
-from store.record.range_reconciliation import END, FORM, RangeItem, RangeSession, among, answer, item
+from store.record.range_reconciliation import END, RangeItem, among, item
 from store.record.record import ShortVersion
+from store.record.short_reconciliation import SALT_BYTES, ShortSession
 from store.replication.messages import ReconcileReply, ReconcileStep
 from store.replication.peer_sync import spans
+from store.replication.reconcile_steps import answer_step, first_step, next_step
 
 TODAY = 20_000
 APART = 0.001
@@ -64,18 +66,17 @@ class Session(msgspec.Struct, frozen=True):
 def session(ours: Sequence[RangeItem], theirs: Sequence[RangeItem], parts: Sequence[tuple[bytes, bytes]]) -> Session:
     """Reconcile two sorted sets; reading them from the disk is no part of what is timed."""
     between, size, trips = among(theirs), 0, 0
-    asking = RangeSession(ours, parts)
     began = time.process_time()
-    ranges, asker_s, answerer_s = asking.open(), 0.0, 0.0
-    while ranges:
+    asking = ShortSession(ours, parts, bytes(SALT_BYTES))
+    step, asker_s, answerer_s = first_step(asking, TODAY), 0.0, 0.0
+    while step is not None:
         trips += 1
         assert trips < MOST_TRIPS
-        question = msgspec.msgpack.encode(ReconcileStep(TODAY, ranges, FORM))
+        question = msgspec.msgpack.encode(step)
         asked = time.process_time()
-        received = msgspec.msgpack.decode(question, type=ReconcileStep)
-        reply = msgspec.msgpack.encode(ReconcileReply(answer(between, received.ranges), FORM))
+        reply = msgspec.msgpack.encode(answer_step(between, msgspec.msgpack.decode(question, type=ReconcileStep)))
         answered = time.process_time()
-        ranges = asking.receive(msgspec.msgpack.decode(reply, type=ReconcileReply).ranges)
+        step = next_step(asking, step, msgspec.msgpack.decode(reply, type=ReconcileReply))
         asker_s, answerer_s, size = asker_s + asked - began, answerer_s + answered - asked, size + len(question)
         size, began = size + len(reply), answered
     asker_s += time.process_time() - began

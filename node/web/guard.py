@@ -12,7 +12,10 @@ from aiohttp import web
 
 from node.config.settings import NodeConfig
 from node.web.caller_limit import CallerLimit
+from node.web.logins import Logins
 from node.web.monitoring import Metrics
+from node.web.owner import has_session
+from node.web.pages import IS_OWNER
 from node.web.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.routes import HttpRoute
 from node.web.sharing import Sharing, tagged
@@ -44,12 +47,12 @@ UNCOUNTED = ALWAYS_ANSWERED | {"style", "favicon"}  # what costs nothing is not 
 class Guard:
     """Wraps the handlers of one listener in its checks, and counts the requests under way."""
 
-    def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem) -> None:
+    def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem, logins: Logins) -> None:
         self._config = config
         self._names = frozenset(name.lower().rstrip(".") for name in ("localhost", *config.web_names))
         self._token = token.encode()
         self._metrics = metrics
-        self._page = page
+        self._page, self._logins = page, logins
         self._callers = CallerLimit(config.web_caller_per_s, config.web_caller_burst)
         self._sharing = Sharing(config.web_origins)
         self.preflight = self._sharing.preflight
@@ -95,11 +98,15 @@ class Guard:
         return True
 
     async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
-        has_token = self._has_token(request)
-        if not has_token and route.name not in UNCOUNTED and (problem := self._over_rate(request)):
+        request[IS_OWNER] = is_session = has_session(request, self._logins)
+        is_owner = is_session or self._has_token(request)
+        if not is_owner and route.name not in UNCOUNTED and (problem := self._over_rate(request)):
             return self._show(request, problem)
-        if route.needs_token and not has_token:
-            detail = "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node."
+        if route.needs_token and not is_owner:
+            detail = (
+                "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node; "
+                "a browser needs the link that `dse-node open` prints."
+            )
             response = self._show(request, Problem(401, detail))
             response.headers["WWW-Authenticate"] = "Bearer"
             return response

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+import secrets
 import socket
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -15,9 +17,11 @@ from node.web.api import Api
 from node.web.archive import Archive
 from node.web.clients import Clients
 from node.web.guard import Guard, Handler
+from node.web.logins import Logins
 from node.web.mcp import Mcp
 from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
+from node.web.owner import Owner
 from node.web.pages import CrawlerIdentity, Pages
 from node.web.routes import ROUTES
 from node.web.snapshots import Snapshots
@@ -27,6 +31,7 @@ log = logging.getLogger(__name__)
 MAX_BODY_BYTES = 1 << 20  # seeds and strategy documents are far smaller
 SHUTDOWN_S = 2.0  # how long answers under way may take when the node stops
 BACKLOG = 128
+CODE_BYTES = 32  # of a link that logs in, and of a session: nobody guesses one in a year of asking
 
 
 class WebServer:
@@ -38,7 +43,8 @@ class WebServer:
         self._config = config
         self._port = config.web_port
         metrics, pages = Metrics(), Pages(service, crawler)
-        self._guard = Guard(config, token, metrics, pages.problem)
+        logins = Logins(partial(secrets.token_urlsafe, CODE_BYTES))
+        self._guard = Guard(config, token, metrics, pages.problem, logins)
         self._handlers = (
             Api(service, version),
             pages,
@@ -48,6 +54,7 @@ class WebServer:
             Clients(service),
             Mcp(service, config.web_origins),
             Health(service, metrics),
+            Owner(logins, pages),
         )
         self.listening = asyncio.Event()
 

@@ -244,6 +244,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "status.strategy.value": ("version {version}, valid until {day}", "第 {version} 版，有效期至 {day}"),
     "status.disk": ("Disk", "磁盘"),
     "status.disk.value": ("{used} of {quota}", "已用 {used}，共 {quota}"),
+    "status.owner": ("This browser is logged in as the owner's.", "此浏览器已以所有者身份登录。"),
+    "status.logout": ("Log out", "退出登录"),
     "status.live": ("renew this page every 5 seconds", "每 5 秒刷新本页"),
     "status.still": ("stop renewing", "停止刷新"),
     "status.warnings": ("To look at", "需要注意"),

@@ -111,7 +111,7 @@ def among(items: Sequence[RangeItem]) -> ItemsBetween:
 def answer(between: ItemsBetween, ranges: Sequence[Range]) -> tuple[Range, ...]:
     """Return what the answering side says to a message. Raises BadReplica where the message is malformed."""
     reply = _Reply(len(ranges))
-    for first, r in _checked(ranges):
+    for first, r in checked_ranges(ranges):
         if r.mode == RangeMode.SKIP:
             reply.skip(r.end)
         elif r.mode == RangeMode.FINGERPRINT:
@@ -133,7 +133,7 @@ def listed(ranges: Sequence[Range], first: bytes, end: bytes) -> tuple[list[Rang
     """Return what an answer to `listing` names, and the key before which that is all there is (or `end`). Raises
     BadReplica where it is malformed, or names too little to get on."""
     entries, upto = list[RangeEntry](), end
-    for begin, r in _checked(ranges):
+    for begin, r in checked_ranges(ranges):
         if r.mode == RangeMode.FINGERPRINT:
             upto = min(begin, end)
             break
@@ -157,7 +157,8 @@ class RangeSession:
     """
 
     def __init__(self, items: Iterable[RangeItem], spans: Sequence[tuple[bytes, bytes]], pull: bool = True) -> None:
-        self._between = among(sorted(items, key=lambda i: i.entry.place))
+        self._items = sorted(items, key=lambda i: i.entry.place)
+        self._places = [i.entry.place for i in self._items]
         self._spans, self._pull = spans, pull
         self.wanted: list[RangeEntry] = []
         self.owed: list[RangeEntry] = []
@@ -169,14 +170,14 @@ class RangeSession:
         for first, end in self._spans:
             if first > before:
                 reply.skip(first)
-            reply.state(self._between(first, end), end)
+            reply.say(self._fingerprint(first, end), end)
             before = end
         return reply.ranges()
 
     def receive(self, ranges: Sequence[Range]) -> tuple[Range, ...]:
         """Take in an answer and return what to send next, () when done. Raises BadReplica where it is malformed."""
         reply = _Reply(len(ranges))
-        for first, r in _checked(ranges):
+        for first, r in checked_ranges(ranges):
             if r.mode == RangeMode.FINGERPRINT:
                 reply.compare(self._between(first, r.end), first, r)
                 continue
@@ -185,6 +186,12 @@ class RangeSession:
             reply.skip(r.end)
         self.is_full = max(len(self.wanted), len(self.owed)) > MAX_FOUND
         return () if self.is_full else reply.ranges()
+
+    def _between(self, first: bytes, end: bytes) -> Sequence[RangeItem]:
+        return self._items[bisect_left(self._places, first) : bisect_left(self._places, end)]
+
+    def _fingerprint(self, first: bytes, end: bytes) -> bytes:
+        return fingerprint_of(self._between(first, end))
 
     def _learn(self, mine: Sequence[RangeItem], theirs: Sequence[RangeEntry]) -> None:
         here = {i.entry.place: i.entry for i in mine}
@@ -214,12 +221,15 @@ class _Reply:
         self._ranges.append(Range(end, RangeMode.SKIP))
 
     def state(self, mine: Sequence[RangeItem], end: bytes) -> None:
+        self.say(fingerprint_of(mine), end)
+
+    def say(self, fingerprint: bytes, end: bytes) -> None:
         self._pending -= 1
-        self._ranges.append(Range(end, RangeMode.FINGERPRINT, _fingerprint(mine)))
+        self._ranges.append(Range(end, RangeMode.FINGERPRINT, fingerprint))
 
     def compare(self, mine: Sequence[RangeItem], first: bytes, theirs: Range) -> None:
         """Answer a fingerprint: skip, list or split."""
-        if _fingerprint(mine) == theirs.fingerprint:
+        if fingerprint_of(mine) == theirs.fingerprint:
             self.skip(theirs.end)
         elif len(mine) <= LEAF:
             self.list(mine, theirs.end)
@@ -247,34 +257,40 @@ class _Reply:
         self._pending -= 1
         bounds = [len(mine) * n // BRANCH for n in range(BRANCH + 1)]
         for low, high in pairwise(bounds):
-            upto = end if high == len(mine) else _between(mine[high - 1].entry.place, mine[high].entry.place)
-            self._ranges.append(Range(upto, RangeMode.FINGERPRINT, _fingerprint(mine[low:high])))
+            upto = end if high == len(mine) else bound_between(mine[high - 1].entry.place, mine[high].entry.place)
+            self._ranges.append(Range(upto, RangeMode.FINGERPRINT, fingerprint_of(mine[low:high])))
 
 
-def _between(place: bytes, next_place: bytes) -> bytes:
-    """The shortest bound that parts two neighbours: greater than the one, not greater than the other."""
+def bound_between(place: bytes, next_place: bytes) -> bytes:
+    """Return the shortest bound that parts two neighbours: greater than the one, not greater than the other."""
     differs_at = next(n for n, (one, two) in enumerate(zip(place, next_place, strict=True)) if one != two)
     return next_place[: differs_at + 1]
 
 
-def _fingerprint(items: Sequence[RangeItem]) -> bytes:
+def fingerprint_of(items: Sequence[RangeItem]) -> bytes:
+    """Hash the marks of items, in order, to the 32 bytes that stand for all of them."""
     return sha256(b"".join([i.mark for i in items])).digest()
 
 
-def _checked(ranges: Sequence[Range]) -> Iterable[tuple[bytes, Range]]:
-    """Each range with its beginning; raises BadReplica where order or bounds are broken."""
+def checked_ranges(ranges: Sequence[Range]) -> Iterable[tuple[bytes, Range]]:
+    """Return each range with its beginning; raises BadReplica where order or bounds are broken."""
     first = b""
     if len(ranges) > MAX_RANGES:
         raise BadReplica("reconciliation", f"{len(ranges)} ranges, {MAX_RANGES} allowed")
     for r in ranges:
         if r.end <= first:
             raise BadReplica("reconciliation", "ranges are out of order")
-        before = b""
-        for entry in r.entries:
-            if entry.place <= before or not first <= entry.place < r.end:
-                raise BadReplica("reconciliation", "an entry is out of order or out of its range")
-            if not entry.place[20]:
-                raise BadReplica("reconciliation", "an entry of kind 0; kinds begin with 1")
-            before = entry.place
+        check_entries(r.entries, first, r.end)
         yield first, r
         first = r.end
+
+
+def check_entries(entries: Sequence[RangeEntry], first: bytes, end: bytes) -> None:
+    """Raise BadReplica where entries are out of order, lie outside of their range or are of no kind."""
+    before = b""
+    for entry in entries:
+        if entry.place <= before or not first <= entry.place < end:
+            raise BadReplica("reconciliation", "an entry is out of order or out of its range")
+        if not entry.place[20]:
+            raise BadReplica("reconciliation", "an entry of kind 0; kinds begin with 1")
+        before = entry.place

@@ -1,6 +1,6 @@
 """One conversation with one peer: what differs in some slots, and moving it.
 
-The session itself is pure (`store/record/range_reconciliation.py`); here are only its messages, then the records in
+The session itself is pure (`store/record/short_reconciliation.py`); here are only its messages, then the records in
 batches: fetched and checked like anything from a peer, or pushed with their authors' own proofs.
 """
 
@@ -8,6 +8,7 @@ import logging
 from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from secrets import token_bytes
 
 from dht import Key, NodeId, Overlay, Slot, slot_of, slot_range, slot_start
 from store.config import StoreConfig
@@ -15,9 +16,10 @@ from store.disk.catalog_reader import CatalogReader
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
 from store.record.package import open_package, pack, size_of
-from store.record.range_reconciliation import END, FORM, ItemsBetween, Range, RangeEntry, RangeItem, RangeSession, item
+from store.record.range_reconciliation import END, FORM, ItemsBetween, Range, RangeEntry, RangeItem, item
 from store.record.record import Record
 from store.record.record_check import RecordCheck, RefusalCounts
+from store.record.short_reconciliation import SALT_BYTES, ShortSession
 from store.replication.host_writers import HostWriters
 from store.replication.messages import (
     MAX_WANTED,
@@ -31,6 +33,7 @@ from store.replication.messages import (
 )
 from store.replication.page_versions import PageVersions
 from store.replication.proof_thread import ProofThread
+from store.replication.reconcile_steps import first_step, next_step
 from store.replication.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
@@ -92,8 +95,8 @@ class PeerSync:
         """
         today, slots = self._store.today, self._affordable(slots, slot_bits)
         session = await self._store.read_ranges(
-            lambda catalog: RangeSession(
-                _items_of(catalog, slots, slot_bits, today), spans(slots, slot_bits), pull=pull
+            lambda catalog: ShortSession(
+                _items_of(catalog, slots, slot_bits, today), spans(slots, slot_bits), fresh_salt(), pull=pull
             )
         )
         is_done = await self.compare(peer, session, today)
@@ -107,20 +110,26 @@ class PeerSync:
             return SyncResult(frozenset(), len(wanted), len(owed))
         return SyncResult(asked - (behind if pull else refused), len(wanted), len(owed))
 
-    async def compare(self, peer: NodeId, session: RangeSession, today: int) -> bool:
+    async def compare(self, peer: NodeId, session: ShortSession, today: int) -> bool:
         """Carry on a session with a peer, and return whether it came to its end. Raises RemoteError where the peer
         fails or lies."""
-        ranges = session.open()
+        step = first_step(session, today)
         for _ in range(MAX_STEPS):
-            if not ranges:
+            if step is None:
                 break
-            ranges = session.receive(await self.ask_ranges(peer, ranges, today))
-        return not (session.is_full or ranges)
+            step = await self._follow(session, step, await self._ask_step(peer, step))
+        return step is None and not session.is_full
+
+    async def _follow(self, session: ShortSession, asked: ReconcileStep, reply: ReconcileReply) -> ReconcileStep | None:
+        """Carry a session on away from the event loop: a peer may say much, and what is compared with it be more."""
+        return await self._store.read_ranges(lambda _: next_step(session, asked, reply))
 
     async def ask_ranges(self, peer: NodeId, ranges: tuple[Range, ...], today: int) -> tuple[Range, ...]:
-        """Send a peer one message of a session and return its answer."""
-        step = ReconcileStep(today, ranges, FORM)
-        return (await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)).ranges
+        """Send a peer one message of the form that is not short, and return its answer."""
+        return (await self._ask_step(peer, ReconcileStep(today, ranges, FORM))).ranges
+
+    async def _ask_step(self, peer: NodeId, step: ReconcileStep) -> ReconcileReply:
+        return await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)
 
     async def fetch(
         self, peer: NodeId, entries: Sequence[RangeEntry], slot_bits: int, pacing: Pacing = unthrottled
@@ -261,6 +270,11 @@ def checked(
             raise BadReplica(f"record {record.id.hex()} from {peer.hex()}", reason)
         (refused if flaw.is_authors else good).append(record)
     return good, refused
+
+
+def fresh_salt() -> bytes:
+    """Return the salt of a new session, which nobody can foresee."""
+    return token_bytes(SALT_BYTES)
 
 
 def spans(slots: Sequence[Slot], slot_bits: int) -> list[tuple[bytes, bytes]]:

@@ -17,13 +17,13 @@ from store.record.range_reconciliation import (
     END,
     Range,
     RangeEntry,
-    RangeSession,
     answer,
     item,
     listed,
     listing,
 )
-from store.replication.peer_sync import PeerSync, items_between
+from store.record.short_reconciliation import ShortSession
+from store.replication.peer_sync import PeerSync, fresh_salt, items_between
 
 log = logging.getLogger(__name__)
 
@@ -95,7 +95,7 @@ class RangeLister:
     async def _add(self, peer: NodeId, found: dict[bytes, RangeEntry], first: Key, upto: bytes) -> bool:
         """Add what a peer has besides, or newer, and return whether it said all."""
         items = [item(e.kind, e.id, e.key, e.version) for e in found.values()]
-        session = RangeSession(items, [(first, upto)])
+        session = ShortSession(items, [(first, upto)], fresh_salt())
         try:
             is_done = await self._sync.compare(peer, session, self._store.today)
         except RemoteError as error:

@@ -12,6 +12,7 @@ from aiohttp.test_utils import make_mocked_request
 
 from node.config.settings import NodeConfig
 from node.web.guard import Guard
+from node.web.logins import Logins
 from node.web.monitoring import Metrics
 from node.web.routes import route
 
@@ -122,7 +123,7 @@ async def ask_from(guard: Guard, remote: str, name: str = "suggest", **headers: 
 
 
 async def test_a_caller_that_asks_too_often_is_told_when_to_ask_again(token: str) -> None:
-    guard = Guard(NodeConfig(web_caller_per_s=0.5, web_caller_burst=2), token, Metrics(), pytest.fail)
+    guard = Guard(NodeConfig(web_caller_per_s=0.5, web_caller_burst=2), token, Metrics(), pytest.fail, Logins(str))
     assert [(await ask_from(guard, FAR)).status for _ in range(2)] == [200, 200]
     refused = await ask_from(guard, FAR, "search")
     assert isinstance(refused, web.Response) and isinstance(refused.body, bytes)
@@ -136,7 +137,7 @@ async def test_a_caller_that_asks_too_often_is_told_when_to_ask_again(token: str
 
 
 async def test_the_owners_token_is_not_limited_and_guesses_of_it_are(token: str) -> None:
-    guard = Guard(NodeConfig(web_caller_per_s=0.01, web_caller_burst=3), token, Metrics(), pytest.fail)
+    guard = Guard(NodeConfig(web_caller_per_s=0.01, web_caller_burst=3), token, Metrics(), pytest.fail, Logins(str))
     guesses = [(await ask_from(guard, FAR, "pause", Authorization=f"Bearer {n}")).status for n in range(5)]
     assert guesses == [401, 401, 401, 429, 429]
     for name in ("pause", "search"):
