@@ -48,6 +48,32 @@ class HttpRoute:
     parameters: tuple[Parameter, ...] = ()
     needs_token: bool = False
 
+    @property
+    def is_public(self) -> bool:
+        """Tell whether this is a read that tells everybody the same: nothing of the node's machine, or of its owner."""
+        return self.name in _PUBLIC_READS
+
+
+_PUBLIC_READS = frozenset(
+    {
+        "search",
+        "suggest",
+        "document",
+        "documents",
+        "strategy",
+        "strategy_log",
+        "results",
+        "cdx",
+        "timegate",
+        "timemap",
+        "openapi",
+        "opensearch",
+        "opensearch_suggestions",
+        "yacy_search",
+        "yacy_feed",
+        "yacy_suggest",
+    }
+)
 
 _SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses; /help has all'
 _QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
@@ -231,6 +257,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     ),
     _client("/tavily/search", "tavily_search", "Results as Tavily gives them", "Object", "TavilySearch"),
     _client("/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract"),
+    HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, "Object", "Object"),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from node.app.service import Service
 from node.config.settings import NodeConfig
@@ -17,6 +18,7 @@ from node.web.archive import Archive
 from node.web.clients import Clients
 from node.web.guard import Guard, Handler
 from node.web.logins import Logins
+from node.web.mcp import Mcp
 from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
 from node.web.owner import Owner
@@ -50,6 +52,7 @@ class WebServer:
             Archive(service),
             Memento(service),
             Clients(service),
+            Mcp(service, config.web_origins),
             Health(service, metrics),
             Owner(logins, pages),
         )
@@ -66,6 +69,7 @@ class WebServer:
         runner = web.AppRunner(
             self._application(),
             access_log=None,
+            logger=_broken_requests(),
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
             keepalive_timeout=30.0,
@@ -87,14 +91,25 @@ class WebServer:
         application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._guard.headers])
         for route in ROUTES:
             handler = self._guard.wrap(route, self._handler(route.name))
+            path = route.path.replace("{url}", "{url:.+}")
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
-                application.router.add_route(method, route.path.replace("{url}", "{url:.+}"), handler)
+                application.router.add_route(method, path, handler)
+            if route.is_public:
+                application.router.add_route("OPTIONS", path, self._guard.preflight)
         return application
 
     def _handler(self, name: str) -> Handler:
         holder: Any = next(each for each in self._handlers if hasattr(each, name))
         handler: Handler = getattr(holder, name)
         return handler
+
+
+def _broken_requests() -> logging.Logger:
+    """Return the logger for what goes wrong below the handlers. What is no HTTP is not told: strangers send it at will,
+    and the beginning of it, which the library would tell, may be a question that somebody asked."""
+    logger = logging.getLogger("node.web.requests")
+    logger.filters = [lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))]
+    return logger
 
 
 def _bind(config: NodeConfig) -> socket.socket:

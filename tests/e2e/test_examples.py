@@ -42,6 +42,7 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) ->
         assert [line.split()[0] for line in found.splitlines()] == ["1", "2", "3"] and "About pool" in found
         assert "About pool" in run("ask_a_node.py", '"opening', "--node", listener)  # a quote that is never closed
         assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
+        assert "opening hours" in run("retrieve_for_llms.py", "opening hours", "--node", listener).lower()
         clients_of_others_find_it(listener, url)
 
 
@@ -60,6 +61,9 @@ def clients_of_others_find_it(listener: str, url: str) -> None:
     assert sorted(each["url"] for each in found) == sorted(told) and all(each["raw_content"] for each in found)
     other = ask(f"{listener}/clients/tavily/search", {**asked, "include_domains": ["a.test", "b.test"]})
     assert other["results"] == []
+    call = {"name": "search", "arguments": {"query": "opening hours"}}
+    mcp = ask(f"{listener}/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    assert sorted(each["url"] for each in mcp["result"]["structuredContent"]["results"]) == sorted(told)
     extracted = ask(f"{listener}/clients/tavily/extract", {"urls": [f"{url}none.html", told[0]]})
     assert [each["url"] for each in extracted["results"]] == [told[0]] and len(extracted["failed_results"]) == 1
 

@@ -21,11 +21,11 @@ from node.archive.parquet import write_parquet
 from node.archive.spf import write_spf
 from node.archive.wacz import write_wacz
 from node.archive.warc_writer import write_warc
+from node.cli.api_client import ApiClient
 from node.cli.commands.output import print_facts, print_json, write_whole
 from node.cli.commands.target_node import client, data_dir
 from node.cli.export_fetch import fetch_answers
 from node.cli.export_spool import ExportSpool
-from node.cli.http_client import HttpClient
 from node.errors import NothingToDo
 from node.views.safe_text import plain
 from node.views.status import size
@@ -116,7 +116,7 @@ def _instant(text: str) -> float | None:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _readings(node: HttpClient, spool: ExportSpool) -> list[list[tuple[str, str]]]:
+def _readings(node: ApiClient, spool: ExportSpool) -> list[list[tuple[str, str]]]:
     """What to read: a part of the network, or the results of a query, so many at once as one request can name."""
     asked = spool.asked
     which = [("all_versions", "true")] if "all_versions" in asked else _as_of(asked.get("at", ""))
@@ -139,16 +139,11 @@ def _as_of(text: str) -> list[tuple[str, str]]:
     return [] if until is None else [("at", datetime.fromtimestamp(until, UTC).strftime("%Y%m%d%H%M%S"))]
 
 
-def _results(node: HttpClient, query: str) -> Iterator[str]:
-    cursor = ""
-    while True:
-        body = node.get("/api/v1/search", {"q": query, "limit": RESULTS, "cursor": cursor, "deadline_ms": 20_000})
-        if body.get("partial"):
+def _results(node: ApiClient, query: str) -> Iterator[str]:
+    for answer in node.answers(query, limit=RESULTS, deadline_ms=20_000):
+        if answer.partial:
             print("some slots did not answer the query: results may be missing", file=sys.stderr)
-        yield from (str(result["url"]) for result in body["results"])
-        cursor = body.get("next_cursor") or ""
-        if not cursor:
-            return
+        yield from (result.url for result in answer.results)
 
 
 def _older(captures: Iterable[Capture], until: float | None, late: Counter[str]) -> Iterator[Capture]:
