@@ -36,5 +36,10 @@ class RateLimiter:
         levels[key] = (level - cost if allowed else level, now)
         return allowed
 
+    def wait_s(self, key: Hashable, now: float, cost: float = 1.0) -> float:
+        """Return for how many seconds the bucket of a key will hold less than `cost`, which is at most `burst`."""
+        level, at = self._levels.get(key, (self._burst, now))
+        return max(0.0, (cost - level) / self._rate - max(0.0, now - at))
+
     def __len__(self) -> int:
         return len(self._levels)

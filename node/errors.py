@@ -77,6 +77,18 @@ class BadBackup(InputError):
 
 
 @dataclass(eq=False)
+class BadUnit(InputError):
+    """Says why no service can be made, or taken away, as it was asked."""
+
+    source: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.problem}; {self.remedy}"
+
+
+@dataclass(eq=False)
 class DataDirLocked(LocalError):
     """Says that another process uses the data directory."""
 

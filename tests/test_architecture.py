@@ -46,7 +46,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "crawl/pipeline",
     ),
     "store": ("store", "store/record", "store/disk", "store/replication"),
-    "index": ("index", "index/text", "index/query", "index/engine", "index/shard", "index/search"),
+    "index": ("index", "index/text", "index/rank", "index/query", "index/engine", "index/shard", "index/search"),
     "node": (
         "node",
         "node/crawling",
@@ -57,6 +57,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/config",
         "node/backup",
         "node/archive",
+        "node/web_report",
         "node/jobs",
         "node/sites",
         "node/app",

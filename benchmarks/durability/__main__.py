@@ -1,16 +1,18 @@
 """Runs the benchmark of durability."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from math import log
 
-from benchmarks.durability.neighbourhood import GRACES_S, TrialPlan, trials
+from benchmarks.durability import killed, moved
+from benchmarks.durability.neighbourhood import GRACES_S, WEEK_DAYS, TrialPlan, WorkingWeek, trials
 from benchmarks.figures import Row, parser_for, row, show
 from store.replication.durability import PATIENCE_S
 from store.replication.loss_model import LAPTOPS, SERVERS, YEAR_S, CopyTimes, Kind, MachineHabits, SlotLoss, slot_loss
 
 COPIES = (2, 3, 5)
+WORKING_DAYS = 5
 MACHINES = {"servers": 16, "laptops": 0, "a quarter servers": 4}  # so many of the sixteen near a slot are stable
 # 20 GB a node, shared by fifteen keepers, at a quarter or a tenth of 16 MiB a second
 URGENT_COPY_S, USUAL_COPY_S = 320.0, 800.0
@@ -22,11 +24,31 @@ SIMULATED = CopyTimes(URGENT_COPY_S, USUAL_COPY_S)  # what comes before a copy i
 
 def main() -> int:
     """Run the benchmark; return 0 whatever the figures are."""
-    chosen = parser_for("how likely a document is lost within a year, and what its copies cost").parse_args()
-    seeds, days = ((1,), 15.0) if chosen.quick else ((1, 2, 3), 30.0)
-    found = [*by_model(), *in_hard_times(seeds, days), *bytes_copied(seeds, 2 * days)]
+    parser = parser_for("how likely a document is lost within a year, what its copies cost, and when they are made")
+    parser.add_argument("--part", choices=PARTS, action="append", help="these rows alone; may be repeated")
+    chosen = parser.parse_args()
+    found = [each for name in chosen.part or PARTS for each in PARTS[name](quick=chosen.quick)]
     show("durability", found, ("numpy",), as_json=chosen.json)
     return 0
+
+
+def losses(*, quick: bool) -> Iterator[Row]:
+    """Yield what the model and the simulated neighbourhood say of losses, and what copies cost."""
+    seeds, days = ((1,), 15.0) if quick else ((1, 2, 3), 30.0)
+    yield from by_model()
+    yield from in_hard_times(seeds, days)
+    yield from bytes_copied(seeds, 2 * days)
+
+
+def weeks(*, quick: bool) -> Iterator[Row]:
+    """Yield what laptops' nights and weekends move in their first week, and in three."""
+    for count, days in ((1, WEEK_DAYS), (1, WORKING_DAYS), *(() if quick else ((3, WORKING_DAYS),))):
+        week = WorkingWeek(LAPTOPS.awake_s, days)
+        plans = [TrialPlan(0, count * 7.0, 3, stable, SIMULATED, 0.0, week=week) for stable in (0, 1, 4)]
+        found = [each for plan in plans for each in trials(plan, (1,) if quick else (1, 2, 3))]
+        name = "absences of 16 h" if days == WEEK_DAYS else "absences of 16 h, weekends away"
+        what = f"{count} week{'s' * (count > 1)} of 16 machines, 0, 1 or 4 servers, else laptops, {name}: copies made"
+        yield row(what, [each.made for each in found], "", goal=0)
 
 
 def by_model() -> Iterator[Row]:
@@ -78,6 +100,13 @@ def hard(habits: MachineHabits, hardship: float, *, by_need: bool) -> MachineHab
     expected_s = habits.expected_s if by_need else GRACES_S[habits is SERVERS]
     return replace(habits, gone_a_day=habits.gone_a_day * hardship, expected_s=expected_s)
 
+
+PARTS: dict[str, Callable[..., Iterator[Row]]] = {
+    "losses": losses,
+    "weeks": weeks,
+    "moved": moved.rows,
+    "killed": killed.rows,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -9,6 +9,7 @@ when its grace is over. A slot that is lost begins anew, and is counted.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
+from math import inf
 from random import Random
 
 from dht.keys import NodeId, Slot
@@ -23,13 +24,38 @@ SLOTS = [Slot(number) for number in range(1 << SLOT_BITS)]
 LOOK_S = 3600.0  # between two looks where nothing happens
 SOON_S = 60.0  # and one so long after each thing that happens
 GRACES_S = {True: 12 * 3600.0, False: 72 * 3600.0}  # of a strategy's defaults, by whether a machine is stable
+WEEK_DAYS = 7
 JITTER = 0.25  # absences, and a laptop's days, are longer or shorter by so much
+
+
+@dataclass(frozen=True, slots=True)
+class WorkingWeek:
+    """When laptops are used: for so long on each working day, on so many days of seven."""
+
+    awake_s: float
+    days: int
+    spread_s: float = DAY_S  # within which they all begin
+
+    def is_awake(self, at: float) -> bool:
+        """Tell whether a laptop is used so many seconds after the first Monday's work begins; before, all days are
+        working days."""
+        return at % DAY_S < self.awake_s and (at < 0 or at // DAY_S % WEEK_DAYS < self.days)
+
+    def span_s(self, at: float) -> float:
+        """Return the seconds until that changes."""
+        if self.is_awake(at):
+            return self.awake_s - at % DAY_S
+        day = at // DAY_S + 1
+        while day >= 0 and day % WEEK_DAYS >= self.days:
+            day += 1
+        return day * DAY_S - at
 
 
 @dataclass(frozen=True, slots=True)
 class TrialPlan:
     """What is tried. `stable`: machines of the sixteen that are servers; `hardship`: how many times as many leave for
-    good as the habits say; `by_need`: whether silent owners' copies are made before their grace is over."""
+    good as the habits say; `by_need`: whether silent owners' copies are made before their grace is over; `week`: when
+    laptops are used, each from an hour of its own on; None: as by chance."""
 
     seed: int
     days: float
@@ -38,14 +64,16 @@ class TrialPlan:
     times: CopyTimes
     hardship: float = 1.0
     by_need: bool = True
+    week: WorkingWeek | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TrialResult:
-    """What came of it. `copied`: copies made in a year for each that is to be there."""
+    """What came of it. `made`: copies; `copied`: those made in a year for each that is to be there."""
 
     lost: int
     slot_years: float
+    made: int
     copied: float
 
 
@@ -59,6 +87,7 @@ class Machine:
     gone_at: float
     absences: Absences
     durability: Durability
+    later_s: float = 0.0  # its days begin so long after the first one's
     is_live: bool = True
     last_sign: float = 0.0
     has: set[Slot] = field(default_factory=set)
@@ -81,6 +110,8 @@ class Neighbourhood:
         self._place()
         for slot in SLOTS:
             self._begin(slot)
+        for machine in self._machines.values():
+            machine.said = frozenset(machine.has)  # those that are away just now said so before
 
     def run(self) -> TrialResult:
         """Let the days pass."""
@@ -96,22 +127,28 @@ class Neighbourhood:
                 look_at = now + LOOK_S
             self._refresh()
         years = (len(SLOTS) * self._now - self._lost_s) / YEAR_S
-        return TrialResult(self._lost, years, self._made / (self._plan.replicas * years))
+        return TrialResult(self._lost, years, self._made, self._made / (self._plan.replicas * years))
 
     def _come(self, *, is_stable: bool, is_first: bool = False) -> None:
         """A machine begins; of the first ones some are away."""
         rng, habits = self._rng, SERVERS if is_stable else LAPTOPS
         habits = replace(habits, gone_a_day=habits.gone_a_day * self._plan.hardship)
         peer, absences = NodeId(rng.randbytes(20)), Absences()
-        gone_at = self._now + rng.expovariate(habits.gone_a_day / DAY_S)
+        gone_at = self._now + rng.expovariate(habits.gone_a_day / DAY_S) if habits.gone_a_day else inf
         machine = Machine(peer, is_stable, habits, gone_at, absences, Durability(peer, absences), last_sign=self._now)
         self._machines[peer] = machine
         machine.is_live = not is_first or rng.random() < habits.awake_s / (habits.awake_s + habits.away_s)
+        if self._plan.week is not None:
+            machine.later_s = len(self._machines) * self._plan.week.spread_s / NEAREST
+            machine.is_live = is_stable or self._plan.week.is_awake(self._now - machine.later_s)
+            is_first = False
         span_s = self._span_s(machine) * (rng.random() if is_first else 1.0)
         self._later(min(span_s, max(1.0, gone_at - self._now)), peer)
 
     def _span_s(self, machine: Machine) -> float:
         """How long it is awake or away this time."""
+        if self._plan.week is not None:
+            return inf if machine.is_stable else self._plan.week.span_s(self._now - machine.later_s)
         mean_s = machine.habits.awake_s if machine.is_live else machine.habits.away_s
         if machine.is_stable and machine.is_live:
             return self._rng.expovariate(1 / mean_s)
@@ -138,8 +175,8 @@ class Neighbourhood:
         machine.is_live = not machine.is_live
         machine.copying.clear()
         if machine.is_live:
+            machine.absences.stood_still(now, now - machine.last_sign)
             machine.last_sign = now
-            machine.absences.stood_still(now)
         return self._later(min(self._span_s(machine), machine.gone_at - now), machine.id)
 
     def _place(self) -> None:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from itertools import cycle, islice
 from pathlib import Path
+from typing import TypeVar
 
 from benchmarks.search.web_pages import WebPage, read_web
 from crawl import Visit
@@ -24,6 +25,7 @@ SIGNER = Identity(bytes(range(32)))
 BATCH = 256  # records of one durable write
 EPOCH = 1
 DEPTH = 3
+T = TypeVar("T", Draft, Record)
 HEADERS = (
     ("Server", "nginx"), ("Date", "Tue, 14 Nov 2023 22:13:20 GMT"), ("Content-Type", "text/html; charset=utf-8"),
     ("Last-Modified", "Mon, 13 Nov 2023 22:13:20 GMT"), ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding"),
@@ -74,11 +76,11 @@ def signed(drafts: Sequence[Draft]) -> list[Record]:
     return [record for part in packages(drafts) for record in sign_package(part, SIGNER)]
 
 
-def packages(drafts: Sequence[Draft], config: StoreConfig = StoreConfig()) -> Iterator[list[Draft]]:  # noqa: B008
-    """Divide drafts into packages of the replicator's bounds."""
-    part, size = list[Draft](), 0
+def packages(drafts: Sequence[T], config: StoreConfig = StoreConfig()) -> Iterator[list[T]]:  # noqa: B008
+    """Divide drafts, or records, into packages of the replicator's bounds."""
+    part, size = list[T](), 0
     for draft in drafts:
-        own = len(draft.body) + len(draft.content) + 1024
+        own = len(draft.body) + len(draft.content or b"") + 1024
         if part and (len(part) >= config.flush_records or size + own > config.flush_bytes):
             yield part
             part, size = [], 0
@@ -91,6 +93,13 @@ def packages(drafts: Sequence[Draft], config: StoreConfig = StoreConfig()) -> It
 def items(drafts: Sequence[Draft]) -> list[Item]:
     """Sign drafts, and encode them for stores that know nothing of records."""
     return [Item(r, bytes([r.kind]) + r.id, encode_head(r), r.content or b"") for r in signed(drafts)]
+
+
+def packaged(found: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    """Divide items into packages of the replicator's bounds."""
+    of = {id(item.record): item for item in found}
+    for part in packages([item.record for item in found]):
+        yield [of[id(record)] for record in part]
 
 
 def batched(found: Sequence[Item]) -> Iterator[Sequence[Item]]:

@@ -17,9 +17,10 @@ import uvloop
 
 from benchmarks.store.corpus import Item
 from dht import DocumentId, system_clock
-from store import Kind, RecordStore, StoreConfig
+from store import Kind, Record, RecordStore, StoreConfig
 from store.disk.file_system import FolderDisk
 from store.disk.segments import Segments
+from store.record.package_part import PackagePart, make_parts
 from store.record.zstd import expand, squeeze
 
 CONFIG = StoreConfig(reserve_bytes=0)
@@ -59,8 +60,15 @@ class Ours:
         self._folder, self._store = folder, RecordStore.open(folder, config, system_clock)
 
     def put(self, batch: Sequence[Item]) -> None:
-        records = [item.record for item in batch]
-        assert self._loop.run(self._store.put(records)) == len(records), "all are new"
+        self._put([item.record for item in batch], ())
+
+    def put_package(self, package: Sequence[Item]) -> None:
+        """Keep records as they come to all owners of a slot: neighbours in parts."""
+        records = [item.record for item in package]
+        self._put(records, make_parts(records))
+
+    def _put(self, records: Sequence[Record], parts: Sequence[PackagePart]) -> None:
+        assert self._loop.run(self._store.put(records, parts)) == len(records), "all are new"
 
     def get(self, item: Item) -> int:
         found = self._store.find(Kind(item.name[0]), DocumentId(item.name[1:]))

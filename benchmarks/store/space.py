@@ -1,13 +1,14 @@
 """Measures what records take on the disk, against zstd of each part alone; each page stands there once.
 
-Alone means level 3, a record's body and its content each by itself, nothing else kept: no proof, no index.
+Alone means level 3, a record's body and its content each by itself, nothing else kept: no proof, no index. Ours come in
+packages as a writer makes them, neighbours in parts.
 """
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from benchmarks.figures import Row, row
-from benchmarks.store.corpus import Item, batched, document_drafts, items, pages_of, visit_drafts
+from benchmarks.store.corpus import Item, batched, document_drafts, items, packaged, pages_of, visit_drafts
 from benchmarks.store.engines import LEVEL, Engine, Ours, others, size_of
 from benchmarks.store.extent import Extent
 from benchmarks.store.goals import DISK_OF_ALONE
@@ -38,8 +39,8 @@ def kept_bytes(found: Sequence[Item]) -> tuple[int, int]:
     """Return the bytes of the segments, and of the index, of a store that holds these."""
     with new_folder() as folder:
         store = Ours(folder)
-        for batch in batched(found):
-            store.put(batch)
+        for package in packaged(found):
+            store.put_package(package)
         store.close()
         segments = sum(path.stat().st_size for path in folder.glob("segment-*"))
         return segments, sum(path.stat().st_size for path in folder.glob(f"{CATALOG}*"))

@@ -37,6 +37,13 @@ class ClockSides(NamedTuple):
         return self.largest >= self.ours
 
 
+class ClockReading(NamedTuple):
+    """By how much a node's clock is surely behind those of its peers (negative: ahead), and how many told theirs."""
+
+    behind_s: float
+    peers: int
+
+
 class PeerClocks:
     """Holds the last reading of each peer's wall clock."""
 
@@ -72,6 +79,11 @@ class PeerClocks:
         last = self._ahead(now)
         low, high = statistics.median_low(last), statistics.median_high(last)
         return statistics.median(last) if min(abs(low), abs(high)) > OFF_S else 0.0
+
+    def reading(self, now: Now) -> ClockReading:
+        """Return how far this node's clock is behind most, however little that is; a single peer shows nothing."""
+        last = self._ahead(now)
+        return ClockReading(min(statistics.median_low(last), statistics.median_high(last), key=abs), len(last) - 1)
 
     def sides(self, now: Now, by_s: float, live: Container[NodeId] | None = None) -> ClockSides:
         """Count the last peers by whether their clocks show our time, to within `by_s`, or another one. Of those that

@@ -16,6 +16,7 @@ from dht.leases.lease_service import TICK_S, LeaseService
 from dht.leases.load_balance import BalanceOutlook
 from dht.membership.first_meeting import LOST
 from dht.membership.late_peers import LatePeers
+from dht.membership.peer_clocks import ClockReading
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep
@@ -155,6 +156,10 @@ class OverlayService:
     def clock_off_s(self, peer: NodeId) -> float:
         """Return how far a peer's clock is ahead of what most clocks show; 0 where that is not known."""
         return self._core.clocks.ahead_s(peer, self._clock())
+
+    def own_clock(self) -> ClockReading:
+        """Return how far this machine's clock is behind those of its peers, and how many of them told theirs."""
+        return self._core.clocks.reading(self._clock())
 
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message with what the handler returns."""

@@ -199,7 +199,7 @@ class StrategyHistory:
         return (*notes, *self.not_understood(now))
 
     def not_understood(self, now: Now) -> Iterator[str]:
-        """Say what of the newest version this program cannot follow, so that it should be updated, one sentence each."""
+        """Say what of the newest version this program cannot follow and should be updated for, one sentence each."""
         signed, newest = self._chain[-1]
         if parts := unknown_parts(signed.document):
             names = ", ".join(ascii(name[:40])[1:-1] for name in parts[:NAMED])

@@ -24,6 +24,7 @@ from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus, scrub_json
 from node.app.owner_needs import OwnerNeed
+from node.app.query_meter import QueryMeter
 from node.app.strategy_preview import StrategyPreview
 from node.archive.capture import Capture, capture_of
 from node.archive.network_reader import ArchivePart, ReadBounds
@@ -50,22 +51,23 @@ class NodeService:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._departure, self._clock = network, departure, clock
         self._status = NodeStatus(node_core, overlay, network, quota_bytes, clock)
-        self._answers = AnswerCache()
+        self._answers, self._queries = AnswerCache(), QueryMeter()
         self._previews = StrategyPreview(node_core.store, overlay, clock)
 
     async def search(self, question: SearchRequest) -> Json:
-        version = self._overlay.view.strategy.version
-        if known := self._answers.get(question, self._clock().steady, version):
-            return known
-        answer = await self._core.index.searcher.search(question)
-        self._answers.put(question, answer, self._clock().steady, version)
+        version, asked_at = self._overlay.view.strategy.version, self._clock().steady
+        answer = self._answers.get(question, asked_at, version)
+        if answer is None:
+            answer = await self._core.index.searcher.search(question)
+            self._answers.put(question, answer, self._clock().steady, version)
+        self._queries.note(self._clock().steady - asked_at)
         return answer
 
     async def suggest(self, typed: str) -> list[str]:
         return await self._core.index.searcher.suggest(typed)
 
     async def status(self) -> Json:
-        return await self._status.status()
+        return {**await self._status.status(), "queries": self._queries.json()}
 
     async def needs(self) -> tuple[OwnerNeed, ...]:
         """Return what this node needs of its owner now."""

@@ -1,5 +1,7 @@
 """What a node says of itself and of the network: the bodies of /api/v1/status and /api/v1/peers."""
 
+import os
+import resource
 from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
@@ -27,6 +29,7 @@ class NodeStatus:
     ) -> None:
         self._core, self._overlay, self._strategies = core, overlay, overlay.strategies
         self._network, self._quota_bytes, self._clock = network, quota_bytes, clock
+        self._began_at = clock().steady
 
     async def status(self) -> Json:
         """Return what this node is, holds and does."""
@@ -79,6 +82,9 @@ class NodeStatus:
             "crawl": self._crawl(),
             "balance": balance_json(self._overlay.balance()),
             "load": load_json(self._overlay.load),
+            "clock": self._own_clock(),
+            "open_files": _open_files(),
+            "up_s": round(self._clock().steady - self._began_at),
             "strategy": self._strategy(),
             "warnings": list(self.warnings()),
             "faults": list(map(_fault_json, self._core.faults.present())),
@@ -139,6 +145,10 @@ class NodeStatus:
                 for each in audit.accusations()
             ],
         }
+
+    def _own_clock(self) -> Json:
+        reading = self._overlay.own_clock()
+        return {"behind_s": round(reading.behind_s, 1), "peers": reading.peers}
 
     def _live(self) -> Json:
         view = self._overlay.view
@@ -245,6 +255,16 @@ class NodeStatus:
             "possession": asdict(self._core.store.replicator.possession.figures().get(peer, PeerFigures())),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
+
+
+def _open_files() -> Json:
+    """Say how many files this process may have open at once, and has; None where the system does not say."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        is_open = len(os.listdir("/proc/self/fd"))
+    except OSError:
+        is_open = None
+    return {"limit": None if limit == resource.RLIM_INFINITY else limit, "open": is_open}
 
 
 def scrub_json(scrub: ScrubStatus) -> Json:

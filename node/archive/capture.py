@@ -35,6 +35,7 @@ class Capture(msgspec.Struct, frozen=True):
     max_snippet: int = -1  # characters of its text that its author lets be shown to people; -1: any number
     origin: str = ""  # of an import: the archive and the record in it
     record_id: str = ""  # what the archive that it was read from calls it
+    links: tuple[str, ...] = ()  # canonical URLs that it leads to, where they are asked for
 
 
 class ArchiveFlaw(msgspec.Struct, frozen=True):
@@ -68,8 +69,9 @@ class ReadLimits(msgspec.Struct, frozen=True):
 DEFAULT_LIMITS = ReadLimits()
 
 
-def capture_of(record: Record, document: Document) -> Capture:
-    """Return a stored page as a capture; raises ValueError where its content was withheld."""
+def capture_of(record: Record, document: Document, *, links: bool = False) -> Capture:
+    """Return a stored page as a capture, with its links where they are asked for; raises ValueError where its content
+    was withheld."""
     if record.content is None:
         raise ValueError("the content was withheld")
     return Capture(
@@ -90,6 +92,7 @@ def capture_of(record: Record, document: Document) -> Capture:
         max_snippet=document.max_snippet,
         origin=document.origin,
         request=_request(document),
+        links=tuple(url for url, _ in document.links) if links else (),
     )
 
 

@@ -74,7 +74,7 @@ class NetworkReader:
                 read.left_out += part.left_out
                 read.unread += part.unread
                 read.next = part.next
-                size += sum(len(capture.content) + len(capture.text) for capture in part.captures)
+                size += sum(map(_size, part.captures))
                 is_full = len(read.captures) + batch > bounds.pages or size >= bounds.content_bytes
                 if read.next is None or is_full or self._clock().steady >= ends_at:
                     break
@@ -156,7 +156,7 @@ class _PageReading:
                 if reason:
                     self._part.left_out[reason] += 1
                 else:
-                    read.append((page.key, _capture(record)))
+                    read.append((page.key, self._capture(record)))
             if older and (reason in ("hidden", "noarchive") or erases(document)):
                 self._part.left_out[reason] += len(older)
             else:
@@ -183,7 +183,7 @@ class _PageReading:
                 if record is None:
                     self._leave_out(is_unsure=(Kind.FORMER, id) in unsure)
                 elif self._is_wanted(page := page_in(record)):
-                    found.append((key, _capture(page)))
+                    found.append((key, self._capture(page)))
                     size += len(record.body) + len(record.content or b"")
         if count < len(names):
             reason = f"{len(names) - count} versions of one page are beyond {MAX_FORMER_BYTES >> 20} MiB"
@@ -216,6 +216,10 @@ class _PageReading:
         self._ungiven += is_unsure
         self._part.left_out["withheld"] += not is_unsure
 
+    def _capture(self, page: Record) -> Capture:
+        read = page if page.content is not None else replace(page, content=b"")
+        return capture_of(read, decode_document(page.body), links=self._wish.links)
+
     def _is_wanted(self, record: Record | None) -> bool:
         return record is not None and self._scope.accepts(decode_document(record.body).url)
 
@@ -225,6 +229,6 @@ def _unshown(document: Document, visit: Record | None) -> str:
     return "hidden" if is_hidden(visit) else "gone" if document.gone else "noarchive" if document.noarchive else ""
 
 
-def _capture(page: Record) -> Capture:
-    read = page if page.content is not None else replace(page, content=b"")
-    return capture_of(read, decode_document(page.body))
+def _size(read: Capture) -> int:
+    """How much of an answer a page takes."""
+    return len(read.content) + len(read.text) + sum(map(len, read.links))

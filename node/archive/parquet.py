@@ -35,7 +35,7 @@ def _schema(pyarrow: Any) -> Any:
         ("url", text), ("captured_at", time), ("status", pyarrow.int32()), ("headers", pairs),
         ("content", pyarrow.binary()), ("content_digest", pyarrow.binary(32)), ("media_type", text), ("charset", text),
         ("language", text), ("title", text), ("text", text), ("expires_at", time), ("author", pyarrow.binary()),
-        ("origin", text),
+        ("origin", text), ("links", pyarrow.list_(text)),
     ])  # fmt: skip
 
 
@@ -57,5 +57,5 @@ def _row(capture: Capture) -> tuple[object, ...]:
     return (
         capture.url, instant(capture.captured_at), capture.status, headers, capture.content, capture.content_digest,
         capture.media_type, capture.charset, capture.language, capture.title, capture.text,
-        instant(capture.expires_at) if capture.expires_at else None, capture.author, capture.origin,
+        instant(capture.expires_at) if capture.expires_at else None, capture.author, capture.origin, capture.links,
     )  # fmt: skip

@@ -49,6 +49,7 @@ class Wish:
     slot: Slot | None = None
     at: float | None = None  # Unix seconds
     all_versions: bool = False
+    links: bool = False  # with what each page links to
 
 
 def wish_of(url: str, match: str) -> Wish:

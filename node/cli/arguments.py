@@ -94,6 +94,7 @@ def _add_staying(verbs: Verbs) -> None:
     simulate.add_argument("--nat", type=Share(0.9), default=0.0, metavar="P", help="share of nodes behind a NAT (0)")
     _json(simulate)
     _place(_verb(verbs, "run", "run:run", "run the node until it is told to stop", "dse-node run"))
+    _add_service(verbs)
     bare = _verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: the overlay alone, without data")
     bare.add_argument("--network", required=True, metavar="FILE", help="the network file")
     bare.add_argument("--port", type=Between(1, 65535), metavar="P", help="UDP and TCP port (default 8091)")
@@ -101,6 +102,21 @@ def _add_staying(verbs: Verbs) -> None:
     bare.add_argument("--listen-v4", metavar="IP", help='IPv4 address, "" for none (default 0.0.0.0)')
     bare.add_argument("--listen-v6", metavar="IP", help='IPv6 address, "" for none (default ::)')
     bare.add_argument("--allow-private", action="store_true", help="let private addresses take part: test networks")
+
+
+def _add_service(verbs: Verbs) -> None:
+    service = _family(verbs, "service", "have systemd start the node, watch it and start it again")
+    about = "write the unit, say what to do next"
+    install = _verb(service, "install", "service:install", about, "dse-node service install --user")
+    install.add_argument("--print", action="store_true", dest="is_dry", help="print the unit, write nothing")
+    remove = _verb(service, "remove", "service:remove", "take the unit away; the node and what it keeps stay")
+    status = _verb(service, "status", "service:status", "say whether the unit is there and runs")
+    for verb in (install, remove, status):
+        whose = verb.add_mutually_exclusive_group()
+        whose.add_argument("--user", action="store_true", help="of your own account (default)")
+        whose.add_argument("--system", action="store_true", help="of the machine; its data lies in /var/lib/dse-node")
+    _place(install)
+    _json(status)
 
 
 def _add_setup(verbs: Verbs) -> None:
@@ -159,6 +175,12 @@ def _add_asking(verbs: Verbs) -> None:
     _place(search, url=True, json=True)
     _place(_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)
     _place(_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
+    _add_doctor(verbs)
+    about = "print a link that logs your browser in as the owner's, once, within five minutes"
+    _place(_verb(verbs, "open", "query_node:open_page", about, "dse-node open"), url=True, json=True)
+    top = _verb(verbs, "top", "top:top", "watch the node at work; one time only where no terminal is", "dse-node top")
+    top.add_argument("--every", type=Between(1, 60), default=2, metavar="S", help="seconds between looks (default 2)")
+    _place(top, url=True, json=True)
     _add_crawl(verbs)
     _add_archive(verbs)
     about = "serve the AI client that started it: search, and read stored pages, by MCP on standard input and output"
@@ -176,6 +198,15 @@ def _add_asking(verbs: Verbs) -> None:
     leave.add_argument("--now", action="store_true", help="hand nothing over: say what is at risk; ends with --yes")
     leave.add_argument("--yes", action="store_true", help="do what --now says")
     _place(leave, url=True)
+
+
+def _add_doctor(verbs: Verbs) -> None:
+    about = "look for what keeps the node, running or not, from doing all that it should, and say what helps"
+    doctor = _verb(verbs, "doctor", "doctor:doctor", about, "dse-node doctor --bundle report.json")
+    about = "show a report without addresses, keys and URLs, then write it, for whom you ask for help"
+    doctor.add_argument("--bundle", metavar="FILE", help=about)
+    doctor.add_argument("--with-addresses", action="store_true", help="leave addresses and URLs in it")
+    _place(doctor, url=True, json=True)
 
 
 def _add_crawl(verbs: Verbs) -> None:
@@ -218,6 +249,13 @@ def _add_archive(verbs: Verbs) -> None:
     take.add_argument("--dry-run", action="store_true", help="say what would be taken and what not; write nothing")
     take.add_argument("--crawl", action="store_true", help="have their addresses fetched anew, too, without links")
     _place(take, url=True, json=True)
+    about = "measure the web that the network keeps, and write a page about its shape"
+    shape = _verb(verbs, "web-report", "web_report:web_report", about, "dse-node web-report shape.html")
+    shape.add_argument("out", metavar="OUT", help="the page, an HTML file; JSON with all figures is written beside it")
+    shape.add_argument("--seed", type=int, default=1, metavar="S", help="decides what is drawn by chance (default 1)")
+    about = "what is beyond is left out, and said to be (default 10 million: 2 GB of memory)"
+    shape.add_argument("--max-links", type=Between(1, 200_000_000), default=10_000_000, metavar="N", help=about)
+    _place(shape, url=True, json=True)
 
 
 def _add_networks(verbs: Verbs) -> None:

@@ -1,6 +1,7 @@
 """Runs the command line: one verb, an exit code. Each verb's module is imported only when it is asked for.
 
-Exit codes: 0 ok, 1 failed, 2 usage, 3 the machine of a node has faults, 78 bad configuration (EX_CONFIG of sysexits.h).
+Exit codes: 0 ok, 1 failed, 2 usage, 3 the machine of a node has faults, 4 another machine runs with the node's
+identity, 78 bad configuration (EX_CONFIG of sysexits.h).
 """
 
 import importlib
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 from node.cli.arguments import build_parser
 
-OK, FAILED, USAGE, BAD_CONFIG = 0, 1, 2, 78
+OK, FAILED, USAGE, TWIN, BAD_CONFIG = 0, 1, 2, 4, 78
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -35,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _tell(error: Exception) -> int:
     """Print one line for each of our own errors, also those in a group; anything else is a bug and stays loud."""
     from dht import DseError, InputError
-    from node.errors import ConfigError
+    from node.errors import ConfigError, TwinRuns
 
     if isinstance(error, ExceptionGroup):
         ours, others = error.split(DseError)
@@ -47,4 +48,6 @@ def _tell(error: Exception) -> int:
     print(f"dse-node: {error}", file=sys.stderr)
     if isinstance(error, ConfigError):
         return BAD_CONFIG
+    if isinstance(error, TwinRuns):
+        return TWIN
     return USAGE if isinstance(error, InputError) else FAILED

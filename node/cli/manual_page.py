@@ -15,6 +15,7 @@ EXIT_CODES = (
     (1, "it failed, or a part of what was asked"),
     (2, "the command is wrong"),
     (3, "status: the node answers, and names faults of its machine"),
+    (4, "run: another machine runs with the identity of this node"),
     (78, "the configuration is wrong"),
     (130, "it was interrupted"),
 )
@@ -28,6 +29,8 @@ _FILES = (  # below --data-dir; node/config/data_dir.py has them all
 )
 _ENVIRONMENT = (
     ("XDG_DATA_HOME", "where a node's directory, dse-node, lies unless --data-dir or --config says (~/.local/share)"),
+    ("NO_COLOR", "where it is set, nothing is printed in bold or in colours"),
+    ("XDG_CONFIG_HOME", "where `service install` writes the unit of your account, below systemd/user (~/.config)"),
     ("SOURCE_DATE_EPOCH", "the day of this page, in seconds since 1970, for packages that are built alike every time"),
 )
 _ROFF = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", "…": "..."}

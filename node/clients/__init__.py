@@ -2,5 +2,5 @@
 
 Nouns: `FoundAnswer` (what every translation reads), `Feed`. Read found first, then yacy, feeds, searxng, open_webui,
 tavily, mcp; narrowing writes the filters that clients send beside a query. `node/web/clients.py` has the handlers,
-`node/cli/mcp_tools.py` the tools of MCP.
+`node/web/mcp_tools.py` the tools of MCP.
 """

@@ -5,6 +5,7 @@ environment. `node/config/toml_reader.py` reads, `node/config/toml_writer.py` wr
 """
 
 import ipaddress
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -23,6 +24,7 @@ from store import StoreConfig
 LogLevel = Literal["debug", "info", "warning", "error"]
 WITHDRAWN = ("crawl.families",)  # what an earlier version could be told: its file still starts a node
 MAX_ARGUMENTS, MAX_ARGUMENT_CHARS, MAX_URL_CHARS = 64, 8192, 2048  # of the hook
+_ORIGIN = re.compile(r"\*|https?://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")  # as browsers send it
 MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
 
 
@@ -43,8 +45,13 @@ class NodeConfig:
     web_address: str = "127.0.0.1"  # address; search page and API; loopback, so that nobody else sees your queries
     web_port: int = 8090  # port; the search page; YaCy's port, whose clients work here
     web_names: tuple[str, ...] = ()  # host names; under which browsers may reach the web listener besides localhost
+    web_origins: tuple[str, ...] = ()  # origins; whose pages may read public answers in a browser, * for any (CORS)
     web_max_requests: int = 64  # count; requests answered at once, more are asked to come back
     web_timeout_s: float = 30.0  # seconds; the longest that one request may take
+    web_caller_per_s: float = (
+        10.0  # requests a second; of one caller from another machine, in the long run; 0: no limit
+    )
+    web_caller_burst: int = 200  # requests; of such a caller at once, who may be many people behind one address
     log_level: LogLevel = "info"  # debug, info, warning or error
 
     def __post_init__(self) -> None:
@@ -58,10 +65,17 @@ class NodeConfig:
         _check_address("listen_v6", self.listen_v6, (6,))
         if self.seed_url and (flaw := url_flaw(self.seed_url)):
             raise ValueError(f"seed_url: {flaw}")
+        for origin in self.web_origins:
+            if not _ORIGIN.fullmatch(origin):
+                raise ValueError(f"web_origins: {origin!r} is neither * nor like https://example.org, without a path")
         if not 1 <= self.web_max_requests <= 10_000:
             raise ValueError(f"web_max_requests: {self.web_max_requests} is not between 1 and 10000")
         if not 0.1 <= self.web_timeout_s <= 600:
             raise ValueError(f"web_timeout_s: {self.web_timeout_s} is not between 0.1 and 600")
+        if self.web_caller_per_s != 0 and not 0.01 <= self.web_caller_per_s <= 10_000:
+            raise ValueError(f"web_caller_per_s: {self.web_caller_per_s} is neither 0 nor between 0.01 and 10000")
+        if not 1 <= self.web_caller_burst <= 100_000:
+            raise ValueError(f"web_caller_burst: {self.web_caller_burst} is not between 1 and 100000")
 
 
 @dataclass(frozen=True, slots=True)

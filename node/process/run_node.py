@@ -4,7 +4,9 @@ Everything is built by hand, in order, in `_open_core`; `run_node` holds the loo
 """
 
 import asyncio
+import faulthandler
 import logging
+import os
 import resource
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -47,6 +49,7 @@ from node.joining.rejoin import Rejoiner
 from node.joining.upnp import UpnpMapping, listens_everywhere
 from node.process.memory_upkeep import keep_memory_small, map_large_buffers, spare_collector
 from node.process.reopening import reopening
+from node.process.service_manager import ServiceManager
 from node.process.twin_stop import give_way_to_twin
 from node.version import VERSION
 from node.web import CrawlerIdentity, WebServer
@@ -60,11 +63,13 @@ OPEN_FILES = 65_536  # peers, sites and segments together; many systems give a p
 def run_node(config: Config, faults: LocalFaults) -> int:
     """Run until SIGINT or SIGTERM; return 0 after a clean stop. Raises LocalError and InputError with a remedy each."""
     raise_open_files()
+    faulthandler.enable()  # a watchdog that ends this process by SIGABRT leaves in the log where it stood
+    manager = ServiceManager.of(os.environ)
     data = DataDir(Path(config.node.data_dir))
     network = load_network(Path(config.node.network))
     config = with_contact(config, network.info_url)
     with data.lock(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_until_signalled(config, data, network, faults))
+        runner.run(_until_signalled(config, data, network, faults, manager))
     return 0
 
 
@@ -80,7 +85,9 @@ def raise_open_files() -> None:
         log.warning("open files stay at %d reason=%s; raise the limit with ulimit -n", soft, error)
 
 
-async def _until_signalled(config: Config, data: DataDir, network: Network, faults: LocalFaults) -> None:
+async def _until_signalled(
+    config: Config, data: DataDir, network: Network, faults: LocalFaults, manager: ServiceManager
+) -> None:
     task = asyncio.current_task()
     assert task is not None
     stopped = False
@@ -88,11 +95,12 @@ async def _until_signalled(config: Config, data: DataDir, network: Network, faul
     def stop() -> None:
         nonlocal stopped
         stopped = True
+        manager.tell("STOPPING=1")
         task.cancel()
 
     when_told_to_stop(stop)
     try:
-        await reopening(lambda: _serve(config, data, network, faults, stop))
+        await reopening(lambda: _serve(config, data, network, faults, manager, stop))
     except asyncio.CancelledError:
         if not stopped:
             raise
@@ -100,7 +108,12 @@ async def _until_signalled(config: Config, data: DataDir, network: Network, faul
 
 
 async def _serve(
-    config: Config, data: DataDir, network: Network, faults: LocalFaults, stop: Callable[[], None]
+    config: Config,
+    data: DataDir,
+    network: Network,
+    faults: LocalFaults,
+    manager: ServiceManager,
+    stop: Callable[[], None],
 ) -> None:
     async with _open_core(config, data, network, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
@@ -115,6 +128,7 @@ async def _serve(
             tasks.create_task(overlay.run(core.crawl.crawler), name="overlay")
             tasks.create_task(core.run(), name="core")
             tasks.create_task(web.run(), name="web")
+            tasks.create_task(manager.keep_told(web.listening, f"search page: {web.url}"), name="service-manager")
             tasks.create_task(_keep_event_log(core, overlay), name="event-log")
             tasks.create_task(keep_memory_small(), name="memory")
             if config.hook.command or config.hook.url:

@@ -76,12 +76,17 @@ def _enter(census: Census, record: Record) -> str:
 
 
 def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, str], set[str]]:
-    """Map each record that an owner lacks, as the first node's view names owners, to the names of those owners."""
+    """Map each record that an owner lacks, as the first node's view names owners, to the names of those owners. A
+    version that stood is missed by nobody where all owners let it go: a newer one may be shown, and whoever kept their
+    slot for them forgets it a while later."""
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
         slot = slot_of(_place(census, nodes[0], kind, url), view.strategy.slot_bits)
-        if url and (missing := {names[peer] for peer in view.owners(slot) if peer in names} - holders):
+        owners = {names[peer] for peer in view.owners(slot) if peer in names}
+        if kind == Kind.STANDING and owners.isdisjoint(holders):
+            continue
+        if url and (missing := owners - holders):
             lacking[kind, url] = missing
     return lacking
 

@@ -45,6 +45,9 @@ class SimNetwork:
         self.sent = 0  # datagrams and messages
         self.lost = 0
         self.carried: Counter[str] = Counter()  # bytes of messages and their answers, by the message's name
+        self.received: Counter[tuple[str, str]] = (
+            Counter()
+        )  # the same, by the node that got them and the message's name
         self._rng = Random(seed)
         self._latency_s = latency_s
         self._sockets: dict[Address, tuple[str, Callable[[bytes, Address], None]]] = {}
@@ -162,6 +165,8 @@ class SimNetwork:
                 except (RemoteError, InputError) as error:
                     refusal = error
                 self.carried[message] += len(body) + len(answer)
+                self.received[there, message] += len(body)
+                self.received[name, message] += len(answer)
                 await self._pass(message, there, peer, own, peer, timeout_s)
                 if own in self._clocks and peer in self._clocks:
                     self._clocks[own][1](peer, self._clocks[peer][0]().wall)

@@ -5,6 +5,7 @@ the tree of each host one page in twenty redirects within it, one in thirty to a
 host keeps a page that its robots.txt forbids. `outcomes` says what a right crawl makes of each URL.
 """
 
+from base64 import b64encode
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
@@ -33,10 +34,11 @@ class ScriptedReply:
 
 class ScriptedWeb:
     """Answers for `hosts` × `pages` pages, front pages and those that redirect or are gone among them. `zipf`: host n
-    has 1 / (n + 1) of the pages of host 0, but no less than a few."""
+    has 1 / (n + 1) of the pages of host 0, but no less than a few. `filler_bytes`: in each page, of a comment that
+    nothing makes much smaller."""
 
-    def __init__(self, seed: int, hosts: int, pages: int, *, zipf: bool = False) -> None:
-        self._seed, self._hosts = seed, hosts
+    def __init__(self, seed: int, hosts: int, pages: int, *, zipf: bool = False, filler_bytes: int = 0) -> None:
+        self._seed, self._hosts, self._filler_bytes = seed, hosts, filler_bytes
         self._sizes = [max(FEWEST, pages // (host + 1)) if zipf else pages for host in range(hosts)]
         self.words = vocabulary(Random(seed))
         self.families: dict[str, tuple[Family, ...]] = {}  # by host: those in which it has an address, by default both
@@ -107,7 +109,9 @@ class ScriptedWeb:
         links = " ".join(f'<a href="{url}">{self._word(rng)}</a>' for url in below + anywhere)
         text = " ".join(self._word(rng) for _ in range(rng.randint(*PAGE_WORDS)))
         title = f"{self._word(rng)} {self._word(rng)} {host} {page}"
-        return f'<html lang="en"><title>{title}</title><h1>{title}</h1><p>{text}</p>{links}</html>'.encode()
+        html = f'<html lang="en"><title>{title}</title><h1>{title}</h1><p>{text}</p>{links}'.encode()
+        filler = b64encode(rng.randbytes(self._filler_bytes * 3 // 4))
+        return html + (b"<!--%s-->" % filler if filler else b"") + b"</html>"
 
     def _word(self, rng: Random) -> str:
         return self.words[int(WORDS ** rng.random()) - 1]

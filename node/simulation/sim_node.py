@@ -76,6 +76,7 @@ class SimNode:
     rng: Random
     disk: MemoryDisk = field(default_factory=MemoryDisk)
     crawl: CrawlConfig = CRAWL
+    store: StoreConfig = STORE
     task: asyncio.Task[None] | None = None
     mode: Mode = "member"  # auto: what peers find out about its address decides
     core: ProtocolEngine = field(init=False)  # the overlay's, of its newest run
@@ -98,14 +99,14 @@ class SimNode:
         joins = overlay.join(first_contacts(around.network, overlay.view.strategy), by_network=True)
         if self.is_founder:
             overlay.begin_network()
-        if joins and not self.is_founder and not RecordStore(self.disk, STORE, self.clock).occupied(0):
+        if joins and not self.is_founder and not RecordStore(self.disk, self.store, self.clock).occupied(0):
             overlay.expect_others()
         has = frozenset(address.family for address in self.addresses)
         fetcher = ScriptedFetcher(around.web, self.name, around.log, overlay.families, has)
         environment = NodeEnvironment(
             identity=self.identity,
             overlay=overlay,
-            store=RecordStore(self.disk, STORE, self.clock, faults),
+            store=RecordStore(self.disk, self.store, self.clock, faults),
             fetcher=fetcher,
             find_way=fetcher.find_way,
             find_texts=around.web.find_texts,
@@ -122,7 +123,7 @@ class SimNode:
             sampling=SAMPLING,
         )
         self.overlay = overlay
-        self.node_core = NodeCore(self.crawl, STORE, INDEX, environment)
+        self.node_core = NodeCore(self.crawl, self.store, INDEX, environment)
 
     def start(self, tasks: asyncio.TaskGroup, around: SimEnvironment) -> None:
         """Start a run on what the disk and the folder hold, as a task whose loop knows it by the node's name."""

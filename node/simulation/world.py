@@ -34,8 +34,8 @@ from node.simulation.loop import EPOCH, SimLoop, rarely_collected
 from node.simulation.network import SimNetwork
 from node.simulation.scripted_fetch import Visited
 from node.simulation.scripted_web import ScriptedWeb
-from node.simulation.sim_node import PORT, SimEnvironment, SimNode, addresses_of
-from store import TooFewCopies
+from node.simulation.sim_node import PORT, STORE, SimEnvironment, SimNode, addresses_of
+from store import StoreConfig, TooFewCopies
 
 DAY_S = 86_400
 BOOTSTRAP_NODES = 3  # the first nodes are in the network file
@@ -56,6 +56,8 @@ class WorldPlan:
     replicas: int = 3
     loss: float = 0.0
     zipf: bool = False  # the hosts' sizes
+    filler_bytes: int = 0  # in each page, beside what is read of it
+    store: StoreConfig = STORE
     strategy: Mapping[str, object] = field(default_factory=dict)  # its other fields that are not a new network's
 
 
@@ -79,7 +81,7 @@ class World:
         self._bearers: list[Identity] = []
         self._sleeping: list[SimNode] = []
         self.publisher = Identity(Random(f"publisher {plan.seed}").randbytes(32))
-        self.web = ScriptedWeb(plan.seed, plan.hosts, plan.pages, zipf=plan.zipf)
+        self.web = ScriptedWeb(plan.seed, plan.hosts, plan.pages, zipf=plan.zipf, filler_bytes=plan.filler_bytes)
         self.wire = SimNetwork(loop, plan.seed, loss=plan.loss)
         self.log: list[Visited] = []
         self._tasks, self._folder = tasks, folder
@@ -237,6 +239,7 @@ class World:
             (folder / "invitation").touch(0o600)
             (folder / "invitation").write_text(self.invitation)
         node = SimNode(name, addresses, identity, clock, folder, rng, mode=mode, is_bare=is_bare, stable=stable)
+        node.store = self.plan.store
         node.is_founder = number == 0
         self.nodes[name] = node
         await self.restart(node)

@@ -23,7 +23,7 @@ from node.web.parameters import Values
 from node.web.problems import BadParameter
 from node.web.routes import MAX_URL
 
-MAX_CONTENT_BYTES = 8 << 20  # in one answer, and one batch of pages beyond
+MAX_CONTENT_BYTES = 8 << 20  # of contents, texts and links in one answer, and one batch of pages beyond
 READ_S = 10.0  # then an answer ends with what there is, a third of the time that a request may take
 MAX_IMPORTED = 1000  # pages in one request
 MAX_IMPORT_BYTES = 32 << 20  # of such a request: a page of 16 MiB in Base64, with its head
@@ -127,4 +127,4 @@ def _wish(values: Values) -> Wish:
     at, all_versions = last_instant(values.text("at")), values.flag("all_versions")
     if at is not None and all_versions:
         raise BadParameter("at", "excludes all_versions")
-    return replace(wish, slot=number, at=at, all_versions=all_versions)
+    return replace(wish, slot=number, at=at, all_versions=all_versions, links=values.flag("links"))

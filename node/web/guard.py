@@ -11,9 +11,14 @@ import msgspec
 from aiohttp import web
 
 from node.config.settings import NodeConfig
+from node.web.caller_limit import CallerLimit
+from node.web.logins import Logins
 from node.web.monitoring import Metrics
+from node.web.owner import has_session
+from node.web.pages import IS_OWNER
 from node.web.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.routes import HttpRoute
+from node.web.sharing import Sharing, tagged
 
 log = logging.getLogger(__name__)
 
@@ -36,24 +41,29 @@ HEADERS = {
 }
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
+UNCOUNTED = ALWAYS_ANSWERED | {"style", "favicon"}  # what costs nothing is not counted against a caller
 
 
 class Guard:
     """Wraps the handlers of one listener in its checks, and counts the requests under way."""
 
-    def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem) -> None:
+    def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem, logins: Logins) -> None:
         self._config = config
         self._names = frozenset(name.lower().rstrip(".") for name in ("localhost", *config.web_names))
         self._token = token.encode()
         self._metrics = metrics
-        self._page = page
+        self._page, self._logins = page, logins
+        self._callers = CallerLimit(config.web_caller_per_s, config.web_caller_burst)
+        self._sharing = Sharing(config.web_origins)
+        self.preflight = self._sharing.preflight
         self._open = 0
 
     def wrap(self, route: HttpRoute, handler: Handler) -> Handler:
         """Return a route's handler with all checks around it."""
 
         async def guarded(request: web.Request) -> web.StreamResponse:
-            response = await self._answer(request, route, handler)
+            response = tagged(route, request, await self._answer(request, route, handler))
+            self._sharing.share(route, request, response)
             self._metrics.count(route.name, response.status)
             return response
 
@@ -88,8 +98,15 @@ class Guard:
         return True
 
     async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
-        if route.needs_token and not self._has_token(request):
-            detail = "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node."
+        request[IS_OWNER] = is_session = has_session(request, self._logins)
+        is_owner = is_session or self._has_token(request)
+        if not is_owner and route.name not in UNCOUNTED and (problem := self._over_rate(request)):
+            return self._show(request, problem)
+        if route.needs_token and not is_owner:
+            detail = (
+                "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node; "
+                "a browser needs the link that `dse-node open` prints."
+            )
             response = self._show(request, Problem(401, detail))
             response.headers["WWW-Authenticate"] = "Bearer"
             return response
@@ -105,6 +122,15 @@ class Guard:
             return self._show(request, _problem(request, error))
         finally:
             self._open -= 1
+
+    def _over_rate(self, request: web.Request) -> Problem | None:
+        """Count a request against its caller, wrong tokens included, and return what is told a caller of too many."""
+        wait_s = self._callers.wait_s(request.remote or "", asyncio.get_running_loop().time())
+        if not wait_s:
+            return None
+        rate = f"{self._config.web_caller_per_s:g} a second, and {self._config.web_caller_burst} at once"
+        detail = f"Your address asks too often; this node answers {rate}. Ask again in {wait_s} s."
+        return Problem(429, detail, retry_after_s=wait_s)
 
     def _has_token(self, request: web.Request) -> bool:
         scheme, _, given = request.headers.get("Authorization", "").partition(" ")

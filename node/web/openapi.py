@@ -200,6 +200,10 @@ _SCHEMAS: Json = {
             ranking=_COUNT,
             beside=_list(_object(analyzer=_COUNT, share=_NUMBER, answers=_FLAG)),
         ),
+        clock=_object(behind_s=_NUMBER, peers=_COUNT),
+        open_files=_object(limit={"type": ["integer", "null"]}, open={"type": ["integer", "null"]}),
+        up_s=_COUNT,
+        queries=_object(asked=_COUNT, p50_ms={"type": ["number", "null"]}, p95_ms={"type": ["number", "null"]}),
         settled=_FLAG,
         alike=_FLAG,
         under_replicated=_COUNT,
@@ -250,6 +254,7 @@ _SCHEMAS: Json = {
                 expires_at=_NUMBER,
                 author=_TEXT,
                 origin=_TEXT,
+                links=_list(_TEXT),
             )
         ),
         next_cursor={"type": ["string", "null"]},
@@ -320,6 +325,7 @@ _SCHEMAS: Json = {
     ),
     "Scrub": _SCRUB,
     "Scrubbing": _object(),
+    "LoginLink": _object("path expires_in_s", path=_TEXT, expires_in_s=_NUMBER),
     "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
     "Leave": _object(at_once=_FLAG, sure=_FLAG),
     "Departure": _object(

@@ -33,6 +33,7 @@ SIGNS = (
     "fuzzy",
     "option",
 )  # of queries, as the help page explains them
+IS_OWNER = web.RequestKey("is_owner", bool)  # whether a browser asks that the owner logged in, as the guard found it
 MAX_PEERS = 200  # rows of the table; the API gives all
 
 ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="none" stroke="#2a6f97" stroke-width="3">\
@@ -114,7 +115,10 @@ class Pages:
         status = view_of(await self._service.status())
         rows = peer_rows((await self._service.peers())[:MAX_PEERS])
         live = "live" in request.query
-        return self.render(request, "status.html", status=status, peers=rows, live=live, me=status.node_id)
+        is_owner = request.get(IS_OWNER, False)
+        return self.render(
+            request, "status.html", status=status, peers=rows, live=live, me=status.node_id, is_owner=is_owner
+        )
 
     async def help_page(self, request: web.Request) -> web.Response:
         """Show how to ask, by the parser's own table of filters."""

@@ -48,6 +48,32 @@ class HttpRoute:
     parameters: tuple[Parameter, ...] = ()
     needs_token: bool = False
 
+    @property
+    def is_public(self) -> bool:
+        """Tell whether this is a read that tells everybody the same: nothing of the node's machine, or of its owner."""
+        return self.name in _PUBLIC_READS
+
+
+_PUBLIC_READS = frozenset(
+    {
+        "search",
+        "suggest",
+        "document",
+        "documents",
+        "strategy",
+        "strategy_log",
+        "results",
+        "cdx",
+        "timegate",
+        "timemap",
+        "openapi",
+        "opensearch",
+        "opensearch_suggestions",
+        "yacy_search",
+        "yacy_feed",
+        "yacy_suggest",
+    }
+)
 
 _SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses; /help has all'
 _QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
@@ -103,6 +129,7 @@ def _post(path: str, name: str, about: str, schema: str = "Object", takes: str =
     return HttpRoute("POST", f"/api/v1{path}", name, about, JSON, schema, takes, needs_token=True)
 
 
+_CODE = Parameter("code", "what the link holds; it counts once, for five minutes", default=None, most=100)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
 _READY_AS = Parameter("format", "text or json; default: json where Accept asks for it", most=8)
 _URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
@@ -120,6 +147,7 @@ _READ = (
     Parameter("cursor", "`next_cursor` of the answer before; good at any node", most=40),
     Parameter("limit", "documents in one answer, at most", "count", 100, 1, 1000),
     Parameter("content", "with the bytes of the pages, in Base64", "flag", False),
+    Parameter("links", "with the addresses that each page links to", "flag", False),
     Parameter("at", "the version of each page that was the newest at the end of this: 4 to 14 digits, UTC", most=14),
     Parameter("all_versions", "all versions of each page that are kept", "flag", False),
 )
@@ -165,6 +193,8 @@ ROUTES: tuple[HttpRoute, ...] = (
     _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, _INTERFACE),
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL, _AT),
     _page("/help", "help_page", "How to ask: signs and filters", _INTERFACE),
+    _page("/login", "login", "Where the link of `dse-node open` leads", _CODE),
+    HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
     _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
     _get("/search", "search", "Search the network", "Search", *_SEARCH),
     _get("/suggest", "suggest", "What somebody who typed this may be about to ask", "Suggestions", _TYPED),
@@ -192,6 +222,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
     _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
     _post("/leave", "leave", "Leave the network for good; ask again for how far it is", "Departure", "Leave"),
+    _post("/login", "make_login_link", "A link that logs a browser in as the owner's, once", "LoginLink"),
     _post("/scrub", "scrub", "Read all that lies on this node's disk at once, and heal it", "Scrub", "Scrubbing"),
     _post("/strategy", "publish_strategy", "Adopt a signed strategy document and spread it"),
     HttpRoute(
@@ -227,6 +258,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     ),
     _client("/tavily/search", "tavily_search", "Results as Tavily gives them", "Object", "TavilySearch"),
     _client("/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract"),
+    HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, "Object", "Object"),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )

@@ -2,10 +2,13 @@
 
 import asyncio
 import logging
+import secrets
 import socket
+from functools import partial
 from typing import Any
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from node.app.service import Service
 from node.config.settings import NodeConfig
@@ -14,8 +17,11 @@ from node.web.api import Api
 from node.web.archive import Archive
 from node.web.clients import Clients
 from node.web.guard import Guard, Handler
+from node.web.logins import Logins
+from node.web.mcp import Mcp
 from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
+from node.web.owner import Owner
 from node.web.pages import CrawlerIdentity, Pages
 from node.web.routes import ROUTES
 from node.web.snapshots import Snapshots
@@ -25,6 +31,7 @@ log = logging.getLogger(__name__)
 MAX_BODY_BYTES = 1 << 20  # seeds and strategy documents are far smaller
 SHUTDOWN_S = 2.0  # how long answers under way may take when the node stops
 BACKLOG = 128
+CODE_BYTES = 32  # of a link that logs in, and of a session: nobody guesses one in a year of asking
 
 
 class WebServer:
@@ -36,7 +43,8 @@ class WebServer:
         self._config = config
         self._port = config.web_port
         metrics, pages = Metrics(), Pages(service, crawler)
-        self._guard = Guard(config, token, metrics, pages.problem)
+        logins = Logins(partial(secrets.token_urlsafe, CODE_BYTES))
+        self._guard = Guard(config, token, metrics, pages.problem, logins)
         self._handlers = (
             Api(service, version),
             pages,
@@ -44,7 +52,9 @@ class WebServer:
             Archive(service),
             Memento(service),
             Clients(service),
+            Mcp(service, config.web_origins),
             Health(service, metrics),
+            Owner(logins, pages),
         )
         self.listening = asyncio.Event()
 
@@ -59,6 +69,7 @@ class WebServer:
         runner = web.AppRunner(
             self._application(),
             access_log=None,
+            logger=_broken_requests(),
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
             keepalive_timeout=30.0,
@@ -80,14 +91,25 @@ class WebServer:
         application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._guard.headers])
         for route in ROUTES:
             handler = self._guard.wrap(route, self._handler(route.name))
+            path = route.path.replace("{url}", "{url:.+}")
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
-                application.router.add_route(method, route.path.replace("{url}", "{url:.+}"), handler)
+                application.router.add_route(method, path, handler)
+            if route.is_public:
+                application.router.add_route("OPTIONS", path, self._guard.preflight)
         return application
 
     def _handler(self, name: str) -> Handler:
         holder: Any = next(each for each in self._handlers if hasattr(each, name))
         handler: Handler = getattr(holder, name)
         return handler
+
+
+def _broken_requests() -> logging.Logger:
+    """Return the logger for what goes wrong below the handlers. What is no HTTP is not told: strangers send it at will,
+    and the beginning of it, which the library would tell, may be a question that somebody asked."""
+    logger = logging.getLogger("node.web.requests")
+    logger.filters = [lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))]
+    return logger
 
 
 def _bind(config: NodeConfig) -> socket.socket:

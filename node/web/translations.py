@@ -244,6 +244,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "status.strategy.value": ("version {version}, valid until {day}", "第 {version} 版，有效期至 {day}"),
     "status.disk": ("Disk", "磁盘"),
     "status.disk.value": ("{used} of {quota}", "已用 {used}，共 {quota}"),
+    "status.owner": ("This browser is logged in as the owner's.", "此浏览器已以所有者身份登录。"),
+    "status.logout": ("Log out", "退出登录"),
     "status.live": ("renew this page every 5 seconds", "每 5 秒刷新本页"),
     "status.still": ("stop renewing", "停止刷新"),
     "status.warnings": ("To look at", "需要注意"),
@@ -284,6 +286,25 @@ TEXTS: dict[str, tuple[str, str]] = {
         "nofollow, noarchive, nosnippet, max-snippet, unavailable_after.",
         "它遵守 robots.txt（RFC 9309）及 Crawl-delay、Retry-After，以及网页对爬虫的要求：noindex、nofollow、noarchive、"
         "nosnippet、max-snippet、unavailable_after。",
+    ),
+    "bot.often": (
+        "A page is visited again as often as it changes, between once an hour and once in 60 days; after each request "
+        "to a site a second passes at least, or as long as its Crawl-delay says.",
+        "网页按其变化频率重新访问，最短每小时一次，最长 60 天一次；对同一网站每次请求后至少停顿一秒，"
+        "或按 Crawl-delay 的要求停顿。",
+    ),
+    "bot.from": (
+        "Requests come from the addresses of volunteers, by IPv4 and IPv6, so there is no list of networks to allow or "
+        "to block: refuse it by its name, in robots.txt. Anybody can send this name; a visitor that ignores robots.txt "
+        "is not this program.",
+        "请求来自志愿者的 IPv4 和 IPv6 地址，因此没有可供放行或屏蔽的网段列表：请按名称在 robots.txt 中设定规则。"
+        "任何人都可以冒用此名；不遵守 robots.txt 的访问者不是本程序。",
+    ),
+    "bot.remove": (
+        "To have pages removed that are stored already, put this file at the site, here for all its pages, and have "
+        "any node read it (dse-node remove URL): they are hidden within a minute and erased within an hour.",
+        "若要删除已保存的网页，请在网站放置此文件（此例适用于全部网页），并让任一节点读取它（dse-node remove URL）："
+        "这些网页将在一分钟内隐藏、一小时内清除。",
     ),
     "bot.stop": ("To keep it out of your site, put this into robots.txt:", "若不希望被抓取，请在 robots.txt 中写入："),
     "error.title": ("That did not work", "出错了"),

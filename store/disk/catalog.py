@@ -20,8 +20,9 @@ from store.disk.segments import SegmentPlace
 from store.errors import StoreCorrupt
 from store.record.record import Kind
 
-FORMAT = 4  # 3, as long as no segment has a dictionary: programs before that read it
-PLAIN_FORMAT = 3
+FORMAT = PACKED_FORMAT = 5  # where segments hold parts of packages
+DICTIONARY_FORMAT = 4  # where a segment has a dictionary
+PLAIN_FORMAT = 3  # where they do not: programs before that read it
 _SCHEMA = f"""
 {row_table.SCHEMA}
 CREATE TABLE gone (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, key BLOB, day INTEGER);
@@ -60,17 +61,19 @@ class Catalog:
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
             for addition in (grant_table.SCHEMA, grant_table.WEAK_SCHEMA, row_table.BY_STANDING, row_table.BY_FORMER):
                 self.writer.execute(addition)  # older programs know nothing of it
+            (self._format,) = self.writer.execute("PRAGMA user_version").fetchone()
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
         self.left = LeftKeys()
 
-    def raise_format(self) -> None:
-        """Note durably that segments begin with dictionaries, so that a program that reads none refuses them."""
+    def raise_format(self, wanted: int) -> None:
+        """Note durably what segments hold, so that a program that does not read it refuses them."""
+        if self._format >= wanted:
+            return
         with self._errors:
-            (found,) = self.writer.execute("PRAGMA user_version").fetchone()
-            if found < FORMAT:
-                self.writer.execute(f"PRAGMA user_version = {FORMAT}")
-                self.checkpoint()
+            self.writer.execute(f"PRAGMA user_version = {wanted}")
+            self.checkpoint()
+        self._format = wanted
 
     @property
     def is_damaged(self) -> bool:

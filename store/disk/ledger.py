@@ -18,17 +18,20 @@ from msgspec.structs import replace
 from dht import DocumentId, MachineRefuses, SignedGrant, encode_grant
 from store.config import StoreConfig
 from store.disk import grant_table
+from store.disk.catalog import DICTIONARY_FORMAT, PACKED_FORMAT
 from store.disk.dictionary_training import DictionaryTraining
 from store.disk.file_system import Disk
 from store.disk.grant_table import EndedGrant
 from store.disk.quota import Quota
-from store.disk.record_group import decode_group, encode_group, parts_of
+from store.disk.record_group import encode_group, parts_of
 from store.disk.recovery import STEP, cover, list_grants, open_catalog, replay, row_of, rows_of
 from store.disk.row_table import CatalogRow
 from store.disk.segments import FrameType, SegmentPlace, Segments
+from store.disk.shared_frame import open_shared
 from store.disk.version_filing import Replacing, VersionFiling
 from store.errors import StoreCorrupt
 from store.record.package import decode_head, depth_of, encode_head, url_of
+from store.record.package_part import PackagePart, is_plain, make_parts, whole_parts
 from store.record.record import Kind, Record, ShortVersion, Version
 
 log = logging.getLogger(__name__)
@@ -43,6 +46,7 @@ class Ledger:
     def __init__(self, disk: Disk, config: StoreConfig) -> None:
         self._disk = disk
         self._quota = Quota.of(config.quota_bytes, config.reserve_bytes, config.segment_bytes)
+        self._keeps_parts = config.dictionary_bytes > 0  # else older programs go on reading what is written
         self.beside_bytes = 0  # that this node's other files take, as they were measured last
         level = config.compression_level
         self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
@@ -58,7 +62,7 @@ class Ledger:
             self.catalog.write_note("clean", 0)
         self.incarnation: bytes = incarnation
         if self.segments.dictionary is not None:
-            self.catalog.raise_format()  # also where it was rebuilt
+            self.catalog.raise_format(DICTIONARY_FORMAT)  # also where it was rebuilt
             if self.erase_upto >= self.segments.newest:
                 self.segments.retire_dictionary()
 
@@ -84,9 +88,12 @@ class Ledger:
         finally:
             self.catalog.close()
 
-    def commit(self, records: Sequence[Record]) -> dict[tuple[Kind, DocumentId], Version]:
+    def commit(
+        self, records: Sequence[Record], parts: Sequence[PackagePart] = ()
+    ) -> dict[tuple[Kind, DocumentId], Version]:
         """Make the newer ones of records durable, and of pages the older ones that the policy keeps, and return their
-        versions. Raises MachineRefuses; what was changed before that is whole and right."""
+        versions. Those of whole `parts` lie as they came. Raises MachineRefuses; what was changed before that is whole
+        and right."""
         newest: dict[tuple[Kind, DocumentId], Record] = {}
         for record in records:
             other = newest.get((record.kind, record.id))
@@ -99,16 +106,18 @@ class Ledger:
         here = {(row.kind, row.id): row.version for _, row in pairs if row} | {n: v.short for n, v in taken.items()}
         late = [r for r in records if r.kind == Kind.FORMER or _is_late(r, here)]
         for part in _portions(fresh):
-            taken |= self._commit(part, late)
+            taken |= self._commit(part, late, parts)
             late = []
         return taken
 
-    def _commit(self, fresh: Replacing, late: Sequence[Record]) -> dict[tuple[Kind, DocumentId], Version]:
+    def _commit(
+        self, fresh: Replacing, late: Sequence[Record], parts: Sequence[PackagePart] = ()
+    ) -> dict[tuple[Kind, DocumentId], Version]:
         """Make records durable in place of others, with what is kept of these, and return all their versions."""
         filing = self.filing.plan(fresh, late)
         come = [*fresh, *((r, row) for r, row in filing.come if not row or _beats(r, row.version, row.key))]
         if come or filing.went:
-            self._index(self._keep([r for r, _ in come]), [row for _, row in come], filing.went)
+            self._index(self._keep([r for r, _ in come], parts), [row for _, row in come], filing.went)
         return {(r.kind, r.id): r.version for r, _ in come}
 
     def expire(self, rows: Sequence[CatalogRow], today: int) -> None:
@@ -140,20 +149,28 @@ class Ledger:
             log.warning("version not kept id=%s reason=%s", row.id.hex(), error)
             return None
 
-    def _keep(self, records: Sequence[Record], *, check: bool = True) -> list[CatalogRow]:
-        """Write records to the newest segment, small ones together, and say where each lies, in order."""
+    def _keep(
+        self, records: Sequence[Record], parts: Sequence[PackagePart] = (), *, check: bool = True
+    ) -> list[CatalogRow]:
+        """Write records to the newest segment, small ones and those of whole parts together, and say where each lies,
+        in order."""
         if (dictionary := self.training.trained()) is not None:
-            self.catalog.raise_format()
+            self.catalog.raise_format(DICTIONARY_FORMAT)
             self.segments.offer(dictionary)
-        parts = parts_of(records)
-        frames = [self._frame([records[n] for n in part]) for part in parts]
-        places = self._append(frames, check=check)
+        packed = [part for part in whole_parts(parts, records) if is_plain(part)] if self._keeps_parts else []
+        if packed:
+            self.catalog.raise_format(PACKED_FORMAT)
+        inside = {id(record) for part in packed for record in part.records}
+        others = [record for record in records if id(record) not in inside]
+        groups = [[others[n] for n in group] for group in parts_of(others)]
+        frames = [*(self.segments.packed(part.data) for part in packed), *map(self._frame, groups)]
         rows: dict[int, CatalogRow] = {}
-        for part, place in zip(parts, places, strict=True):
-            for number, n in enumerate(part):
-                own = place if len(part) == 1 else place.of(number, len(part))
-                rows[n] = row_of(records[n], own)
-        return [rows[n] for n in range(len(records))]
+        shared = [*(part.records for part in packed), *groups]
+        for members, place in zip(shared, self._append(frames, check=check), strict=True):
+            for number, record in enumerate(members):
+                own = place.of(number, len(members)) if id(record) in inside or len(members) > 1 else place
+                rows[id(record)] = row_of(record, own)
+        return [rows[id(record)] for record in records]
 
     def _frame(self, records: Sequence[Record]) -> tuple[bytes, int]:
         if len(records) > 1:
@@ -231,7 +248,7 @@ class Ledger:
         own, shared = [row for row in rows if not row.place.part], [row for row in rows if row.place.part]
         frames, opened = [self.segments.copied(row.place) for row in own], self._opened(shared)
         places = self._append(frames, check=False) if frames else []
-        moved = self._keep(opened, check=False) if opened else []
+        moved = self._keep(opened, make_parts(opened), check=False) if opened else []
         with self.catalog.transaction():
             self.catalog.move([*own, *shared], [*places, *(row.place for row in moved)])
             cover(self.catalog, self.segments)
@@ -262,16 +279,16 @@ class Ledger:
             return None
 
     def _opened(self, rows: Sequence[CatalogRow]) -> list[Record]:
-        """Records that lie in groups; each group is read once where its rows stand together."""
+        """Records that share frames; each frame is read once where its rows stand together."""
         found: list[Record] = []
         for place, members in groupby(rows, lambda row: row.place._replace(part=0)):
             frame = self.segments.read(place, content=False)
             assert frame is not None  # the one thread that deletes segments is this one
             try:
-                group = decode_group(frame.head)
-            except ValueError as error:
+                group = open_shared(frame)
+                found += [group.record(row.place.part >> 8) for row in members]
+            except (ValueError, RecursionError) as error:
                 raise self.segments.damaged(place, str(error)) from error
-            found += [group.record(row.place.part >> 8) for row in members]
         return found
 
     def delete_segment(self, segment: int) -> None:

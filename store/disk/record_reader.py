@@ -11,16 +11,17 @@ from msgspec.structs import replace
 from dht import DocumentId, MachineRefuses
 from store.disk.catalog_reader import CatalogReader
 from store.disk.recent_records import RecentRecords
-from store.disk.record_group import NO_PROOF, NOTHING, RecordGroup, decode_group
+from store.disk.record_group import NO_PROOF, NOTHING, RecordGroup
 from store.disk.row_table import CatalogRow
 from store.disk.segments import Segments
+from store.disk.shared_frame import PackedRecords, SharedFrame, open_shared
 from store.disk.unreadable_records import UnreadableRecords
 from store.errors import StoreCorrupt
 from store.record.denial import RecordDenial
 from store.record.package import decode_head
 from store.record.record import Kind, Record, Version, digest_of
 
-_GROUPS_KEPT = 64  # groups read last, some 20 kB each
+_GROUPS_KEPT = 32  # frames read last, some 20 kB each, or 128 kB
 
 
 class RecordReader:
@@ -31,7 +32,7 @@ class RecordReader:
     ) -> None:
         self._catalog, self._segments, self._recent, self._unreadable = catalog, segments, recent, unreadable
         self.denial = RecordDenial()
-        self._groups: dict[tuple[int, ...], RecordGroup] = {}  # by segment and offset
+        self._groups: dict[tuple[int, ...], SharedFrame] = {}  # by segment and offset
 
     def find(self, kind: Kind, id: DocumentId, *, content: bool, proven: bool) -> Record | None:
         """Return the newest version, None where there is none, or it is hidden or cannot be read; see
@@ -92,7 +93,7 @@ class RecordReader:
         return replace(record, content=frame.content if content else None)
 
     def _from_group(self, row: CatalogRow, *, content: bool, proven: bool) -> Record | None:
-        """One of many small records; the groups read last are kept, because neighbours are often asked for together."""
+        """One of several records; the frames read last are kept, because neighbours are often asked for together."""
         name = row.place[:2]
         try:
             group = self._groups.pop(name, None)
@@ -100,14 +101,24 @@ class RecordReader:
                 frame = self._segments.read(row.place, content=False)
                 if frame is None:
                     return None
-                group = decode_group(frame.head)
-            record = group.record(row.place.part >> 8) if proven else _without_proof(row, group)
-        except ValueError as error:
+                group = open_shared(frame)
+            record = _member(row, group, proven=proven)
+        except (ValueError, RecursionError) as error:
             raise self._segments.damaged(row.place, str(error)) from error
         self._groups[name] = group
         while len(self._groups) > _GROUPS_KEPT:
             del self._groups[next(iter(self._groups))]
         return record if content else record.without_content()
+
+
+def _member(row: CatalogRow, frame: SharedFrame, *, proven: bool) -> Record:
+    """The record of a frame that a row leads to; raises ValueError."""
+    if isinstance(frame, PackedRecords):
+        record = frame.record(row.place.part >> 8)
+        if record.id != row.id:
+            raise ValueError("it holds another record")
+        return record
+    return frame.record(row.place.part >> 8) if proven else _without_proof(row, frame)
 
 
 def _without_proof(row: CatalogRow, group: RecordGroup) -> Record:

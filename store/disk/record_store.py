@@ -36,6 +36,7 @@ from store.disk.write_queue import WriteQueue
 from store.errors import StoreCorrupt
 from store.record.denial import NO_PAGES, RecordDenial
 from store.record.former_page import former_range
+from store.record.package_part import PackagePart
 from store.record.record import Kind, Record, ShortVersion
 from store.record.standing_page import page_in
 from store.record.time_flaw import DAY_S, time_flaw
@@ -165,8 +166,9 @@ class RecordStore:
         """Days since 1970 by this node's clock."""
         return int(self._clock().wall // DAY_S)
 
-    async def put(self, records: Sequence[Record]) -> int:
-        """Keep the newer ones of records with their contents; durable when it returns how many were new.
+    async def put(self, records: Sequence[Record], parts: Sequence[PackagePart] = ()) -> int:
+        """Keep the newer ones of records with their contents; durable when it returns how many were new. Those of whole
+        `parts` lie as they came.
 
         Of pages older ones are kept, too, as far as the policy of versions keeps them. Older and equal versions of
         anything else, expired ones and outcomes from the future are passed over (`refusals` says why), and
@@ -180,7 +182,7 @@ class RecordStore:
             for r, reason in zip(records, reasons, strict=True)
             if not (reason or self._is_passed_over(r) or (denial.is_any and denial.reason(r)))
         ]
-        count = await self._queue.put(news) if news else 0
+        count = await self._queue.put(news, parts) if news else 0
         self._unreadable.came(news)
         if news and self._ledger.is_training_due:
             asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)

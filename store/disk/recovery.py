@@ -13,11 +13,11 @@ import msgspec
 
 from dht import SignedGrant, decode_grant
 from store.disk import grant_table
-from store.disk.catalog import Catalog
+from store.disk.catalog import PACKED_FORMAT, Catalog
 from store.disk.file_system import Disk
-from store.disk.record_group import decode_group
 from store.disk.row_table import CatalogRow
 from store.disk.segments import Frame, FrameType, SegmentPlace, Segments
+from store.disk.shared_frame import open_shared
 from store.errors import StoreCorrupt
 from store.record.package import decode_head
 from store.record.record import Record, ShortVersion
@@ -83,11 +83,11 @@ def row_of(record: Record, place: SegmentPlace) -> CatalogRow:
 
 def rows_of(frame: Frame) -> list[CatalogRow]:
     """Return the rows that lead to what a frame holds; raises ValueError where it cannot be decoded."""
-    if frame.type not in (FrameType.RECORD, FrameType.GROUP):
+    if frame.type not in (FrameType.RECORD, FrameType.GROUP, FrameType.PACKAGE):
         return []
     if frame.type == FrameType.RECORD:
         return [row_of(decode_head(frame.head), frame.place)]
-    group = decode_group(frame.head)
+    group = open_shared(frame)
     return [row_of(r, frame.place.of(n, len(group))) for n, r in enumerate(group.records(proven=False))]
 
 
@@ -121,6 +121,8 @@ class _Read(NamedTuple):
 
 
 def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
+    if any(frame.type == FrameType.PACKAGE for frame in frames):
+        catalog.raise_format(PACKED_FORMAT)
     rows: dict[tuple[int, bytes], CatalogRow] = {}
     for frame in frames:
         try:

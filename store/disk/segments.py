@@ -33,7 +33,7 @@ MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
 REMEDY = "it is fetched again from the slot's other owners; check the disk"
 _HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
 _CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
-_LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x06][\x00-\x0f])")
+_LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x07][\x00-\x0f])")
 _MOST_FRAMES_BYTES = 16 << 10  # read at once: a page's frame has 6 kB or so
 _LOOK_BYTES = 1 << 20  # read at once while looking for a header
 _HEAD_SQUEEZED, _CONTENT_SQUEEZED, _BY_DICTIONARY, _JOINED, _TYPE_SHIFT = 1, 2, 4, 8, 8
@@ -56,6 +56,7 @@ class FrameType(IntEnum):
     GRANTS = 4  # head: a list of grants, see `store/disk/grant_table.py`
     WEAK_GRANTS = 5  # head: such a list, of those that were weak when they came
     DICTIONARY = 6  # content: by what the records of this segment are packed; a segment begins with it, twice
+    PACKAGE = 7  # head: several records with their contents, as they came, see `store/record/package_part.py`
 
 
 class SegmentPlace(NamedTuple):
@@ -137,6 +138,11 @@ class Segments:
         flags |= _HEAD_SQUEEZED if small_head is not head else 0
         flags |= _CONTENT_SQUEEZED if small_content is not content else 0
         return _framed(flags, small_head, small_content)
+
+    def packed(self, data: bytes) -> tuple[bytes, int]:
+        """Return the frame of a part of a package, which is squeezed already, as `encode` does."""
+        self._begin()
+        return _framed(FrameType.PACKAGE << _TYPE_SHIFT | _HEAD_SQUEEZED, data, b"")
 
     @property
     def dictionary(self) -> Dictionary | None:

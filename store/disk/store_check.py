@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from store.disk import cell_sums, frame_table, row_table
 from store.disk.file_system import CATALOG, FolderDisk, SqliteErrors
-from store.disk.record_group import decode_group
 from store.disk.row_table import CatalogRow
 from store.disk.segments import MAGIC, Frame, FrameType, SegmentPlace, Segments
+from store.disk.shared_frame import open_shared
 from store.errors import StoreCorrupt
 from store.record.former_page import proof_flaws
 from store.record.package import decode_head
@@ -148,9 +148,9 @@ def _records_of(frame: Frame) -> list[tuple[SegmentPlace, Record]]:
     """Decode what a frame holds, and where; raises ValueError."""
     if frame.type == FrameType.RECORD:
         return [(frame.place, replace(decode_head(frame.head), content=frame.content))]
-    if frame.type != FrameType.GROUP:
+    if frame.type not in (FrameType.GROUP, FrameType.PACKAGE):
         return []
-    group = decode_group(frame.head)
+    group = open_shared(frame)
     return [(frame.place.of(n, len(group)), record) for n, record in enumerate(group.records(proven=True))]
 
 

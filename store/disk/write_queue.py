@@ -14,6 +14,7 @@ from dht import FaultSite, LocalError, LocalFaults, MachineRefuses
 from store.disk.ledger import Ledger
 from store.disk.recent_records import RecentRecords
 from store.errors import StoreCorrupt
+from store.record.package_part import PackagePart
 from store.record.record import Kind, Record
 
 _COMMIT_RECORDS = 4096  # the most that one commit takes together
@@ -26,6 +27,7 @@ class _Batch:
     """One caller's records on their way to the disk, and what became of them."""
 
     records: Sequence[Record]
+    parts: Sequence[PackagePart]
     outcome: int | LocalError | None = None
 
 
@@ -45,10 +47,10 @@ class WriteQueue:
         """Finish the job under way."""
         self._thread.shutdown(wait=True)
 
-    async def put(self, records: Sequence[Record]) -> int:
-        """Commit the newer ones of records and return how many were new. Raises MachineRefuses or
-        StoreCorrupt."""
-        batch = _Batch(records)
+    async def put(self, records: Sequence[Record], parts: Sequence[PackagePart] = ()) -> int:
+        """Commit the newer ones of records, some of which came packed in parts, and return how many were new. Raises
+        MachineRefuses or StoreCorrupt."""
+        batch = _Batch(records, parts)
         self._waiting.append(batch)
         while batch.outcome is None:
             async with self._turn:
@@ -118,7 +120,7 @@ class WriteQueue:
             size += sum(len(r.body) + len(r.content or b"") for r in batches[-1].records)
         records = [r for batch in batches for r in batch.records]
         try:
-            fresh = self._ledger.commit(records)
+            fresh = self._ledger.commit(records, [part for batch in batches for part in batch.parts])
         except LocalError as error:
             for batch in batches:
                 batch.outcome = error

@@ -82,6 +82,7 @@ class _Headed(msgspec.Struct, array_like=True):
 _encoder = msgspec.msgpack.Encoder()
 _record = msgspec.msgpack.Decoder(_Wire)
 _records = msgspec.msgpack.Decoder(Annotated[list[_Wire], Meta(max_length=MAX_RECORDS)])
+_split = msgspec.msgpack.Decoder(list[msgspec.Raw])
 _headed = msgspec.msgpack.Decoder(_Headed)
 
 
@@ -133,12 +134,18 @@ def pack(records: Sequence[Record]) -> bytes:
     return squeeze(_encoder.encode([_to_wire(record, record.content) for record in records]))
 
 
-def open_package(data: bytes) -> list[Record]:
-    """Decode a package; raises BadReplica for anything that `pack` does not make. Proofs are not checked here."""
+def open_package(data: bytes, limit: int = MAX_PACKAGE_BYTES) -> list[Record]:
+    """Decode a package of up to `limit` bytes; raises BadReplica for anything that `pack` does not make. Proofs are not
+    checked here."""
     try:
-        return [_from_wire(wire) for wire in _records.decode(expand(data, MAX_PACKAGE_BYTES))]
+        return [_from_wire(wire) for wire in _records.decode(expand(data, limit))]
     except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
         raise BadReplica("package", str(error)) from error
+
+
+def split_records(data: bytes) -> list[bytes]:
+    """Return the records of a package that was expanded, each as `decode_head` takes it; raises ValueError."""
+    return [bytes(raw) for raw in _split.decode(data)]
 
 
 def size_of(record: Record) -> int:
@@ -152,7 +159,7 @@ def encode_head(record: Record) -> bytes:
 
 
 def decode_head(data: bytes) -> Record:
-    """Decode what `encode_head` made; raises ValueError."""
+    """Decode what `encode_head` made, or a record of a package; raises ValueError."""
     return _from_wire(_record.decode(data))
 
 

@@ -6,11 +6,12 @@ within five minutes if it is a stable machine, within sixteen hours if it is a l
 within twice as long as nearly all of its absences took. A laptop that did not yet is taken to be as others are: nights
 are alike, and where they last a little longer than sixteen hours each would be copied for nothing. This is one node's
 own memory, kept from one run to the next (`habit_note.py`): it says when work is done, never who owns what. Where more
-than a third of all fall silent within a minute, a cut or a power cut is likelier than so many deaths.
+than a third of all fall silent within a minute, a cut or a power cut is likelier than so many deaths. Where more than
+half of the laptops are away for longer than a night, a weekend is: until they are back no laptop is given up.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from dht import NodeId
 from store.replication.habit_note import KEPT_PEERS, LONGEST_S, OTHERS, REMEMBERED, Habits
@@ -22,6 +23,8 @@ RETURNS = 3  # absences that make a habit
 MOST = 0.95  # of its absences are shorter than what is taken for its habit
 CUT_WITHIN_S, CUT_LEAST, CUT_SHARE = 60.0, 3, 3  # so many, and more than one in three, within so long: a cut
 CUT_S = 600.0  # for so long nothing is copied because of it
+REST_LEAST, REST_SHARE = 3, 2  # so many laptops, and more than one in two, away for longer than a night: a weekend
+REST_LOOK_S = 60.0  # between two looks for it
 NOTICED_S = 30.0  # after its last heartbeat a near member is noticed to be silent, as dht/membership/liveness.py has it
 HEARD_S = 60.0  # so long after a sleep, or a start, the others' newest heartbeats are still on their way
 
@@ -46,7 +49,7 @@ class Absences:
         self._nights: deque[float] = deque(maxlen=OTHERS)  # of all laptops
         self._lost: deque[tuple[float, NodeId]] = deque()  # of late
         self._cut_off: frozenset[NodeId] = frozenset()
-        self._cut_until = self._heard_at = float("-inf")
+        self._cut_until = self._heard_at = self._rest_until = self._rest_look_at = float("-inf")
         self._learns_at: float | None = None  # the silences that a node finds when it starts may be its own
         self._is_corrected = False  # what it took them for then
         self.learned = 0  # absences since the start
@@ -94,6 +97,22 @@ class Absences:
             self._cut_off |= lost
         self._cut_off -= live
         self._live = live
+        self._notice_rest(now, known, is_stable)
+
+    def _notice_rest(self, now: float, known: frozenset[NodeId], is_stable: Callable[[NodeId], bool]) -> None:
+        """Whoever is back first from a weekend waits a night's length for the others, whose mornings come later."""
+        if now < self._rest_look_at:
+            return
+        self._rest_look_at = now + REST_LOOK_S
+        laptops = [peer for peer in known if not is_stable(peer)]
+        night_s = self._night_s()
+        away = sum(now - self._since.get(peer, now) > night_s for peer in laptops)
+        if away >= REST_LEAST and away * REST_SHARE > len(laptops):
+            self._rest_until = now + LAPTOP_S
+
+    def _night_s(self) -> float:
+        """For how long laptops are away at most, as a rule."""
+        return max(LAPTOP_S, _usual_s(self._nights)) if len(self._nights) >= RETURNS else LAPTOP_S
 
     def _correct(self, now: float, silent_s: Callable[[NodeId], float | None]) -> None:
         """Soon after the start the newest heartbeats are here: only then they say since when the others are silent, and
@@ -124,9 +143,11 @@ class Absences:
             for peer in [peer for peer in self._lasted if peer not in known][:excess]:
                 del self._lasted[peer]
 
-    def stood_still(self, now: float) -> None:
-        """Take note that this node slept: the silence that it finds says nothing of the others until it has heard of
-        them, and nobody's return was seen."""
+    def stood_still(self, now: float, slept_s: float = 0.0) -> None:
+        """Take note that this node slept for so long: the silence that it finds says nothing of the others until it has
+        heard of them, and nobody's return was seen. Who slept through a weekend knows that it was one."""
+        if slept_s > self._night_s():
+            self._rest_until = now + LAPTOP_S
         self._since, self._heard_at = {}, now + HEARD_S
         self._lost.clear()
         self._live = None
@@ -134,16 +155,18 @@ class Absences:
     def is_back_soon(self, now: float, peer: NodeId, *, is_stable: bool, is_urgent: bool) -> bool:
         """Tell whether a silent member is expected back. `is_urgent`: one copy is left, so that an unknown stable
         machine counts for no longer than it takes to be sure of its silence."""
+        if not is_stable and now < self._rest_until:
+            return True
         limit = self.expected_s(peer, is_stable=is_stable, is_urgent=is_urgent)
         return now - self._since.get(peer, now) < limit
 
     def expected_s(self, peer: NodeId, *, is_stable: bool, is_urgent: bool = False) -> float:
         """Return for how long a member may be silent until it is no longer expected back."""
-        lasted, limit = self._lasted.get(peer, ()), STABLE_S if is_stable else LAPTOP_S
+        lasted, limit = self._lasted.get(peer, deque[float]()), STABLE_S if is_stable else LAPTOP_S
         if len(lasted) < RETURNS and not is_stable:
             lasted = self._nights
         if len(lasted) >= RETURNS:
-            return max(limit, 2 * sorted(lasted)[min(int(MOST * len(lasted)), len(lasted) - 1)])
+            return max(limit, 2 * _usual_s(lasted))
         return LAST_S if is_urgent and is_stable else limit
 
     def waits(self, now: float) -> bool:
@@ -154,6 +177,11 @@ class Absences:
     def is_cut(self) -> bool:
         """Whether some of those who fell silent together are silent still."""
         return bool(self._cut_off)
+
+
+def _usual_s(lasted: Sequence[float]) -> float:
+    """What nearly all absences took at most."""
+    return sorted(lasted)[min(int(MOST * len(lasted)), len(lasted) - 1)]
 
 
 def _whole_s(seconds: float) -> int:

@@ -87,9 +87,9 @@ class CopiesByNeed:
         self._keeping = self._durability.refresh(now, self._copies(slots, live, doubted))
         return self._keeping
 
-    def stood_still(self, now: float) -> None:
-        """Take note that this node slept."""
-        self._absences.stood_still(now)
+    def stood_still(self, now: float, slept_s: float) -> None:
+        """Take note that this node slept for so long."""
+        self._absences.stood_still(now, slept_s)
         self._watch.stood_still()
 
     def renumbered(self) -> None:

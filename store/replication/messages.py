@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from dht import Message, SignedGrant
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORD_BYTES, MAX_RECORDS
+from store.record.package_part import MAX_PARTS, MOST_PART_BYTES
 from store.record.range_reconciliation import FORM, MAX_RANGES, Range
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
 from store.record.short_reconciliation import SALT_BYTES, ShortRanges
@@ -26,6 +27,7 @@ MAX_STRETCH = 4096  # bytes of one record that are asked for: a longer stretch p
 NONCE_BYTES, SHOWN_BYTES = 16, 16  # of a question, and of the digest that answers it
 MAX_ACCUSED = 64  # slots, and records, in one word about a peer
 
+_Part = Annotated[bytes, Meta(max_length=MOST_PART_BYTES + (4 << 10))]
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 _Form = Annotated[int, Meta(ge=FORM, le=FORM)]
 _Grants = Annotated[tuple[SignedGrant, ...], Meta(max_length=MAX_RECORDS)]
@@ -36,11 +38,13 @@ class PutPackage(Message, frozen=True, array_like=True):
     """Asks to keep these records, with their contents; it is answered when all that were not refused are durable.
 
     `hinted_for`: owners who do not answer the writer, and to whom the receiver, a candidate, brings the records.
-    `grants`: those that the records name, each once."""
+    `grants`: those that the records name, each once. `parts`: packages whose records come after those of `package`;
+    only whoever said that it takes them gets any."""
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
     hinted_for: Annotated[tuple[_Id, ...], Meta(max_length=MAX_HINTED)] = ()
     grants: _Grants = ()
+    parts: Annotated[tuple[_Part, ...], Meta(max_length=MAX_PARTS)] = ()
 
 
 class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -53,10 +57,12 @@ class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
 class PutReply(Message, frozen=True, array_like=True):
     """Says which records of a package were refused; all others, or something newer, are durable here.
 
-    `astray`: indexes of records whose site lies elsewhere by now, as its record (kind HOST) says."""
+    `astray`: indexes of records whose site lies elsewhere by now, as its record (kind HOST) says. `takes_parts`: a
+    package may come in parts; where it is false, those of this one were not looked at."""
 
     refused: Annotated[tuple[RefusedRecord, ...], Meta(max_length=MAX_RECORDS)] = ()
     astray: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
+    takes_parts: bool = False
 
 
 class HeldVersion(msgspec.Struct, frozen=True, array_like=True):

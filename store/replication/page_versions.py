@@ -14,6 +14,7 @@ from dht import Clock, DocumentId, NodeId, Overlay, SignedGrant
 from store.disk.record_store import RecordStore
 from store.record.former_page import erasure_of
 from store.record.package import Signer, sign_package, url_of
+from store.record.package_part import PackagePart
 from store.record.record import Draft, Kind, Record
 from store.record.standing_page import standing_draft
 from store.replication.write_right import Ruling, WriteRight
@@ -48,14 +49,17 @@ class PageVersions:
                 rulings[n] = Ruling(NEWER, is_final=False)
         return rulings
 
-    async def put(self, records: Sequence[Record], rulings: Sequence[Ruling]) -> None:
-        """Keep records that were judged so; durable when this returns. Raises MachineRefuses or StoreCorrupt."""
+    async def put(
+        self, records: Sequence[Record], rulings: Sequence[Ruling], parts: Sequence[PackagePart] = ()
+    ) -> None:
+        """Keep records that were judged so, those of whole `parts` as they came; durable when this returns. Raises
+        MachineRefuses or StoreCorrupt."""
         await self._right.keep(rulings)
         pairs = list(zip(records, rulings, strict=True))
         drafts = [draft for pair in pairs if (draft := self._to_stand(*pair)) is not None]
         standing = sign_package(drafts, self._signer) if drafts else []
         erasures = [erasure for pair in pairs if (erasure := self._to_erase(*pair)) is not None]
-        await self._store.put([*standing, *records, *erasures])
+        await self._store.put([*standing, *records, *erasures], parts)
         for record, ruling in pairs if self._store.standing(0, 1) else ():
             grant = ruling.grant if record.kind == Kind.DOCUMENT else None
             if grant is not None and self._right.is_strong(grant, record.key):

@@ -18,7 +18,7 @@ data. A keeper is a stand-in that copies what was there before, too, because cop
 compared itself as an owner does, and its copy stays for a while when the owners are back.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from math import inf
@@ -187,15 +187,15 @@ class Readiness:
         replicas_of: ReplicasOf,
         choose: Callable[[Sequence[NodeId]], NodeId],
         busy: set[NodeId],
-        under_way: int = 0,
+        under_way: Collection[Slot] = (),
     ) -> list[SyncJob]:
         """Return the sessions to hold now, at most one a peer, none with a busy one; `choose` picks one of several.
-        `under_way`: slots that change hands in the sessions of this moment; the bound holds for them and the new ones.
-        """
-        room = self._config.handover_slots - under_way
+        `under_way`: slots that change hands in the sessions of this moment; the bound holds for them and the new ones,
+        and no other peer is asked for them meanwhile: what both have would come twice."""
+        room = self._config.handover_slots - len(under_way)
         chosen: dict[NodeId, SyncJob] = {}
         for (peer, purpose), slots in self._wishes(
-            replicas_of, choose, busy
+            replicas_of, choose, busy, frozenset(under_way)
         ).items():  # join before keep before handoff before check
             most = self._config.reconcile_slots
             if purpose != SyncPurpose.CHECK and peer not in chosen:
@@ -206,14 +206,19 @@ class Readiness:
         return list(chosen.values())
 
     def _wishes(
-        self, replicas_of: ReplicasOf, choose: Callable[[Sequence[NodeId]], NodeId], busy: set[NodeId]
+        self,
+        replicas_of: ReplicasOf,
+        choose: Callable[[Sequence[NodeId]], NodeId],
+        busy: set[NodeId],
+        under_way: frozenset[Slot],
     ) -> dict[tuple[NodeId, SyncPurpose], list[Slot]]:
         """All that is to be compared, by peer and purpose, the most urgent first."""
         wishes: dict[tuple[NodeId, SyncPurpose], list[Slot]] = {}
-        for slot in sorted((self.owned - self.ready) | (self._interrupted & self.owned)):
+        for slot in sorted(((self.owned - self.ready) | (self._interrupted & self.owned)) - under_way):
             if peers := [p for p in self._missing(slot, replicas_of(slot)) if p not in busy]:
                 wishes.setdefault((choose(peers), SyncPurpose.JOIN), []).append(slot)
-        for slot in sorted(self.keeping.keys() - self.ready - self.owned, key=lambda s: (self.keeping[s], s)):
+        kept = self.keeping.keys() - self.ready - self.owned - under_way
+        for slot in sorted(kept, key=lambda s: (self.keeping[s], s)):
             replicas = replicas_of(slot)
             if replicas.ready and (peers := [p for p in self._missing(slot, replicas) if p not in busy]):
                 wishes.setdefault((choose(peers), SyncPurpose.KEEP), []).append(slot)

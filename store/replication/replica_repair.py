@@ -205,7 +205,7 @@ class ReplicaRepair:
         now, view, readiness = self._clock().steady, self._overlay.view, self._readiness
         if now - self._looked_at >= GAP_S and readiness.ready:
             readiness.stood_still()
-            self._needs.stood_still(now)
+            self._needs.stood_still(now, now - self._looked_at)
             log.info("slots are compared anew because this node stood still seconds=%.0f", now - self._looked_at)
         self._looked_at = now
         members = view.members()
@@ -227,7 +227,7 @@ class ReplicaRepair:
         room = self._config.reconcile_parallel - len(self._busy)
         if room <= 0 or now < self._agreed_at:
             return []
-        under_way = sum(len(job.slots) for job in self._busy.values() if job.purpose != SyncPurpose.CHECK)
+        under_way = [s for job in self._busy.values() if job.purpose != SyncPurpose.CHECK for s in job.slots]
         return readiness.jobs(self._replicas_of, self._rng.choice, self._busy.keys() | away, under_way)[:room]
 
     def _resize(self, now: float, slot_bits: int) -> None:

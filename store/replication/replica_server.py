@@ -12,6 +12,7 @@ from store.disk.record_store import RecordStore
 from store.errors import BadReplica
 from store.record.denial import NO_PAGES
 from store.record.package import open_package, pack, size_of, url_of
+from store.record.package_part import PackagePart, open_parts
 from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
@@ -67,8 +68,8 @@ class ReplicaServer:
         What would change nothing need not prove itself: of the URLs that pages name most are known."""
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
-        size = len(message.package)
-        records = await self._proofs.run(lambda: open_package(message.package), size)
+        size = len(message.package) + sum(map(len, message.parts))
+        records, parts = await self._proofs.run(lambda: _opened(message), size)
         hinted_for = tuple(map(NodeId, message.hinted_for))
         reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(hinted_for))
         news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
@@ -90,7 +91,7 @@ class ReplicaServer:
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
             )
         try:
-            await self._pages.put([record for record, _ in taken], [ruling for _, ruling in taken])
+            await self._pages.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
             await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
         except MachineRefuses:
             for slot in sorted({self._slot(r.key) for r, _ in taken}):
@@ -99,7 +100,7 @@ class ReplicaServer:
         refused = tuple(messages.RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == NOT_KEPT for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
-        return messages.PutReply(refused, self._astray(records, reasons))
+        return messages.PutReply(refused, self._astray(records, reasons), takes_parts=True)
 
     async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
         """Owe the owners that a writer did not reach what it left here for them."""
@@ -180,3 +181,10 @@ class ReplicaServer:
 
     def _slot(self, key: bytes) -> Slot:
         return slot_of(key, self._overlay.view.strategy.slot_bits)
+
+
+def _opened(message: messages.PutPackage) -> tuple[list[Record], list[PackagePart]]:
+    """All records of a message, and the parts that some of them came in; raises BadReplica."""
+    records = open_package(message.package)
+    parts = open_parts(message.parts, len(records))
+    return [*records, *(record for part in parts for record in part.records)], parts

@@ -31,6 +31,7 @@ from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadDraft, TooFewCopies
 from store.record.package import Signer, pack, sign_package, url_of
+from store.record.package_part import MAX_PARTS, PackagePart, make_parts, whole_parts
 from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.replication.draft_proofs import DraftProofs, GrantedDraft
@@ -72,6 +73,7 @@ class ReplicaWriter:
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
         self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), overlay.late
+        self._part_takers = set[NodeId]()  # peers that said that they take parts; members alone are written to
         self._sent, self._right, self._pages, self._proofs = SentGrants(), right, pages, proofs
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
@@ -169,7 +171,7 @@ class ReplicaWriter:
                 try:
                     records = self._sign(batch)
                     await self._keep_grants(batch)
-                    await self._spread(batch, records, sends)
+                    await self._spread(batch, records, self._packed(batch, records), sends)
                 finally:  # the peers that have not answered yet hold up nobody else
                     self._flying -= 1
                     self._stir.set()
@@ -189,7 +191,17 @@ class ReplicaWriter:
         with suppress(MachineRefuses):
             await self._right.keep(self._right.ruling(p.grant) for p in batch)
 
-    async def _spread(self, batch: list[PendingWrite], records: list[Record], sends: asyncio.TaskGroup) -> None:
+    def _packed(self, batch: list[PendingWrite], records: list[Record]) -> list[PackagePart]:
+        """Pack what goes to the same peers together, once for all of them, where one of them takes it so."""
+        together: dict[tuple[NodeId, ...], list[Record]] = {}
+        for team, record in zip(self._teams(batch), records, strict=True):
+            if not self._part_takers.isdisjoint(team.all):
+                together.setdefault(tuple(team.all), []).append(record)
+        return [part for each in together.values() for part in make_parts(each)][:MAX_PARTS]
+
+    async def _spread(
+        self, batch: list[PendingWrite], records: list[Record], packed: list[PackagePart], sends: asyncio.TaskGroup
+    ) -> None:
         """Send to live owners, again and again, and where they are late to the next candidates as well, until every
         record has its copies or time is up."""
         started, is_late = min(p.since for p in batch), False
@@ -198,7 +210,7 @@ class ReplicaWriter:
             parts = self._parts(batch, set(under_way.values()), is_late=is_late)
             for (peer, is_hint), numbers in sorted(parts.items()):
                 part = [batch[n] for n in numbers], [records[n] for n in numbers]
-                under_way[sends.create_task(self._send(peer, *part, is_hint=is_hint))] = peer
+                under_way[sends.create_task(self._send(peer, *part, packed, is_hint=is_hint))] = peer
             self._peers = len({*under_way.values()} - {self._overlay.view.node_id})
             await self._settle(batch, under_way)
             waited = self._clock().steady - started
@@ -247,13 +259,23 @@ class ReplicaWriter:
             pending.settle(TooFewCopies(team.slot, len(pending.copies), team.needed, waited_s, pending.refusal))
         log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited_s)
 
-    async def _send(self, peer: NodeId, batch: list[PendingWrite], records: list[Record], *, is_hint: bool) -> None:
+    async def _send(
+        self,
+        peer: NodeId,
+        batch: list[PendingWrite],
+        records: list[Record],
+        packed: list[PackagePart],
+        *,
+        is_hint: bool,
+    ) -> None:
         """Give one peer its part; whoever has enough copies then is told at once."""
         lacking = self._lacking(batch) if is_hint else ()
         is_here = peer == self._overlay.view.node_id
         grants = tuple(dict.fromkeys(p.grant for p in batch if p.grant is not None))
-        own = [p.grant for p in batch]
-        refused = await (self._keep(records, own, lacking) if is_here else self._ask(peer, records, lacking, grants))
+        own, parts = [p.grant for p in batch], whole_parts(packed, records)
+        refused = await (
+            self._keep(records, own, lacking, parts) if is_here else self._ask(peer, records, lacking, grants, parts)
+        )
         taken = [pending for n, pending in enumerate(batch) if n not in refused]
         for pending in taken:
             pending.copies.add(peer)
@@ -273,7 +295,11 @@ class ReplicaWriter:
         return tuple(sorted(found or owners))[:MAX_HINTED]
 
     async def _keep(
-        self, records: list[Record], grants: Sequence[SignedGrant | None], lacking: tuple[NodeId, ...]
+        self,
+        records: list[Record],
+        grants: Sequence[SignedGrant | None],
+        lacking: tuple[NodeId, ...],
+        parts: list[PackagePart],
     ) -> Refused:
         rulings = [
             self._right.ruling(grant) if self._store.knows(record) else self._right.own_ruling(record, grant)
@@ -283,7 +309,7 @@ class ReplicaWriter:
             self._left_here({slot_of(r.key, self._slot_bits) for r in records})
         try:
             kept = [(r, ruling) for r, ruling in zip(records, rulings, strict=True) if not ruling.reason]
-            await self._pages.put([record for record, _ in kept], [ruling for _, ruling in kept])
+            await self._pages.put([record for record, _ in kept], [ruling for _, ruling in kept], parts)
         except MachineRefuses:
             for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
                 self._refused(slot, self._overlay.view.node_id)
@@ -292,10 +318,24 @@ class ReplicaWriter:
         return {n: reason for n, pair in enumerate(reasons) if (reason := pair[0].reason or pair[1])}
 
     async def _ask(
-        self, peer: NodeId, records: list[Record], lacking: tuple[NodeId, ...], grants: tuple[SignedGrant, ...]
+        self,
+        peer: NodeId,
+        records: list[Record],
+        lacking: tuple[NodeId, ...],
+        grants: tuple[SignedGrant, ...],
+        parts: list[PackagePart],
     ) -> Refused:
-        """What a peer did not take; everything where it does not answer."""
-        message = PutPackage(pack(records), lacking, self._sent.lacking(peer, grants))
+        """What a peer did not take; everything where it does not answer. It gets records in `parts` once it has said
+        that it takes them so."""
+        parts = parts if peer in self._part_takers else []
+        inside = [record for part in parts for record in part.records]
+        names = {id(record): n for n, record in enumerate(records)}
+        in_parts = [names[id(record)] for record in inside]
+        order = [*sorted({*range(len(records))} - {*in_parts}), *in_parts]  # as the peer numbers them
+        beside = [records[n] for n in order[: len(records) - len(inside)]]
+        message = PutPackage(
+            pack(beside), lacking, self._sent.lacking(peer, grants), tuple(part.data for part in parts)
+        )
         began = self._clock().steady
         try:
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
@@ -303,12 +343,17 @@ class ReplicaWriter:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
             return dict.fromkeys(range(len(records)), "")
         self._times.note(peer, self._clock().steady - began)
-        self._wonder(records, reply.astray)
-        if reply.refused:
+        self._wonder([records[n] for n in order], reply.astray)
+        if reply.takes_parts:
+            self._part_takers.add(peer)
+        else:
+            self._part_takers.discard(peer)
+        unread = dict.fromkeys(() if reply.takes_parts else in_parts, "")  # by a peer that is of an older version again
+        if reply.refused or unread:
             self._sent.forget(peer)
         else:
             self._sent.note(peer, grants)
-        return {r.index: r.reason for r in reply.refused}
+        return unread | {order[r.index]: r.reason for r in reply.refused if r.index < len(order)}
 
     def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
         """An owner knows of a site that is spread: read its record, and write there from now on."""

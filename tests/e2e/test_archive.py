@@ -1,12 +1,15 @@
 """What two nodes crawled goes into a WARC by the command, and another program reads it as the web had it."""
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from machines import linked, village, wait_until
 from warcio.archiveiterator import ArchiveIterator
+
+from node.cli.commands.web_report import NEEDED
 
 pytestmark = pytest.mark.e2e
 OLD = b"""WARC/1.0\r
@@ -35,6 +38,10 @@ def test_a_crawl_is_exported_and_read_by_another_program(tmp_path: Path) -> None
         one.do("archive", "export", "town.wacz")
         lines = one.do("archive", "export", "town.jsonl", "--prefix", f"{origin}/pool", "--json")
         assert json.loads(lines)["captures"] == 1
+        if all(map(find_spec, NEEDED)):
+            said = one.do("web-report", "shape.html")
+            assert "pages               3 of 1 sites" in said and "core                3 pages" in said
+            assert "town.test" in (one.home / "shape.html").read_text()
         (one.home / "old.warc").write_bytes(OLD)
         said = one.do("archive", "import", "old.warc", "town.warc.gz")
         assert "taken            1 pages" in said and "older than here  3" in said

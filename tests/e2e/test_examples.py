@@ -1,6 +1,8 @@
 """The programs of examples/, run as their docstrings say: two against a real node, the others by themselves."""
 
 import json
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,9 @@ from urllib.request import Request, urlopen
 
 import pytest
 from machines import ROOT, linked, village, wait_until
+
+from node.archive.capture import Capture
+from node.archive.parquet import write_parquet
 
 ROOMS = ["library", "pool", "museum"]
 
@@ -37,6 +42,7 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) ->
         assert [line.split()[0] for line in found.splitlines()] == ["1", "2", "3"] and "About pool" in found
         assert "About pool" in run("ask_a_node.py", '"opening', "--node", listener)  # a quote that is never closed
         assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
+        assert "opening hours" in run("retrieve_for_llms.py", "opening hours", "--node", listener).lower()
         clients_of_others_find_it(listener, url)
 
 
@@ -55,6 +61,9 @@ def clients_of_others_find_it(listener: str, url: str) -> None:
     assert sorted(each["url"] for each in found) == sorted(told) and all(each["raw_content"] for each in found)
     other = ask(f"{listener}/clients/tavily/search", {**asked, "include_domains": ["a.test", "b.test"]})
     assert other["results"] == []
+    call = {"name": "search", "arguments": {"query": "opening hours"}}
+    mcp = ask(f"{listener}/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    assert sorted(each["url"] for each in mcp["result"]["structuredContent"]["results"]) == sorted(told)
     extracted = ask(f"{listener}/clients/tavily/extract", {"urls": [f"{url}none.html", told[0]]})
     assert [each["url"] for each in extracted["results"]] == [told[0]] and len(extracted["failed_results"]) == 1
 
@@ -79,3 +88,33 @@ def test_an_index_is_searched_without_a_network(tmp_path: Path) -> None:
 def test_a_simulation_loses_nothing() -> None:
     report = json.loads(run("simulate_50_nodes.py", "--nodes", "4", "--hours", "0.02"))
     assert report["nodes"] == 4 and report["documents"]["written"] and not report["documents"]["lost"]
+
+
+@pytest.mark.prove
+def test_a_web_is_measured_on_spark(tmp_path: Path) -> None:
+    """In local mode; it is skipped where pyspark, pyarrow or Java is missing."""
+    for name in ("pyspark", "pyarrow"):
+        pytest.importorskip(name, reason=f"{name} is not installed")
+    if shutil.which("java") is None:
+        pytest.skip("Java is not installed")
+    links = {"http://a.test/": ["b", "c"], "http://b.test/": ["c", "b"], "http://c.test/": ["a", "d"]}
+    pages = [
+        Capture(url, 1.0, 200, (), b"", bytes(32), language="en", links=tuple(f"http://{name}.test/" for name in names))
+        for url, names in links.items()
+    ]
+    with (tmp_path / "web.parquet").open("wb") as file:
+        write_parquet([*pages, pages[0]], file)
+    command = [sys.executable, str(ROOT / "examples/web_shape_on_spark.py"), "web.parquet", "shape.json"]
+    settings = {"spark.master": "local[1]", "spark.sql.shuffle.partitions": "1", "spark.ui.enabled": "false"}
+    confs = " ".join(f"--conf {name}={value}" for name, value in settings.items())
+    around = os.environ | {"PYSPARK_SUBMIT_ARGS": f"{confs} pyspark-shell", "SPARK_LOCAL_IP": "127.0.0.1"}
+    subprocess.run(command, cwd=tmp_path, env=around, check=True, timeout=600)
+    told = json.loads((tmp_path / "shape.json").read_text())
+    assert (told["pages"], told["links"], told["languages"]) == (3, 5, [["en", 3]])
+    assert told["links_out"] == [[1, 1], [2, 2]] and told["links_in"] == [[1, 3], [2, 1]]
+    assert told["sites_by_votes"] == [["c.test", 2], ["a.test", 1], ["b.test", 1], ["d.test", 1]]
+    a, b, c, d = (dict(told["top_pages"])[f"http://{name}.test/"] for name in "abcd")
+    assert a + b + c + d == pytest.approx(1) and a == d
+    base = a - 0.85 * c / 2
+    assert b == pytest.approx(base + 0.85 * a / 2, abs=1e-6)
+    assert c == pytest.approx(base + 0.85 * (a / 2 + b), abs=1e-6)

@@ -101,10 +101,9 @@ def test_a_site_spread_from_the_beginning_is_crawled_by_several_as_if_by_one(see
 @pytest.mark.parametrize(("move_every_s", "replicas"), [pytest.param(10.0, 3, marks=pytest.mark.prove), (200.0, 1)])
 @pytest.mark.parametrize(("seed", "least"), [(22, 3), *MORE_SEEDS])
 def test_a_site_spread_in_mid_crawl_moves_and_nothing_is_fetched_twice(
-    seed: int, least: int, move_every_s: float, replicas: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, least: int, move_every_s: float, replicas: int
 ):
     """Also where the move takes long, and crawlers find at the old place what is not at the new one yet."""
-    monkeypatch.setattr(sim_node, "STORE", replace(sim_node.STORE, move_every_s=move_every_s))
 
     async def scenario(world: World) -> None:
         await world.add(6)
@@ -131,7 +130,8 @@ def test_a_site_spread_in_mid_crawl_moves_and_nothing_is_fetched_twice(
         await assert_one_answer(world, [world.web.words[0], f"{world.web.words[1]} site:{BIG}"], 6)
 
     plan = WorldPlan(seed=seed, hosts=2, pages=80, slot_bits=6)
-    simulate(lambda world: watched(world, scenario), replace(plan, replicas=replicas))
+    plan = replace(plan, replicas=replicas, store=replace(plan.store, move_every_s=move_every_s))
+    simulate(lambda world: watched(world, scenario), plan)
 
 
 def spread_sites(world: World) -> dict[str, int]:

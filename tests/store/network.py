@@ -63,9 +63,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return future
 
 
-def simulate(main: Coroutine[Any, Any, None], *, real: bool = False) -> None:
+def simulate(
+    main: Coroutine[Any, Any, None], *, real: bool = False, loop: Callable[[], asyncio.AbstractEventLoop] = VirtualLoop
+) -> None:
     """Run a test in virtual time, or in real time with real threads."""
-    with asyncio.Runner(loop_factory=None if real else VirtualLoop) as runner:
+    with asyncio.Runner(loop_factory=None if real else loop) as runner:
         runner.run(main)
 
 
@@ -167,10 +169,10 @@ class FakeOverlay:
 
     def last_word(self, peer: NodeId) -> LastWord | None:
         said = [s for s in self.net.nodes[peer].history if s.up]
-        return LastWord(True, said[-1].announced) if said and peer != self.node_id else None
+        return LastWord(self.is_stable(peer), said[-1].announced) if said and peer != self.node_id else None
 
     def is_stable(self, peer: NodeId) -> bool:
-        return True
+        return peer not in self.net.laptops
 
     def vanished_members(self) -> frozenset[NodeId]:
         return frozenset()
@@ -332,6 +334,7 @@ class Net:
         self.slow: dict[NodeId, float] = {}  # seconds by which a node's answers come later
         self.old: set[NodeId] = set()  # who has been here for long enough to decide; nobody: no such rule
         self.cut: set[NodeId] = set()  # on the other side of a partition
+        self.laptops: set[NodeId] = set()  # all others are stable machines
         self.relayed: set[NodeId] = set()  # who is asked through relays
         self.holder: NodeId | None = None  # who holds the leases of all slots
         self.granted: dict[tuple[NodeId, Slot], list[SignedGrant]] = {}  # what holders collected
@@ -398,7 +401,14 @@ class Net:
             node.config = replace(node.config, **fields)
 
 
-def network(count: int, story: Callable[[Net], Awaitable[None]], *, real: bool = False, **fields: Any) -> None:
+def network(
+    count: int,
+    story: Callable[[Net], Awaitable[None]],
+    *,
+    real: bool = False,
+    loop: Callable[[], asyncio.AbstractEventLoop] = VirtualLoop,
+    **fields: Any,
+) -> None:
     """Run a story about `count` nodes, none of them started."""
 
     async def main() -> None:
@@ -408,4 +418,4 @@ def network(count: int, story: Callable[[Net], Awaitable[None]], *, real: bool =
             for node in net.running():
                 await node.stop()
 
-    simulate(main(), real=real)
+    simulate(main(), real=real, loop=loop)

@@ -1,6 +1,5 @@
 """Does the verb archive export: pages out of the whole network into a file that other programs read."""
 
-import os
 import sys
 import time
 from argparse import Namespace
@@ -9,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 from urllib.parse import quote
 
 import msgspec
@@ -22,20 +21,20 @@ from node.archive.parquet import write_parquet
 from node.archive.spf import write_spf
 from node.archive.wacz import write_wacz
 from node.archive.warc_writer import write_warc
-from node.cli.commands.output import print_facts, print_json
+from node.cli.api_client import ApiClient
+from node.cli.commands.output import print_facts, print_json, write_whole
 from node.cli.commands.target_node import client, data_dir
+from node.cli.export_fetch import fetch_answers
 from node.cli.export_spool import ExportSpool
-from node.cli.http_client import HttpClient
 from node.errors import NothingToDo
 from node.views.safe_text import plain
 from node.views.status import size
 
-PAGES = 500  # in one answer, at most
 URL_CHARS = 4000  # of all addresses in one request
 RESULTS = 100  # of a query, in one answer
-LINE_EVERY_S = 10.0  # a line of progress where there is no terminal
+WITH = (("content", "true"),)
+WITH_LINKS = (*WITH, ("links", "true"))  # for programs that analyse the web's shape
 
-Written = TypeVar("Written")
 Write = Callable[[Iterable[Capture], BinaryIO, float], ExportSummary]
 PARQUET = ".parquet"
 FORMATS: dict[str, Write] = {
@@ -55,15 +54,15 @@ def export(arguments: Namespace) -> int:
     spool = ExportSpool(out.with_name(f"{out.name}.pages.part"), asked)
     spool.read_again()
     try:
-        _fetch(node, spool)
+        fetch_answers(node, spool, lambda: _readings(node, spool), WITH_LINKS if write is FORMATS[PARQUET] else WITH)
     finally:
         if not spool.is_whole and spool.pages:
             print(f"{spool.pages:,} pages are kept in {spool.path}: the same command goes on", file=sys.stderr)
     late, made_at = Counter[str](), time.time()
-    summary = _write_whole(out, lambda file: write(_older(spool.captures(), until, late), file, made_at))
+    summary = write_whole(out, lambda file: write(_older(spool.captures(), until, late), file, made_at))
     digest = _digest(arguments, spool, summary, late, made_at)
     body = msgspec.json.format(msgspec.json.encode(digest)) + b"\n"
-    _write_whole(out.with_name(f"{out.name}.digest.json"), lambda file: file.write(body))
+    write_whole(out.with_name(f"{out.name}.digest.json"), lambda file: file.write(body))
     if not digest.unread:
         spool.path.unlink()
     _tell(arguments, digest)
@@ -117,30 +116,7 @@ def _instant(text: str) -> float | None:
     return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
 
 
-def _fetch(node: HttpClient, spool: ExportSpool) -> None:
-    """Ask the node for what is left, and keep each answer."""
-    question, shown_at = spool.question or spool.begin(_readings(node, spool)), time.monotonic()
-    while not spool.is_whole:
-        wanted = [*question.readings[spool.reading], ("limit", PAGES), ("content", "true")]
-        body = node.get("/api/v1/documents", [*wanted, ("cursor", spool.cursor)] if spool.cursor else wanted)
-        spool.add(body)
-        line = f"{spool.pages:,} pages, {_share(spool):.0%} read"
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() > shown_at + LINE_EVERY_S:
-            shown_at = time.monotonic()
-            print(line, file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
-        print(file=sys.stderr)
-
-
-def _share(spool: ExportSpool) -> float:
-    """How much is read: by the key space, or of the results of a query."""
-    readings = len(spool.question.readings) if spool.question else 1
-    return (spool.reading + int(spool.cursor[:8] or "0", 16) / (1 << 32)) / max(1, readings)
-
-
-def _readings(node: HttpClient, spool: ExportSpool) -> list[list[tuple[str, str]]]:
+def _readings(node: ApiClient, spool: ExportSpool) -> list[list[tuple[str, str]]]:
     """What to read: a part of the network, or the results of a query, so many at once as one request can name."""
     asked = spool.asked
     which = [("all_versions", "true")] if "all_versions" in asked else _as_of(asked.get("at", ""))
@@ -163,16 +139,11 @@ def _as_of(text: str) -> list[tuple[str, str]]:
     return [] if until is None else [("at", datetime.fromtimestamp(until, UTC).strftime("%Y%m%d%H%M%S"))]
 
 
-def _results(node: HttpClient, query: str) -> Iterator[str]:
-    cursor = ""
-    while True:
-        body = node.get("/api/v1/search", {"q": query, "limit": RESULTS, "cursor": cursor, "deadline_ms": 20_000})
-        if body.get("partial"):
+def _results(node: ApiClient, query: str) -> Iterator[str]:
+    for answer in node.answers(query, limit=RESULTS, deadline_ms=20_000):
+        if answer.partial:
             print("some slots did not answer the query: results may be missing", file=sys.stderr)
-        yield from (str(result["url"]) for result in body["results"])
-        cursor = body.get("next_cursor") or ""
-        if not cursor:
-            return
+        yield from (result.url for result in answer.results)
 
 
 def _older(captures: Iterable[Capture], until: float | None, late: Counter[str]) -> Iterator[Capture]:
@@ -182,17 +153,6 @@ def _older(captures: Iterable[Capture], until: float | None, late: Counter[str])
             yield capture
         else:
             late["later"] += 1
-
-
-def _write_whole(path: Path, write: Callable[[BinaryIO], Written]) -> Written:
-    """Write a file whole or not at all: it has its name once it is on the disk."""
-    draft = path.with_name(f"{path.name}.part")
-    with draft.open("wb") as file:
-        written = write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(path)
-    return written
 
 
 def _tell(arguments: Namespace, digest: ExportDigest) -> None:

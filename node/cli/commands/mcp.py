@@ -3,18 +3,13 @@
 import asyncio
 import signal
 from argparse import Namespace
-from importlib.util import find_spec
 
 from node.cli.commands.target_node import client
-from node.errors import NothingToDo
+from node.cli.mcp_stdio import serve_mcp
 
 
 def serve(arguments: Namespace) -> int:
     """Answer an AI client on standard input and output until it closes them; the node may start later."""
-    if find_spec("mcp") is None:
-        raise NothingToDo("mcp", "needs the package mcp, which is not installed", 'install the extra: "dse-node[mcp]"')
-    from node.cli.mcp_server import serve_mcp
-
     node = client(arguments)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # else Ctrl-C would wait for the thread that reads standard input
     asyncio.run(serve_mcp(node))

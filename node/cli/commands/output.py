@@ -1,11 +1,15 @@
-"""Prints for all verbs: JSON for programs, aligned lines and bold hits for people."""
+"""Prints for all verbs: JSON for programs, aligned lines and bold hits for people; and writes files whole."""
 
 import json
+import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import TextIO
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import BinaryIO, TextIO, TypeVar
 
 from node.views.safe_text import Piece, plain
+
+Written = TypeVar("Written")
 
 
 def print_json(value: object) -> None:
@@ -14,8 +18,8 @@ def print_json(value: object) -> None:
 
 
 def bold(text: str) -> str:
-    """Make a text bold on a terminal, and leave it alone elsewhere."""
-    return f"\x1b[1m{text}\x1b[0m" if sys.stdout.isatty() else text
+    """Make a text bold on a terminal, and leave it alone elsewhere and where NO_COLOR is set (no-color.org)."""
+    return f"\x1b[1m{text}\x1b[0m" if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
 
 
 def marked(pieces: Iterable[Piece]) -> str:
@@ -43,3 +47,14 @@ def confirm(question: str) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True
     return input(f"{question} [Y/n] ").strip().lower() in ("", "y", "yes")
+
+
+def write_whole(path: Path, write: Callable[[BinaryIO], Written]) -> Written:
+    """Write a file whole or not at all: it has its name once it is on the disk."""
+    draft = path.with_name(f"{path.name}.part")
+    with draft.open("wb") as file:
+        written = write(file)
+        file.flush()
+        os.fsync(file.fileno())
+    draft.replace(path)
+    return written

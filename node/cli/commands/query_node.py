@@ -1,4 +1,4 @@
-"""Does the verbs that ask the running node: search, status, peers, remove, pause, resume."""
+"""Does the verbs that ask the running node: search, status, peers, open, remove, pause, resume."""
 
 import sys
 from argparse import Namespace
@@ -48,6 +48,19 @@ def status(arguments: Namespace) -> int:
     for warning in view.warnings:
         print(f"\nto look at: {warning}")
     return MACHINE_FAULT if view.has_faults else 0
+
+
+def open_page(arguments: Namespace) -> int:
+    """Print a link that logs the owner's browser in."""
+    node = client(arguments, needs_token=True)
+    body = node.post("/api/v1/login", {})
+    link = f"{node.url}{plain(body['path'])}"
+    if arguments.json:
+        print_json({"link": link, "expires_in_s": body["expires_in_s"]})
+    else:
+        print(link)
+        print(f"works once, within {body['expires_in_s'] / 60:.0f} minutes", file=sys.stderr)
+    return 0
 
 
 def remove(arguments: Namespace) -> int:

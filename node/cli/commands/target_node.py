@@ -4,7 +4,8 @@ import dataclasses
 from argparse import Namespace
 from pathlib import Path
 
-from node.cli.http_client import HttpClient, base_url
+from node.cli.api_client import ApiClient
+from node.cli.http_client import base_url
 from node.config.data_dir import DataDir, default_root
 from node.config.settings import Config, load_config
 
@@ -32,7 +33,7 @@ def configuration(arguments: Namespace) -> Config:
     )
 
 
-def client(arguments: Namespace, *, needs_token: bool = False) -> HttpClient:
+def client(arguments: Namespace, *, needs_token: bool = False) -> ApiClient:
     """Return a client of the running node: at --url, else at the web listener that is configured, else as usual."""
     data = data_dir(arguments)
     url: str = arguments.url or ""
@@ -41,4 +42,4 @@ def client(arguments: Namespace, *, needs_token: bool = False) -> HttpClient:
         url = base_url(load_config(file).node if file.exists() else Config().node)
     if "://" not in url:
         url = f"http://{url}"
-    return HttpClient(url.rstrip("/"), data.read_token() if needs_token else "")
+    return ApiClient(url.rstrip("/"), data.read_token() if needs_token else "")

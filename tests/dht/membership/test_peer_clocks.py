@@ -113,3 +113,10 @@ def test_who_is_heard_no_more_does_not_speak_for_our_clock():
     clocks = clocks_of(0.0, 0.0, 3600.0, 3600.0)
     assert not clocks.sides(START, 60.0).are_against_us
     assert clocks.sides(START, 60.0, {peer(0)}) == (2, 2, 2)
+
+
+def test_a_reading_says_how_little_a_clock_is_off_and_is_moved_by_no_liar() -> None:
+    assert clocks_of(0.4, 0.5, 0.6).reading(START) == pytest.approx((0.4, 3))
+    assert clocks_of(-3.0, -2.0).reading(START) == pytest.approx((-2.0, 2))
+    assert clocks_of(1e8, 0.1).reading(START) == pytest.approx((0.1, 2))
+    assert clocks_of(3600.0).reading(START) == (0.0, 1) and PeerClocks().reading(START) == (0.0, 0)

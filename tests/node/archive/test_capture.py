@@ -2,6 +2,7 @@
 
 from hashlib import sha256
 
+import msgspec
 import pytest
 
 from node.archive.capture import DAY_S, capture_of
@@ -31,6 +32,12 @@ def test_a_capture_is_what_the_record_and_its_document_say() -> None:
 
 def test_an_import_has_no_author() -> None:
     assert capture_of(record(0, b"<p>hello"), DOCUMENT).author == b""
+
+
+def test_links_are_told_where_they_are_asked_for() -> None:
+    page = msgspec.structs.replace(DOCUMENT, links=(("http://a.test/", "A"), ("http://b.test/", "")))
+    assert capture_of(record(7, b""), page).links == ()
+    assert capture_of(record(7, b""), page, links=True).links == ("http://a.test/", "http://b.test/")
 
 
 def test_withheld_content_makes_no_capture() -> None:

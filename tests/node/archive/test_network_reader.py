@@ -1,5 +1,6 @@
 """The whole network is read from any node, part by part, in the order of keys; who dies or lies there is survived."""
 
+import re
 from collections import Counter
 from random import Random
 
@@ -46,6 +47,10 @@ def test_every_node_reads_all_that_the_network_shows_and_nothing_else() -> None:
             assert (part.next, part.unread, part.left_out["noarchive"]) == (None, [], 1)
             assert [c.url for c in part.captures] == sorted(stored, key=placement_key)
             assert all(c.content == world.web.reply(c.url).body for c in part.captures)
+            assert not any(c.links for c in part.captures)
+        for told in (await _read(node, Wish(links=True))).captures:
+            hrefs = set(re.findall(rb'href="([^"]+)"', told.content))
+            assert {link.encode() for link in told.links} <= hrefs and bool(told.links) == bool(hrefs)
         node = world.running()[0]
         await _goes_on(node, sorted(stored, key=placement_key))
         host = "site1.example"

@@ -166,3 +166,4 @@ def test_parquet_is_an_ending_and_an_option_and_names_what_it_lacks(
     reader = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     assert export(str(tmp_path / "a"), "--parquet") == 0
     assert reader.read_table(tmp_path / "a").num_rows == 2
+    assert site.service.wishes[-1][0].links, "whoever analyses columns wants the links"

@@ -41,6 +41,7 @@ def test_documents_come_part_by_part_and_the_cursor_leads_on(site: Any) -> None:
         ("prefix=http://docs.python.test/3/", Wish("http://docs.python.test/3/", "prefix")),
         ("url=http://a.test&url=http://b.test/x", Wish(urls=("http://a.test/", "http://b.test/x"))),
         ("all_versions=true", Wish(all_versions=True)),
+        ("links=true", Wish(links=True)),
         ("at=20260101", Wish(at=datetime(2026, 1, 2, tzinfo=UTC).timestamp() - 1e-6)),
     ],
 )

@@ -1,11 +1,20 @@
 """What no request may do: come from a rebound name, take too much, or learn what went wrong inside."""
 
+import json
 import logging
 import socket
 import threading
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import make_mocked_request
+
+from node.config.settings import NodeConfig
+from node.web.guard import Guard
+from node.web.logins import Logins
+from node.web.monitoring import Metrics
+from node.web.routes import route
 
 
 @pytest.mark.parametrize(
@@ -83,8 +92,53 @@ def test_too_many_at_once_are_asked_to_come_back_and_health_still_answers(start:
     assert site.get("/api/v1/status").status == 200
 
 
-def test_garbage_does_no_harm(site: Any) -> None:
-    for garbage in (b"\x00" * 100, b"\x16\x03\x01\x02\x00", b"GET / HTTP/9.9\r\n\r\n", b"GET /" + b"a" * 20_000):
+def test_garbage_does_no_harm_and_no_question_in_it_is_logged(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    question = b"GET /search?q=my+secret&x=" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    for garbage in (
+        b"\x00" * 100,
+        b"\x16\x03\x01\x02\x00",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"GET /" + b"a" * 20_000,
+        question,
+    ):
         with socket.create_connection(("127.0.0.1", site.port), timeout=5) as connection:
             connection.sendall(garbage)
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(4096):
+                pass
     assert site.get("/healthz").text == "ok\n"
+    assert "secret" not in caplog.text and "Traceback" not in caplog.text
+
+
+FAR = "198.51.100.7"  # of TEST-NET-2, RFC 5737
+
+
+async def ask_from(guard: Guard, remote: str, name: str = "suggest", **headers: str) -> web.StreamResponse:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(text="{}")
+
+    found = route(name)
+    request = make_mocked_request(found.method, found.path, headers=headers).clone(remote=remote)
+    return await guard.wrap(found, answer)(request)
+
+
+async def test_a_caller_that_asks_too_often_is_told_when_to_ask_again(token: str) -> None:
+    guard = Guard(NodeConfig(web_caller_per_s=0.5, web_caller_burst=2), token, Metrics(), pytest.fail, Logins(str))
+    assert [(await ask_from(guard, FAR)).status for _ in range(2)] == [200, 200]
+    refused = await ask_from(guard, FAR, "search")
+    assert isinstance(refused, web.Response) and isinstance(refused.body, bytes)
+    assert (refused.status, refused.content_type) == (429, "application/problem+json")
+    assert refused.headers["Retry-After"] in ("1", "2")
+    assert "0.5 a second, and 2 at once" in json.loads(refused.body)["detail"]
+    assert (await ask_from(guard, "198.51.100.8")).status == 200
+    assert (await ask_from(guard, "127.0.0.1")).status == 200
+    for uncounted in ("healthz", "metrics", "style"):
+        assert (await ask_from(guard, FAR, uncounted)).status == 200
+
+
+async def test_the_owners_token_is_not_limited_and_guesses_of_it_are(token: str) -> None:
+    guard = Guard(NodeConfig(web_caller_per_s=0.01, web_caller_burst=3), token, Metrics(), pytest.fail, Logins(str))
+    guesses = [(await ask_from(guard, FAR, "pause", Authorization=f"Bearer {n}")).status for n in range(5)]
+    assert guesses == [401, 401, 401, 429, 429]
+    for name in ("pause", "search"):
+        assert (await ask_from(guard, FAR, name, Authorization=f"Bearer {token}")).status == 200

@@ -335,6 +335,9 @@ def test_the_bot_page_tells_site_owners_how_to_refuse(site: Any) -> None:
     assert "It crawls for the network: campus" in page
     assert '<a href="https://example.org/bot" rel="noreferrer">' in page
     assert "User-agent: dse-node\nDisallow: /" in page
+    for told in ("between once an hour and once in 60 days", "addresses of volunteers", "dse-node-removal: /"):
+        assert told in page
+    assert "志愿者" in site.get("/bot?hl=zh").text
 
 
 def test_a_browser_can_add_the_search(site: Any) -> None:

@@ -15,7 +15,7 @@ from store import Draft, Kind, MemoryDisk, Record
 from store.disk.record_group import encode_group
 from store.disk.segments import _HEADER, Frame, FrameType, Segments, _framed
 from store.errors import StoreCorrupt
-from store.record.package import encode_head
+from store.record.package import encode_head, pack
 from store.record.zstd import Dictionary, train
 from tests.kept_corpus import REMEDY, kept_bad, kept_examples
 from tests.store.support import draft, grant, open_store, records
@@ -32,6 +32,7 @@ FORMS = {
     "a dropped range": (FrameType.DROP, 0),
     "a group": (FrameType.GROUP, HEAD),
     "a group by a dictionary": (FrameType.GROUP, BY_DICTIONARY | HEAD),
+    "a part of a package": (FrameType.PACKAGE, HEAD),
     "grants": (FrameType.GRANTS, 0),
     "squeezed grants": (FrameType.GRANTS, HEAD),
     "weak grants": (FrameType.WEAK_GRANTS, 0),
@@ -52,15 +53,16 @@ WRITTEN = [*PAGES, *VISITS]
 VOTERS = [Identity(bytes([n]) * 32) for n in range(1, 4)]
 
 
-def made(*, is_packed: bool) -> bytes:
-    """A segment of all that, packed by a dictionary or plain."""
+def made(*, is_packed: bool, together: int = 0) -> bytes:
+    """A segment of all that, packed by a dictionary or plain; so many pages lie in a part of a package."""
     disk = MemoryDisk()
     segments = Segments(disk, 1 << 20, 3)
     if is_packed:
         segments.offer(Dictionary(train([(TEXT[n:] + TEXT[:n]).encode() for n in range(0, 3000, 40)], 1024)))
     grants = [encode_grant(grant(draft(n), *VOTERS)) for n in range(4)]
     frames = [
-        *(segments.encode(FrameType.RECORD, encode_head(page), page.content or b"") for page in PAGES[:-1]),
+        *([segments.packed(pack(PAGES[:together]))] if together else []),
+        *(segments.encode(FrameType.RECORD, encode_head(page), page.content or b"") for page in PAGES[together:-1]),
         segments.encode(FrameType.GRANTS, msgspec.msgpack.encode(grants), b""),
         segments.encode(FrameType.GRANTS, msgspec.msgpack.encode(grants[:1]), b""),
         segments.encode(FrameType.WEAK_GRANTS, msgspec.msgpack.encode(grants[:1]), b""),
@@ -72,7 +74,11 @@ def made(*, is_packed: bool) -> bytes:
     return disk.read(NAME, 0, 1 << 20)
 
 
-MADE = {"plain": made(is_packed=False), "packed": made(is_packed=True)}
+MADE = {
+    "plain": made(is_packed=False),
+    "packed": made(is_packed=True),
+    "with a part": made(is_packed=False, together=3),
+}
 KEPT = kept_examples("segments")
 SEEDS = [*MADE.values(), *KEPT.values()]
 many = settings(max_examples=70, deadline=None, derandomize=True)

@@ -13,11 +13,12 @@ import pytest
 
 from dht import Rule, Strategy
 from store import Kind, MemoryDisk, Record, RecordStore
-from store.disk.catalog import FORMAT, PLAIN_FORMAT
+from store.disk.catalog import DICTIONARY_FORMAT, PLAIN_FORMAT
 from store.disk.file_system import Disk, FolderDisk
 from store.disk.segments import FrameType, Segments
 from store.disk.store_check import check_store
 from store.disk.store_copy import store_copy
+from store.record.package_part import make_parts
 from tests.store.support import CONFIG, StillClock, draft, records
 
 PACKED = replace(CONFIG, segment_bytes=1 << 18, dictionary_bytes=4096)
@@ -151,11 +152,11 @@ async def test_a_store_without_dictionaries_is_read_by_older_programs_and_one_wi
     await store.put(PAGES[:5])
     assert format_of() == PLAIN_FORMAT
     await fill(store, PAGES)
-    assert format_of() == FORMAT
+    assert format_of() == DICTIONARY_FORMAT
     store.close()
     (tmp_path / "catalog.sqlite").unlink()
     opened(FolderDisk(tmp_path)).close()
-    assert format_of() == FORMAT
+    assert format_of() == DICTIONARY_FORMAT
 
 
 async def test_what_is_erased_stays_in_no_dictionary_either(disk: Disk) -> None:
@@ -191,10 +192,11 @@ async def test_what_does_not_compress_gets_no_dictionary() -> None:
     store.close()
 
 
-def test_a_store_of_the_version_before_is_read_verified_and_added_to(tmp_path: Path) -> None:
-    shutil.copytree(Path(__file__).parents[2] / "data" / "store-format-3", tmp_path / "store")
+@pytest.mark.parametrize(("number", "rows"), [(3, 26), (4, 76)])
+def test_a_store_of_a_version_before_is_read_verified_and_added_to(tmp_path: Path, number: int, rows: int) -> None:
+    shutil.copytree(Path(__file__).parents[2] / "data" / f"store-format-{number}", tmp_path / "store")
     report = check_store(tmp_path / "store")
-    assert report.flaws == [] and (report.rows, report.segments) == (26, 2)
+    assert report.flaws == [] and (report.rows, report.segments) == (rows, 2)
 
     async def story() -> None:
         store = opened(FolderDisk(tmp_path / "store"))
@@ -206,6 +208,9 @@ def test_a_store_of_the_version_before_is_read_verified_and_added_to(tmp_path: P
 
         assert not lacks_old()
         await fill(store, PAGES[10:])
+        together = records(*(draft(n, size=9000) for n in range(1000, 1040)))
+        await store.put(together, make_parts(together))
+        assert missing(store, together) == []
         assert packed(FolderDisk(tmp_path / "store")) and missing(store, PAGES[10:]) == [] and not lacks_old()
         store.close()
 

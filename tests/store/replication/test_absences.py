@@ -112,3 +112,42 @@ def test_a_laptop_whose_nights_are_unknown_sleeps_as_long_as_others_do() -> None
             now += night_s
     assert absences.expected_s(A, is_stable=False) == 2 * night_s
     assert absences.expected_s(A, is_stable=True) == STABLE_S, "which says nothing of servers"
+
+
+def laptops_look(absences: Absences, now: float, *away: NodeId) -> None:
+    absences.refresh(now, PEERS, frozenset(PEERS).difference(away), is_stable=lambda peer: False)
+
+
+def test_at_a_weekend_no_laptop_is_given_up_and_neither_is_who_comes_back_last() -> None:
+    weekday, weekend = Absences(), Absences()
+    monday = 64 * 3600.0
+    for absences, away in ((weekday, PEERS[:4]), (weekend, PEERS[:5])):
+        laptops_look(absences, 0.0)
+        laptops_look(absences, 60.0, *away)
+        laptops_look(absences, LAPTOP_S + 120.0, *away)
+    assert not back_soon(weekday, LAPTOP_S + 120.0, is_stable=False), "four of nine"
+    assert back_soon(weekend, LAPTOP_S + 120.0, is_stable=False)
+    assert not back_soon(weekend, LAPTOP_S + 120.0), "it says nothing of servers"
+    laptops_look(weekend, monday, *PEERS[:5])
+    laptops_look(weekend, monday + 60.0, A)
+    assert back_soon(weekend, monday + LAPTOP_S - 1, is_stable=False)
+    laptops_look(weekend, monday + LAPTOP_S, A)
+    assert not back_soon(weekend, monday + 5 * LAPTOP_S, is_stable=False)
+
+
+def test_who_slept_through_a_weekend_waits_for_those_who_did_and_after_a_night_does_not() -> None:
+    for slept_s, waits in ((64 * 3600.0, True), (LAPTOP_S, False)):
+        absences = Absences()
+        laptops_look(absences, 0.0)
+        absences.stood_still(slept_s, slept_s)
+        for now in (slept_s, slept_s + HEARD_S):
+            others = frozenset(PEERS[1:])
+            absences.refresh(now, PEERS, others, lambda peer: 2 * LAPTOP_S, is_stable=lambda peer: False)
+        assert back_soon(absences, slept_s + HEARD_S, is_stable=False) == waits
+
+
+def test_two_laptops_make_no_weekend() -> None:
+    absences, pair = Absences(), PEERS[:2]
+    for now in (0.0, LAPTOP_S + 60.0):
+        absences.refresh(now, pair, frozenset(), is_stable=lambda peer: False)
+    assert not back_soon(absences, LAPTOP_S + 60.0, is_stable=False)

@@ -244,8 +244,19 @@ def test_only_so_many_slots_change_hands_at_once() -> None:
     world.owners = world.live = world.ready = (A, B)
     found = readiness.jobs(world, lambda peers: peers[0], set())
     assert sum(len(job.slots) for job in found) == 3
-    assert readiness.jobs(world, lambda peers: peers[0], {A}, under_way=3) == []
-    assert sum(len(job.slots) for job in readiness.jobs(world, lambda peers: peers[0], {A}, under_way=1)) == 2
+    under_way = [Slot(n) for n in range(3)]
+    assert readiness.jobs(world, first, {A}, under_way) == []
+    assert sum(len(job.slots) for job in readiness.jobs(world, first, {A}, under_way[:1])) == 2
+
+
+def test_what_one_holder_gives_just_now_is_asked_of_no_other_meanwhile() -> None:
+    owner, world = owning(SLOT, OTHER), World((A, B), (A, B), ready=(A, B))
+    keeper, owners = owning(), World((A, B), (A, B), ready=(A, B))
+    keeper.keep({SLOT: 1, OTHER: 2})
+    for readiness, around, purpose in ((owner, world, SyncPurpose.JOIN), (keeper, owners, SyncPurpose.KEEP)):
+        assert readiness.jobs(around, first, {A}, [SLOT]) == [SyncJob(B, purpose, (OTHER,))]
+        assert readiness.jobs(around, first, {A}, [SLOT, OTHER]) == []
+        assert readiness.jobs(around, first, {A}) == [SyncJob(B, purpose, (SLOT, OTHER))]
 
 
 def test_the_gate_waits_for_company_and_quiet_but_not_for_ever() -> None:

@@ -118,9 +118,14 @@ def test_a_replica_that_gives_wrong_bytes_in_repair_is_named_and_repaired_around
         await written(net, [draft(n) for n in range(COUNT)])
         wiped, liar = net.list[0], net.list[4]
         lie(liar, _altered)
-        wiped.kill()
+        honest = net.list[1:4]
+        for node in (wiped, *honest):
+            node.kill()
         wiped.wipe()
         wiped.start()
+        await net.until(lambda: bool(wiped.audit.refuted()))
+        for node in honest:
+            node.start()
         await net.all_ready()
         await net.until(net.is_level)
         assert wiped.audit.refuted() == {liar.id}

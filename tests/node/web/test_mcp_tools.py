@@ -6,35 +6,39 @@ from typing import Any
 import pytest
 
 from node.archive.capture import Capture
-from node.cli.http_client import HttpClient
-from node.cli.mcp_tools import TOOLS, call_tool
-from node.errors import NothingToDo, NotRunning, RefusedByNode
+from node.errors import NothingToDo, RefusedByNode
+from node.web.mcp import NodeReads
+from node.web.mcp_tools import TOOLS, call_tool
 from node.web.routes import ROUTES
 
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
 
 
 @pytest.fixture
-def node(site: Any) -> HttpClient:
-    return HttpClient(f"http://127.0.0.1:{site.port}")
+def node(site: Any) -> NodeReads:
+    return NodeReads(site.service)
 
 
-def test_what_search_finds_fetch_gives(node: HttpClient, site: Any) -> None:
-    results = call_tool(node, "search", {"query": " task ", "limit": 3, "lang": "en", "site": "a.test", "sort": "date"})
+async def test_what_search_finds_fetch_gives(node: NodeReads, site: Any) -> None:
+    results = await call_tool(
+        node, "search", {"query": " task ", "limit": 3, "lang": "en", "site": "a.test", "sort": "date"}
+    )
     (result,) = results["results"]
     assert result["url"] == PAGE and "task" in result["text"]
     asked = site.service.asked[-1]
     assert (asked.text, asked.limit, asked.language, asked.site, asked.is_by_date) == ("task", 3, "en", "a.test", True)
-    page = call_tool(node, "fetch", {"id": result["id"]})
+    page = await call_tool(node, "fetch", {"id": result["id"]})
     assert page["title"].startswith("1. Whetting") and page["text"].startswith("If you do much work")
     assert page["metadata"] == {"language": "en", "fetched": "2026-11-18"}
 
 
 @pytest.mark.parametrize(("most", "shown"), [(-1, "no more than this"), (7, "no more"), (0, "")])
-def test_of_a_page_that_limits_its_snippet_no_more_is_given(node: HttpClient, site: Any, most: int, shown: str) -> None:
+async def test_of_a_page_that_limits_its_snippet_no_more_is_given(
+    node: NodeReads, site: Any, most: int, shown: str
+) -> None:
     url = "http://limits.test/"
     site.service.versions = [Capture(url, 1.8e9, 200, (), b"", b"", text="no more than this", max_snippet=most)]
-    assert call_tool(node, "fetch", {"id": url})["text"] == shown
+    assert (await call_tool(node, "fetch", {"id": url}))["text"] == shown
 
 
 @pytest.mark.parametrize(
@@ -55,24 +59,19 @@ def test_of_a_page_that_limits_its_snippet_no_more_is_given(node: HttpClient, si
         ("purge", {}, "purge is no tool of a node: there are search and fetch"),
     ],
 )
-def test_bad_input_is_one_line_with_a_remedy(node: HttpClient, name: str, arguments: Any, told: str) -> None:
+async def test_bad_input_is_one_line_with_a_remedy(node: NodeReads, name: str, arguments: Any, told: str) -> None:
     with pytest.raises(NothingToDo, match=told) as caught:
-        call_tool(node, name, arguments)
+        await call_tool(node, name, arguments)
     assert "\n" not in str(caught.value)
 
 
-def test_what_the_node_refuses_is_told_as_it_says_it() -> None:
-    with pytest.raises(NotRunning, match="dse-node run"):
-        call_tool(HttpClient("http://127.0.0.1:1"), "fetch", {"id": PAGE})
-
-
-def test_a_query_that_does_not_parse_is_refused(node: HttpClient) -> None:
+async def test_a_query_that_does_not_parse_is_refused(node: NodeReads) -> None:
     with pytest.raises(RefusedByNode, match="no closing quotation mark"):
-        call_tool(node, "search", {"query": '"open'})
+        await call_tool(node, "search", {"query": '"open'})
 
 
 def test_schemas_say_the_bounds_of_the_http_api() -> None:
-    search, fetch = (tool.input_schema for tool in TOOLS)
+    search, fetch = (tool.described()["inputSchema"] for tool in TOOLS)
     route = next(entry for entry in ROUTES if entry.path == "/api/v1/search")
     known = {each.name: each for each in route.parameters}
     fields = search["properties"]

@@ -1,15 +1,15 @@
-"""Does what AI clients ask of a node by MCP: two tools that read, each one request to the node's web listener.
+"""Does what AI clients ask of a node by MCP: two tools that read, each by one question to the node.
 
-The HTTP API bounds what is asked: the schemas here are made of its bounds, and what it refuses is told as it says it.
+Pure: whoever serves a client says how the node is asked. The HTTP API bounds what is asked: the schemas here are made
+of its bounds, and what it refuses is told as it says it.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol
 
 import msgspec
 
-from node.cli.http_client import HttpClient
 from node.clients.found import read_found
 from node.clients.mcp import PAGE_SCHEMA, RESULTS_SCHEMA, mcp_page, mcp_results
 from node.errors import NothingToDo
@@ -49,6 +49,16 @@ class FetchArguments(msgspec.Struct, forbid_unknown_fields=True):
     ]
 
 
+class McpReads(Protocol):
+    """Reads what the tools need of a node; raises what one of our errors says of it."""
+
+    async def search(self, asked: SearchArguments) -> Json:
+        """Return what GET /api/v1/search answers; the query has no space around it."""
+
+    async def load(self, url: str) -> list[Json]:
+        """Return what POST /clients/open-webui/load answers for one address."""
+
+
 @dataclass(frozen=True, slots=True)
 class McpTool:
     """Describes a tool as clients are told of it, and names the function that does it."""
@@ -58,21 +68,29 @@ class McpTool:
     about: str
     takes: type[msgspec.Struct]
     gives: Json
-    do: Callable[[HttpClient, Any], Json]
+    do: Callable[[McpReads, Any], Awaitable[Json]]
 
-    @property
-    def input_schema(self) -> Json:
-        """Return the JSON Schema of what the tool takes."""
+    def described(self) -> Json:
+        """Return what clients are told of the tool: a Tool of MCP, with the JSON Schema of what it takes."""
         _, parts = msgspec.json.schema_components([self.takes])
+        takes = {
+            name: part for name, part in parts[self.takes.__name__].items() if name not in ("title", "description")
+        }
+        hints = {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": True}
         return {
-            name: value for name, value in parts[self.takes.__name__].items() if name not in ("title", "description")
+            "name": self.name,
+            "title": self.title,
+            "description": self.about,
+            "inputSchema": takes,
+            "outputSchema": self.gives,
+            "annotations": hints,
         }
 
 
-def call_tool(node: HttpClient, name: str, arguments: Json) -> Json:
-    """Ask the node, which blocks for as long as an answer takes, and return what a tool answers.
+async def call_tool(node: McpReads, name: str, arguments: Json) -> Json:
+    """Ask the node and return what a tool answers.
 
-    Raises NothingToDo for what the tool does not take or has not got, NotRunning, and RefusedByNode.
+    Raises NothingToDo for what the tool does not take or has not got, and what the node's reads raise.
     """
     tool = next((tool for tool in TOOLS if tool.name == name), None)
     if tool is None:
@@ -82,19 +100,18 @@ def call_tool(node: HttpClient, name: str, arguments: Json) -> Json:
         asked = msgspec.convert(arguments, tool.takes)
     except msgspec.ValidationError as error:
         raise NothingToDo(name, f"does not take this ({plain(error)})", "its input schema says what it takes") from None
-    return tool.do(node, asked)
+    return await tool.do(node, asked)
 
 
-def _search(node: HttpClient, asked: SearchArguments) -> Json:
+async def _search(node: McpReads, asked: SearchArguments) -> Json:
     words = asked.query.strip()
     if not words:
         raise NothingToDo("search", "got an empty query", "give words to look for")
-    wanted: Json = {"q": words, "limit": asked.limit, "lang": asked.lang, "site": asked.site, "sort": asked.sort}
-    return mcp_results(read_found(node.get("/api/v1/search", wanted), words))
+    return mcp_results(read_found(await node.search(msgspec.structs.replace(asked, query=words)), words))
 
 
-def _fetch(node: HttpClient, asked: FetchArguments) -> Json:
-    page = mcp_page(asked.id, node.post_for_list("/clients/open-webui/load", {"urls": [asked.id]}))
+async def _fetch(node: McpReads, asked: FetchArguments) -> Json:
+    page = mcp_page(asked.id, await node.load(asked.id))
     if page is None:
         problem = f"has no copy of {plain(asked.id, 200)}, or none that may be shown"
         raise NothingToDo("fetch", problem, "give the id of a result of `search`, or open the page itself")

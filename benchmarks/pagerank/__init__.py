@@ -1,0 +1,1 @@
+"""Measures PageRank: of sites and pages on one node, and of pages over five processes."""

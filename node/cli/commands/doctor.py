@@ -1,0 +1,158 @@
+"""Does the verb that looks for what keeps a node from doing all that it should: doctor."""
+
+import json
+import platform
+import socket
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from bootstrap import load_network
+from dht import DseError, Network
+from node.cli.commands.output import bold, confirm, print_json
+from node.cli.commands.target_node import client, configuration, data_dir
+from node.cli.machine_checks import (
+    directory_findings,
+    disk_finding,
+    name_finding,
+    names_of,
+    resolve,
+    resting_findings,
+    silence_finding,
+)
+from node.config.data_dir import DataDir, write_secret
+from node.config.settings import Config
+from node.config.toml_reader import keys_of
+from node.errors import ConfigError, NothingToDo, NotRunning
+from node.views.checkup import Finding, findings_of
+from node.views.redaction import Redaction
+from node.views.safe_text import plain
+
+Json = dict[str, Any]
+SIGNS = {"good": "good", "look": "LOOK", "bad": "BAD "}
+
+
+def doctor(arguments: Namespace) -> int:
+    """Check the node that is meant and its machine; 1 where something is bad, else 0."""
+    if arguments.with_addresses and not arguments.bundle:
+        raise NothingToDo("--with-addresses", "goes with --bundle", "leave it out, or name a file")
+    answers = _ask(arguments)
+    findings = _findings(arguments, answers)
+    code = 1 if any(finding.health == "bad" for finding in findings) else 0
+    if arguments.bundle:
+        return code if _write_bundle(arguments, answers, findings) else 1
+    if arguments.json:
+        print_json(_json(answers, findings))
+        return code
+    _print(findings)
+    return code
+
+
+def _ask(arguments: Namespace) -> Json:
+    """Return what the running node says of itself; nothing where none runs. Raises RefusedByNode."""
+    try:
+        node = client(arguments)
+        return {
+            "status": node.get("/api/v1/status"),
+            "peers": node.get("/api/v1/peers").get("peers", []),
+            "strategy": node.get("/api/v1/strategy"),
+        }
+    except (NotRunning, ConfigError):  # the latter is a finding of its own
+        if arguments.url:
+            raise
+        return {}
+
+
+def _findings(arguments: Namespace, answers: Json) -> list[Finding]:
+    if arguments.url:  # of which only its own word is known
+        return list(findings_of(answers["status"], answers["peers"], answers["strategy"], time.time()))
+    data = data_dir(arguments)
+    try:
+        config = configuration(arguments)
+    except DseError as error:
+        problem, _, remedy = str(error).rpartition("; ")
+        return [Finding("settings", "bad", problem or remedy, remedy if problem else "")]
+    findings = [Finding("settings", "good", str(data.config)), *directory_findings(data, config)]
+    network = _network(config)
+    if answers:
+        findings.append(Finding("node", "good", "it runs and answers"))
+        findings += findings_of(answers["status"], answers["peers"], answers["strategy"], time.time())
+    else:
+        findings.append(silence_finding(data))
+        if network and findings[-1].health != "bad":
+            findings += resting_findings(config, network, time.time())
+    findings.append(disk_finding(data, config))
+    findings.append(name_finding(names_of(network, config.node) if network else [], resolve))
+    return findings
+
+
+def _network(config: Config) -> Network | None:
+    try:
+        return load_network(Path(config.node.network))
+    except (DseError, OSError):  # named by `directory_findings`
+        return None
+
+
+def _print(findings: list[Finding]) -> None:
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        sign = SIGNS[finding.health]
+        print(f"{sign if finding.health == 'good' else bold(sign)}  {finding.name:<{width}}  {plain(finding.found)}")
+        if finding.remedy:
+            print(f"      {'':<{width}}  → {plain(finding.remedy)}")
+
+
+def _json(answers: Json, findings: list[Finding]) -> Json:
+    is_ok = all(finding.health != "bad" for finding in findings)
+    return {"ok": is_ok, "running": bool(answers), "checks": [finding.json() for finding in findings]}
+
+
+def _write_bundle(arguments: Namespace, answers: Json, findings: list[Finding]) -> bool:
+    """Show what a bundle holds, then write it where nobody says no; a file that is there stays as it is."""
+    file = Path(arguments.bundle).expanduser()
+    if file.exists():
+        raise NothingToDo("--bundle", f"{file} is there already", "name a new file")
+    bundle = {
+        "made_by": "dse-node doctor",
+        "machine": {"system": platform.system(), "release": platform.release(), "python": platform.python_version()},
+        **_json(answers, findings),
+        "settings": _settings(arguments),
+        **answers,
+    }
+    secrets = _secrets(data_dir(arguments))
+    text = json.dumps(Redaction(secrets, keeps_addresses=arguments.with_addresses).of(bundle), indent=2) + "\n"
+    print(text, end="")
+    if not confirm(f"Write this to {file}?"):
+        return False
+    write_secret(file, text)
+    print(f"wrote {file}; read it before you send it to anybody", file=sys.stderr)
+    return True
+
+
+def _secrets(data: DataDir) -> list[tuple[str, str]]:
+    """Return the words of this machine that no bundle may hold, each with what stands for it."""
+    secrets = [(str(data.root), "DATA_DIR"), (str(Path.home()), "HOME"), (Path.home().name, "USER")]
+    secrets.append((socket.gethostname(), "MACHINE"))
+    for file in (data.admin_token, data.invitation):
+        try:
+            secrets.append((file.read_text().strip(), "(left out)"))
+        except (OSError, UnicodeDecodeError):
+            continue
+    return secrets
+
+
+def _settings(arguments: Namespace) -> Json:
+    """Return the settings that differ from their defaults: numbers as they are, of texts only that they are set."""
+    try:
+        config = configuration(arguments)
+    except DseError as error:
+        return {"error": str(error)}
+    pairs = [(branch, leaf) for branch, _, leaf in (key.partition(".") for key in keys_of(Config))]
+    set_here = {(branch, leaf): getattr(getattr(config, branch), leaf) for branch, leaf in pairs}
+    return {
+        f"{branch}.{leaf}": value if isinstance(value, bool | int | float) else "(set)"
+        for (branch, leaf), value in set_here.items()
+        if value != getattr(getattr(Config(), branch), leaf)
+    }

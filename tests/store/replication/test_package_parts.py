@@ -1,0 +1,126 @@
+"""A writer squeezes neighbours once, for all who take them so; who does not is written to as ever."""
+
+import pytest
+from msgspec.structs import replace
+
+from dht import NodeId, RemoteError, slot_of
+from store import Draft
+from store.record.package import open_package, pack
+from store.record.package_part import make_parts
+from store.replication.messages import PutPackage, PutReply, RefusedRecord
+from tests.store.network import Net, Node, network
+from tests.store.support import draft, records
+
+SIZE = 20_000
+
+
+def pages(first: int) -> list[Draft]:
+    return [draft(n, size=SIZE) for n in range(first, first + 40)]
+
+
+async def started(net: Net) -> tuple[Node, Node]:
+    for node in net.list:
+        node.start()
+    await net.all_ready()
+    return net.list[0], net.list[1]
+
+
+def listening(node: Node, *, answers_parts: bool = True) -> list[PutPackage]:
+    """What comes to a node from now on; without `answers_parts` it reads as nodes did before there were any."""
+    heard, handler = list[PutPackage](), node.overlay.handlers[PutPackage]
+
+    async def on_put(peer: NodeId, message: PutPackage) -> PutReply:
+        heard.append(message)
+        if answers_parts:
+            return await handler(peer, message)
+        reply = await handler(peer, PutPackage(message.package, message.hinted_for, message.grants))
+        return replace(reply, takes_parts=False)
+
+    node.overlay.handlers[PutPackage] = on_put
+    return heard
+
+
+def held(node: Node, drafts: list[Draft]) -> bool:
+    found = [node.store.find(d.kind, d.id) for d in drafts]
+    return [f and f.content for f in found] == [d.content for d in drafts]
+
+
+def test_once_a_peer_says_that_it_takes_parts_it_gets_neighbours_in_them() -> None:
+    async def story(net: Net) -> None:
+        writer, owner = await started(net)
+        heard = listening(owner)
+        for first in (0, 100):
+            await writer.replicator.write(pages(first))
+        assert not heard[0].parts and sum(len(message.parts) for message in heard) > 3
+        assert all(held(node, pages(first)) for node in (writer, owner) for first in (0, 100))
+
+    network(2, story)
+
+
+def test_a_peer_that_went_back_to_an_older_version_gets_everything_again_without_parts() -> None:
+    async def story(net: Net) -> None:
+        writer, owner = await started(net)
+        await writer.replicator.write(pages(0))
+        heard = listening(owner, answers_parts=False)
+        await writer.replicator.write(pages(100))
+        assert heard[0].parts and not heard[-1].parts
+        assert held(owner, pages(100)), "it is acknowledged only when it is there"
+
+    network(2, story)
+
+
+def test_a_record_that_is_refused_out_of_a_part_is_sent_again() -> None:
+    async def story(net: Net) -> None:
+        writer, owner = await started(net)
+        await writer.replicator.write(pages(0))
+        handler, refused = owner.overlay.handlers[PutPackage], list[int]()
+
+        async def on_put(peer: NodeId, message: PutPackage) -> PutReply:
+            if not message.parts or refused:
+                return await handler(peer, message)
+            count = len(open_package(message.package))
+            parts = [open_package(part) for part in message.parts]
+            refused.append(count)  # the first one of the first part
+            left = (pack(parts[0][1:]), *message.parts[1:])
+            await handler(peer, PutPackage(message.package, message.hinted_for, message.grants, left))
+            return PutReply((RefusedRecord(count, "not now"),), takes_parts=True)
+
+        owner.overlay.handlers[PutPackage] = on_put
+        mixed = [d for n, made in enumerate(pages(100)) for d in (made, draft(200 + n))]
+        await writer.replicator.write(mixed)
+        assert refused and held(owner, mixed)
+
+    network(2, story)
+
+
+def test_records_in_parts_are_refused_one_by_one_by_their_number() -> None:
+    async def story(net: Net) -> None:
+        sender, owner = await started(net)
+        bits = net.strategy.slot_bits
+        mine = [d for d in pages(0) if owner.id in owner.overlay.owners(slot_of(d.key, bits))]
+        made = records(*mine, signer=sender.identity)
+        [part, *_] = make_parts(made[2:])
+        forged = replace(part.records[1], proof=replace(part.records[1].proof, signature=bytes(64)))
+        bent = [part.records[0], forged, *part.records[2:]]
+        message = PutPackage(pack(made[:2]), (), (), (pack(bent),))
+        reply = await sender.overlay.ask(owner.id, message, PutReply, timeout_s=5)
+        assert [r.index for r in reply.refused] == [3] and reply.takes_parts
+        assert owner.store.find(forged.kind, forged.id) is None
+        kept = [*made[:2], *(r for r in bent if r is not forged)]
+        assert [owner.store.find(r.kind, r.id) for r in kept] == kept
+
+    network(2, story)
+
+
+@pytest.mark.parametrize(
+    "parts", [(b"garbage",), (pack(records(draft(1)))[:-3],), (pack(records(draft(1, size=300_000))),)]
+)
+def test_parts_that_are_none_are_refused_and_nothing_of_the_package_is_kept(parts: tuple[bytes, ...]) -> None:
+    async def story(net: Net) -> None:
+        sender, owner = await started(net)
+        [made] = records(draft(2), signer=sender.identity)
+        with pytest.raises(RemoteError):
+            await sender.overlay.ask(owner.id, PutPackage(pack([made]), (), (), parts), PutReply, timeout_s=5)
+        assert owner.store.find(made.kind, made.id) is None
+
+    network(2, story)
