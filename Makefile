@@ -1,4 +1,4 @@
-# make demo | test | check | prove | bench; everything installs into .venv, nothing outside it.
+# make demo | test | check | prove | bench | docs; everything installs into .venv, nothing outside it.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -8,7 +8,7 @@ BENCHMARKS := overlay placement trust durability freshness duplicates seen traps
 # Tests start hundreds of processes: none compiles again what another has, though the machine may say so.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prove bench soak clean
+.PHONY: demo test check prove bench soak docs site clean
 
 demo: $(READY)
 	@$(BIN)/dse-node demo $(ARGS)
@@ -37,6 +37,16 @@ bench: $(READY)
 
 soak: $(READY) # half a day; make soak SOAK="--hours 1 --out DIR"
 	@$(BIN)/python -m benchmarks.soak $(SOAK)
+
+docs: $(READY) # the documents as a site in build/site; a link that leads nowhere ends it
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@$(MAKE) --no-print-directory site
+
+site: export DOCUMENTS ?= build/documents
+site: export SITE ?= build/site
+site:
+	@rm -rf "$(DOCUMENTS)" && mkdir -p "$(DOCUMENTS)" && cp -r *.md docs "$(DOCUMENTS)"
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict && echo "the documents are in $(SITE)/index.html"
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

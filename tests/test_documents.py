@@ -1,7 +1,11 @@
 """What the documents promise a reader: commands, settings, routes and figures that are there, and an index of them."""
 
+import importlib.util
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -29,7 +33,7 @@ def test_commands_are_understood(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CURRENT, ids=_name)
 def test_settings_are_there(path: Path) -> None:
-    named = re.findall(r"(?:`|--set )((?:node|dht|crawl|store|index)\.[a-z_0-9]+)(?: =|=|`)", path.read_text())
+    named = re.findall(r"(?:`|--set )((?:node|dht|crawl|store|index|hook)\.[a-z_0-9]+)(?: =|=|`)", path.read_text())
     assert not set(named) - set(keys_of(Config))
 
 
@@ -48,3 +52,41 @@ def test_the_index_lists_every_document() -> None:
     index = (ROOT / "docs" / "README.md").read_text()
     missing = [path.name for path in DOCUMENTS if f"{path.name})" not in index and path.name != "README.md"]
     assert not missing
+
+
+def test_each_complaint_names_tests_that_are_there() -> None:
+    rows = re.findall(r"^\| (?!complaint|-)(.+) \|$", (ROOT / "docs" / "complaints.md").read_text(), re.M)
+    assert len(rows) == 15
+    for row in rows:
+        shown = re.findall(r"`(tests/[\w/]+\.py)` \(((?:`\w+`(?:, )?)+)\)", row)
+        assert shown and len(shown) == row.count(".py`"), f"{row[:60]}: nothing shows it"
+        for file, names in shown:
+            text = (ROOT / file).read_text()
+            assert not [name for name in re.findall(r"\w+", names) if f"def {name}(" not in text], f"{row[:60]}: {file}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_name)
+def test_links_lead_to_headings_that_are_there(path: Path) -> None:
+    for file, anchor in re.findall(r"\]\(([\w./-]*)#([\w-]+)\)", path.read_text()):
+        target = path.parent / file if file else path
+        headings = re.findall(r"^#+ (.+)$", target.read_text(), re.M)
+        known = {re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+        assert anchor in known, f"{file}#{anchor} is no heading"
+
+
+def test_the_site_has_every_document() -> None:
+    named = re.findall(r": ([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    assert sorted(named) == sorted(_name(path) for path in DOCUMENTS)
+
+
+@pytest.mark.prove
+def test_the_site_is_built_and_each_link_leads_somewhere(tmp_path: Path) -> None:
+    if importlib.util.find_spec("material") is None:
+        pytest.skip("mkdocs-material is not installed: pip install -e '.[docs]'")
+    places = {"DOCUMENTS": str(tmp_path / "documents"), "SITE": str(tmp_path / "site")}
+    command = ["make", "site", f"BIN={Path(sys.executable).parent}"]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **places}, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for path in DOCUMENTS:
+        built = (tmp_path / "site" / _name(path)).with_suffix(".html")
+        assert (built if built.name != "README.html" else built.with_name("index.html")).exists()

@@ -144,6 +144,10 @@ class OverlayService:
         """Say that another machine runs with this node's identity; "" where none does."""
         return next(iter(self._core.twin.warnings(self._clock().steady)), "")
 
+    def clock_warning(self) -> str:
+        """Say that this machine's clock differs from its peers', and by how much; "" where it does not."""
+        return next(iter(self._core.clocks.warnings(self._clock())), "")
+
     def invited_by(self, peer: NodeId) -> InvitedBy | None:
         """Return what a node has said of its invitation; None where it has none, or nothing is known of it."""
         said = self._core.members.admission.invited_by(peer)

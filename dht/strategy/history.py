@@ -196,10 +196,10 @@ class StrategyHistory:
         if newest is not current:
             begins = _day(newest.effective_at)
             notes.append(f"strategy {newest.version} is known and becomes effective later, at {begins}")
-        return (*notes, *self._not_understood(now))
+        return (*notes, *self.not_understood(now))
 
-    def _not_understood(self, now: Now) -> Iterator[str]:
-        """What of the newest version this program cannot follow, one sentence each."""
+    def not_understood(self, now: Now) -> Iterator[str]:
+        """Say what of the newest version this program cannot follow and should be updated for, one sentence each."""
         signed, newest = self._chain[-1]
         if parts := unknown_parts(signed.document):
             names = ", ".join(ascii(name[:40])[1:-1] for name in parts[:NAMED])

@@ -23,6 +23,7 @@ from node.app.answer_cache import AnswerCache
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus, scrub_json
+from node.app.owner_needs import OwnerNeed
 from node.app.query_meter import QueryMeter
 from node.app.strategy_preview import StrategyPreview
 from node.archive.capture import Capture, capture_of
@@ -67,6 +68,10 @@ class NodeService:
 
     async def status(self) -> Json:
         return {**await self._status.status(), "queries": self._queries.json()}
+
+    async def needs(self) -> tuple[OwnerNeed, ...]:
+        """Return what this node needs of its owner now."""
+        return self._status.needs()
 
     async def peers(self) -> list[Json]:
         return self._status.peers()

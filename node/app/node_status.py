@@ -10,6 +10,7 @@ import msgspec
 
 from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, node_id_of
 from node.app.node_core import NodeCore
+from node.app.owner_needs import OwnerNeed, needs_of
 from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
@@ -32,6 +33,17 @@ class NodeStatus:
 
     async def status(self) -> Json:
         """Return what this node is, holds and does."""
+        status = self._figures()
+        return {**status, "needs": [need.json() for need in self._needs(status)]}
+
+    def needs(self) -> tuple[OwnerNeed, ...]:
+        """Return what this node needs of its owner."""
+        return self._needs(self._figures())
+
+    def _needs(self, figures: Json) -> tuple[OwnerNeed, ...]:
+        return needs_of(figures, self._overlay.clock_warning(), self._clock().wall)
+
+    def _figures(self) -> Json:
         view, kept = self._overlay.view, self._core.store.replicator.status()
         return {
             "node_id": view.node_id.hex(),
@@ -200,6 +212,7 @@ class NodeStatus:
             "newest": newest.version,
             "effective_at": newest.effective_at,
             "forks": self._strategies.fork_count,
+            "upgrade": list(self._strategies.not_understood(self._clock())),
             "warnings": list(self._strategies.warnings(self._clock())),
         }
 

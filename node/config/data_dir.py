@@ -6,6 +6,7 @@ identity.puzzle its solved puzzle   keys/          publisher's keys
 founder         the node's id, where it is the first node of its network: it starts though nobody answers
 invitation      what lets the node in     vouchers/    of those that this node handed out in words
 leaving     there while the node hands everything over to leave its network for good
+owner-told  what the owner was told by the hook and is not over
 dht/  store/  index/                one directory a package
 """
 
@@ -33,7 +34,7 @@ class DataDir:
         self.puzzle = root / "identity.puzzle"
         self.founder = root / "founder"
         self.invitation, self.vouchers = root / "invitation", root / "vouchers"
-        self.leaving = root / "leaving"
+        self.leaving, self.owner_told = root / "leaving", root / "owner-told"
         self.admin_token = root / "admin.token"
         self.format = root / "format"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"

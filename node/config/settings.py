@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -22,6 +23,7 @@ from store import StoreConfig
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 WITHDRAWN = ("crawl.families",)  # what an earlier version could be told: its file still starts a node
+MAX_ARGUMENTS, MAX_ARGUMENT_CHARS, MAX_URL_CHARS = 64, 8192, 2048  # of the hook
 _ORIGIN = re.compile(r"\*|https?://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")  # as browsers send it
 MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
 
@@ -77,14 +79,38 @@ class NodeConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class HookConfig:
+    """What is called when this node needs its owner: copies fall, a disk fills, a clock is wrong, a strategy ends."""
+
+    command: tuple[str, ...] = ()  # program (its whole path) and arguments; gets the event as JSON on its input
+    url: str = ""  # URL; the event is sent there as JSON by POST; empty: none
+    timeout_s: float = 30.0  # seconds; the longest that the command, or one of three tries of the POST, may take
+
+    def __post_init__(self) -> None:
+        if self.command and not self.command[0].startswith("/"):
+            raise ValueError(f"command: {self.command[0]!r} does not begin with /: give the program's whole path")
+        if len(self.command) > MAX_ARGUMENTS or sum(map(len, self.command)) > MAX_ARGUMENT_CHARS:
+            raise ValueError(
+                f"command: more than {MAX_ARGUMENTS} words or {MAX_ARGUMENT_CHARS} characters; use a script"
+            )
+        if any("\0" in word for word in self.command):
+            raise ValueError("command: holds a NUL, which no argument may")
+        if self.url and not _is_web_address(self.url):
+            raise ValueError(f"url: {self.url[:100]!r} is no http or https URL of at most {MAX_URL_CHARS} characters")
+        if not 0.1 <= self.timeout_s <= 300:
+            raise ValueError(f"timeout_s: {self.timeout_s} is not between 0.1 and 300")
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that can be set, a branch for each package."""
+    """Everything that can be set, a branch for each package, and one for what calls the owner."""
 
     node: NodeConfig = field(default_factory=NodeConfig)
     dht: DhtConfig = field(default_factory=DhtConfig)
     crawl: CrawlConfig = field(default_factory=CrawlConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
     index: IndexConfig = field(default_factory=IndexConfig)
+    hook: HookConfig = field(default_factory=HookConfig)
 
 
 def with_contact(config: Config, info_url: str) -> Config:
@@ -103,6 +129,16 @@ def _check_address(name: str, text: str, versions: tuple[int, ...]) -> None:
     if not is_fit:
         kinds = " or ".join(f"IPv{kind}" for kind in versions)
         raise ValueError(f"{name}: {text!r} is no {kinds} address")
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return (
+            parts.scheme in ("http", "https") and bool(parts.hostname) and len(url) <= MAX_URL_CHARS and parts.port != 0
+        )
+    except ValueError:
+        return False
 
 
 def load_config(path: Path) -> Config:

@@ -38,6 +38,8 @@ from node.app.environment import NodeEnvironment
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
 from node.app.node_service import NodeService
+from node.app.owner_hook import OwnerHook
+from node.app.owner_watch import OwnerWatch
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
@@ -129,6 +131,10 @@ async def _serve(
             tasks.create_task(manager.keep_told(web.listening, f"search page: {web.url}"), name="service-manager")
             tasks.create_task(_keep_event_log(core, overlay), name="event-log")
             tasks.create_task(keep_memory_small(), name="memory")
+            if config.hook.command or config.hook.url:
+                hook = OwnerHook(config.hook, {"node": overlay.view.node_id.hex(), "network": network.name})
+                watch = OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock)
+                tasks.create_task(watch.run(), name="owner-watch")
             tasks.create_task(_leave(departure, stop), name="departure")
             tasks.create_task(give_way_to_twin(overlay), name="twin")
             rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)

@@ -12,6 +12,7 @@ from node.views.witness import found_line, looks_line
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
+MAX_TOPICS = 32
 MUCH, LITTLE = 0.01, 1e-9  # of documents, which are told in other words
 COPY_COUNTS = {str(copies) for copies in range(32)}
 
@@ -68,6 +69,7 @@ class StatusView:
     witness: str = ""  # how much it looked at again, in one line
     found_out: str = ""  # whom witnesses speak against
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
+    needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -147,9 +149,15 @@ def view_of(status: Json) -> StatusView:
         witness=looks_line(status),
         found_out=found_line(status),
         not_taken=_not_taken(table(crawl, "refused")),
+        needs=_needs(status),
         carried=count(clients, "carried") + count(clients, "carried_here"),
         **counts,
     )
+
+
+def _needs(status: Json) -> tuple[tuple[str, bool], ...]:
+    told = {plain(each.get("topic", ""), 32): each.get("state") == "trouble" for each in tables(status, "needs")}
+    return tuple(list(told.items())[:MAX_TOPICS])
 
 
 def _scrub(scrub: Json) -> str:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
 from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
@@ -15,7 +16,10 @@ from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from node.app.service import Service
+from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
+from node.web.parameters import read_parameters
+from node.web.routes import route
 
 
 class Metrics:
@@ -51,6 +55,8 @@ class _StatusFigures(Collector):
         yield _labelled("dse_slots", "Slots by what this node does with them", "state", slots)
         copies = {str(held): slots for held, slots in status.slots_by_copies}
         yield _labelled("dse_slot_copies", "Own slots by how many live copies they have", "copies", copies)
+        needs = {topic: int(is_told) for topic, is_told in status.needs}
+        yield _labelled("dse_needs_owner", "1 where a topic needs this node's owner", "topic", needs)
         for name, about, value in _gauges(status):
             yield GaugeMetricFamily(name, about, value=value)
         yield GaugeMetricFamily("dse_tasks", "Tasks of the event loop", value=self._tasks)
@@ -124,9 +130,18 @@ class Health:
         return web.Response(text="ok\n")
 
     async def readyz(self, request: web.Request) -> web.Response:
-        """Answer GET /readyz: 200 when this node serves at least one slot, else 503."""
-        is_ready = view_of(await self._service.status()).ready > 0
-        return web.Response(text="ready\n" if is_ready else "not ready\n", status=200 if is_ready else 503)
+        """Answer GET /readyz: 200 when this node serves at least one slot, else 503 with the reasons, a line each or,
+        where JSON is asked for, {ready, reasons, slots: {owned, ready}}."""
+        told = await self._service.status()
+        reasons, slots = not_ready_reasons(told), view_of(told)
+        code = 503 if reasons else 200
+        wanted = read_parameters(route("readyz"), list(request.query.items())).text("format")
+        if wanted == "json" or (not wanted and "application/json" in request.headers.get("Accept", "")):
+            figures = {"owned": slots.owned, "ready": slots.ready}
+            body = msgspec.json.encode({"ready": not reasons, "reasons": reasons, "slots": figures})
+            return web.Response(body=body, status=code, content_type="application/json")
+        lines = ("not ready", *reasons) if reasons else ("ready",)
+        return web.Response(text="".join(f"{line}\n" for line in lines), status=code)
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Answer GET /metrics."""

@@ -131,6 +131,7 @@ def _post(path: str, name: str, about: str, schema: str = "Object", takes: str =
 
 _CODE = Parameter("code", "what the link holds; it counts once, for five minutes", default=None, most=100)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
+_READY_AS = Parameter("format", "text or json; default: json where Accept asks for it", most=8)
 _URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
 _LOCAL = Parameter("local", "only what lies on this node's own disk", "flag", False)
 _AT = Parameter("at", "the copy nearest to this instant: 4 to 14 digits, year first, UTC", most=14)
@@ -230,7 +231,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _memento("/timegate/{url}", "timegate", "Leads to the version nearest to Accept-Datetime (RFC 7089)", TEXT),
     _memento("/timemap/link/{url}", "timemap", "All versions of a page (RFC 7089)", "application/link-format"),
     HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT),
-    HttpRoute("GET", "/readyz", "readyz", "200 when this node serves at least one slot, else 503", TEXT),
+    HttpRoute("GET", "/readyz", "readyz", "200 when it serves a slot, else 503 and why", TEXT, parameters=(_READY_AS,)),
     HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT),
     HttpRoute("GET", "/openapi.json", "openapi", "This document", JSON, "Object"),
     HttpRoute("GET", "/opensearchdescription.xml", "opensearch", "Lets a browser add this search engine", _OPENSEARCH),

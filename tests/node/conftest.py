@@ -113,6 +113,7 @@ class FakeService:
     left: int = 0
     warned: list[str] = field(default_factory=list)
     ready: int = 60
+    collected: int = 1204  # documents of the network
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def search(self, question: SearchRequest) -> Json:
@@ -152,11 +153,11 @@ class FakeService:
         return {
             "node_id": NODE_ID,
             "version": "0.1.0",
-            "network": {"name": "home", "documents": 1204},
+            "network": {"name": "home", "documents": self.collected},
             "peers": {"ipv4": 4, "ipv6": 3},
             "members": 5,
             "slots": {"owned": 61, "ready": self.ready, "leased": 17},
-            "documents": 812,
+            "documents": min(812, self.collected),
             "settled": False,
             "alike": True,
             "faults": self.broken,
@@ -164,7 +165,7 @@ class FakeService:
             "crawl": {
                 "state": "paused" if self.is_paused else "crawling",
                 "reason": "waiting for politeness at 3 sites",
-                "frontier": 312,
+                "frontier": 312 * (self.collected > 0),
                 "due": 500,
                 "fetched": 900,
                 "per_s": 7.25,

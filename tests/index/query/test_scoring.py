@@ -127,6 +127,15 @@ def test_a_front_page_stands_before_its_own_pages_for_the_name_of_its_site_only(
     assert first(web, "sprocket topic") != front.url, "it asks for more than the site"
 
 
+def test_a_term_and_the_name_of_a_site_find_the_page_of_that_site() -> None:
+    """The page is named by nothing but its address; others say the term more often, or are beside it."""
+    filler = " ".join(f"word{n}" for n in range(60))
+    meant = page("Gears", f"gears turn each other {filler}", "http://sprocket.test/wiki/gears.html")
+    elsewhere = [page(f"Gears {n}", f"gears gears {filler}", f"http://other{n}.test/gears.html") for n in range(9)]
+    beside = [page(f"Topic {n}", filler, f"http://sprocket.test/wiki/topic{n}.html") for n in range(9)]
+    assert first([*elsewhere, *beside, meant], "gears sprocket") == meant.url
+
+
 def test_a_page_in_another_script_stands_behind_one_that_says_the_same() -> None:
     """English "database": a Chinese page that has the word in its address and menu is hardly meant."""
     filler = " ".join(f"word{n}" for n in range(60))

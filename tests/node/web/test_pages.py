@@ -34,6 +34,13 @@ def test_the_front_page_says_what_this_is_and_how_far_it_got(site: Any) -> None:
     assert "crawling, 7.2 pages a second" in page
 
 
+def test_an_empty_network_says_so_and_how_to_begin(site: Any) -> None:
+    assert "Nothing has been collected yet" not in site.get("/").text
+    site.service.collected = 0
+    page = site.get("/").text
+    assert "Nothing has been collected yet" in page and "dse-node crawl " in page
+
+
 def test_results_show_title_address_snippet_and_copy(site: Any) -> None:
     page = site.get("/search?q=task").text
     assert '<a href="http://docs.python.test/3/tutorial/appetite.html">1. Whetting Your Appetite' in page

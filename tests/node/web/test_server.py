@@ -19,6 +19,23 @@ def test_health_and_readiness(site: Any) -> None:
     assert site.get("/healthz").status == 200
 
 
+def test_readiness_says_why_not_in_lines_and_as_json(site: Any) -> None:
+    assert site.get("/readyz").text == "ready\n"
+    assert site.get("/readyz?format=json").json == {"ready": True, "reasons": [], "slots": {"owned": 61, "ready": 60}}
+    site.service.ready = 0
+    reply = site.get("/readyz")
+    first, why, *warned = reply.text.splitlines()
+    assert (first, why[:21], reply.headers["content-type"]) == (
+        "not ready",
+        "none of its 61 slots ",
+        "text/plain; charset=utf-8",
+    )
+    assert warned == ["the next version is 3 days late"]
+    told = site.get("/readyz", Accept="application/json")
+    assert (told.status, told.json["ready"], told.json["reasons"]) == (503, False, [why, *warned])
+    assert site.get("/readyz?format=text", Accept="application/json").text == reply.text
+
+
 def test_figures_are_in_the_prometheus_format(site: Any) -> None:
     site.get("/api/v1/status")
     text = site.get("/metrics").text

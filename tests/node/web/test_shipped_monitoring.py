@@ -1,0 +1,179 @@
+"""The dashboard and the alert rules in `contrib/monitoring/` ask for figures that /metrics has, in sound PromQL."""
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from node.app.owner_needs import TOPICS, needs_of
+from node.views.status import view_of
+from node.web.monitoring import Metrics
+from node.web.routes import ROUTES
+
+FOLDER = Path(__file__).parents[3] / "contrib" / "monitoring"
+RULES, DASHBOARD = FOLDER / "prometheus-rules.yml", FOLDER / "grafana-dashboard.json"
+OF_PROMETHEUS = {"up": set[str]()}
+TARGET_LABELS = {"instance", "job"}
+FUNCTIONS = {"rate", "predict_linear", "sum", "min", "max", "count", "time"}
+WORDS = {"by", "ignoring", "and"}
+TOKEN = re.compile(
+    r"""\s+ | (?P<string>"(?:[^"\\]|\\.)*") | (?P<span>\[[0-9]+[smhd]\]) | (?P<number>[0-9.]+)
+    | (?P<name>[a-zA-Z_]\w*) | (?P<sign>[=!]~|[=!<>]=|[-+*/<>=,(){}])""",
+    re.X,
+)
+Token = tuple[str, str]
+
+
+def expressions() -> list[str]:
+    """All queries, with the variables of the dashboard in their places."""
+    rules = re.findall(r"^ +expr: (.+)$", RULES.read_text(), re.M)
+    dashboard = json.loads(DASHBOARD.read_text())
+    targets = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
+    return [*rules, *(re.sub(r"\$\w+", ".+", expression) for expression in targets)]
+
+
+def tokens(expression: str) -> Iterator[Token]:
+    at = 0
+    while at < len(expression):
+        match = TOKEN.match(expression, at)
+        assert match, f"{expression!r} has what is no PromQL at {at}"
+        if match.lastgroup:
+            yield match.lastgroup, match[0]
+        at = match.end()
+
+
+def metrics_of(expression: str) -> dict[str, set[str]]:
+    """The metrics of a query, each with the labels that are asked of it; asserts that brackets match, that nothing but
+    known functions is called, and that selectors are lists of matchers."""
+    found, labels_of_all, depth = dict[str, set[str]](), set[str](), list[str]()
+    left = list(tokens(expression))
+    while left:
+        kind, text = left.pop(0)
+        following = left[0][1] if left else ""
+        if text in "([{":
+            depth.append(text)
+        elif text in ")}":
+            assert depth and depth.pop() + text in ("()", "{}"), f"{expression!r}: {text} closes nothing"
+        elif kind == "name" and text in WORDS:
+            if text != "and":
+                assert following == "(", f"{expression!r}: no list after {text}"
+                labels_of_all |= _grouped(left)
+        elif (kind == "name" and following == "(") or text in FUNCTIONS:
+            assert text in FUNCTIONS, f"{expression!r} calls {text}"
+        elif kind == "name":
+            found.setdefault(text, set()).update(_selected(left) if following == "{" else ())
+    assert not depth, f"{expression!r}: {depth} is not closed"
+    return {metric: labels | labels_of_all for metric, labels in found.items()}
+
+
+def _grouped(left: list[Token]) -> set[str]:
+    inside = [left.pop(0) for _ in range(1 + [text for _, text in left].index(")"))][1:-1]
+    return {text for kind, text in inside if kind == "name"}
+
+
+def _selected(left: list[Token]) -> set[str]:
+    inside = [left.pop(0) for _ in range(1 + [text for _, text in left].index("}"))][1:-1]
+    matchers = [inside[at : at + 3] for at in range(0, len(inside), 4)]
+    for label, sign, value in matchers:
+        assert label[0] == "name" and sign[1] in ("=", "!=", "=~", "!~") and value[0] == "string"
+        re.compile(value[1])
+    assert all(text == "," for _, text in inside[3::4])
+    return {label[1] for label, _, _ in matchers}
+
+
+@pytest.fixture(scope="module")
+def printed() -> dict[str, dict[str, set[str]]]:
+    """What /metrics prints of a node that has something of everything: metrics, their labels, and those's values."""
+    metrics = Metrics()
+    for route in ROUTES:
+        metrics.count(route.name, 200)
+    status: dict[str, Any] = {"copies": {"slots": {"1": 2, "3": 4}, "loss_a_year": 1e-6}}
+    status["needs"] = [need.json() for need in needs_of(status, "", 0.0)]
+    found = dict[str, dict[str, set[str]]]()
+    for family in text_string_to_metric_families(metrics.text(view_of(status)).decode()):
+        for sample in family.samples:
+            labels = found.setdefault(sample.name, {})
+            for label, value in sample.labels.items():
+                labels.setdefault(label, set()).add(value)
+    return found
+
+
+def test_there_is_a_need_of_the_owner_for_each_topic(printed: dict[str, dict[str, set[str]]]) -> None:
+    assert printed["dse_needs_owner"] == {"topic": set(TOPICS)}
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_a_query_asks_for_metrics_and_labels_that_are_printed(
+    printed: dict[str, dict[str, set[str]]], expression: str
+) -> None:
+    asked = metrics_of(expression)
+    assert asked, "it asks for something"
+    for metric, labels in asked.items():
+        known = OF_PROMETHEUS.get(metric, set(printed.get(metric, ())))
+        assert metric in printed or metric in OF_PROMETHEUS, f"{metric} is not printed"
+        assert labels <= known | TARGET_LABELS, f"{metric} has no {labels - known - TARGET_LABELS}"
+    for label, value in re.findall(r'(state|family|topic|route)="(\w+)"', expression):
+        assert any(value in labels.get(label, ()) for labels in printed.values()), f"no {label} is {value}"
+
+
+def test_a_legend_and_a_text_name_labels_that_the_query_leaves(printed: dict[str, dict[str, set[str]]]) -> None:
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        for target in panel.get("targets", ()):
+            expression = target["expr"]
+            grouped = re.search(r"by \(([^)]*)\)", expression)
+            metric = next(iter(metrics_of(re.sub(r"\$\w+", ".+", expression))))
+            left = set(grouped[1].split(", ")) if grouped else {*printed[metric], *TARGET_LABELS}
+            assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= left, expression
+
+
+def test_rules_say_what_is_wrong_and_what_helps() -> None:
+    rules = RULES.read_text().split("      - alert: ")[1:]
+    assert len({rule.split()[0] for rule in rules}) == len(rules) >= 8
+    for rule in rules:
+        for part in ("expr: ", "for: ", "severity: ", "summary: ", "description: "):
+            assert rule.count(part) == 1, f"{rule.split()[0]} has no {part}"
+
+
+def test_the_dashboard_is_one_that_grafana_imports() -> None:
+    dashboard = json.loads(DASHBOARD.read_text())
+    assert {"title", "uid", "schemaVersion", "templating", "panels"} <= set(dashboard)
+    panels = dashboard["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    cells = [
+        (x, y)
+        for panel in panels
+        for x in range(panel["gridPos"]["x"], panel["gridPos"]["x"] + panel["gridPos"]["w"])
+        for y in range(panel["gridPos"]["y"], panel["gridPos"]["y"] + panel["gridPos"]["h"])
+    ]
+    assert len(set(cells)) == len(cells) and max(x for x, _ in cells) < 24, "panels lie beside each other"
+    names = {variable["name"] for variable in dashboard["templating"]["list"]}
+    assert set(re.findall(r"\$(?:\{(\w+)\}|(\w+))", json.dumps(panels))) <= {
+        pair for name in names for pair in ((name, ""), ("", name))
+    }
+
+
+@pytest.mark.parametrize(
+    "wrong", ['up{job="a"', "sum(up", "up)", "frobnicate(up)", "up{job=a}", "up{job}", 'up{job="a" x="b"}', "up ; up"]
+)
+def test_what_is_no_promql_is_found(wrong: str) -> None:
+    with pytest.raises((AssertionError, ValueError)):
+        metrics_of(wrong)
+
+
+def test_another_parser_reads_the_queries() -> None:
+    parser = pytest.importorskip("promql_parser", reason="promql-parser is not installed")
+    for expression in expressions():
+        parser.parse(expression)
+
+
+def test_promtool_takes_the_rules() -> None:
+    if not (promtool := shutil.which("promtool")):
+        pytest.skip("promtool is not installed")
+    done = subprocess.run([promtool, "check", "rules", str(RULES)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
