@@ -12,39 +12,41 @@ the other side has in its part with n * 2**-40; the next session's salt finds it
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from enum import IntEnum
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
 from math import isqrt
-from typing import Annotated, NamedTuple
-
-import msgspec
-from msgspec import Meta
 
 from store.errors import BadReplica
 from store.record.range_reconciliation import (
     MAX_ENTRIES,
     MAX_FOUND,
-    PLACE_BYTES,
     ItemsBetween,
     Range,
-    RangeEntry,
     RangeItem,
     RangeMode,
     RangeSession,
     bound_between,
-    check_entries,
     checked_ranges,
     fingerprint_of,
 )
+from store.record.short_ranges import (
+    FINGERPRINT_BYTES,
+    MARK_BYTES,
+    MAX_MARKS,
+    MAX_PARTS,
+    Part,
+    ShortMode,
+    ShortRanges,
+    chunks,
+    decode_parts,
+    encode_parts,
+    merged,
+)
 
 SALT_BYTES = 16
-FINGERPRINT_BYTES, MARK_BYTES = 8, 5
-MAX_PARTS = 32_768  # in one message, about 500 KB
 MAX_ASKED = 16_384  # of them in a question, so that its answer has room for as many again
 MAX_SKIPS = 4096  # in a question: what lies between two is read at once
-MAX_MARKS = 65_536  # in one message
 MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest is left to the next session
 # With 16, 24, 32 and 48, 100,000 records of which 100 differ take 41, 41, 42 and 45 kB and three exchanges; with 32 the
 # parts of a million of which a thousand differ are fewer than MAX_ASKED, so that these take three exchanges, too.
@@ -54,44 +56,9 @@ LISTED = 8  # with at most so many it is listed, in as many bytes as NAMED marks
 _NOTHING = fingerprint_of(())
 
 
-class ShortMode(IntEnum):
-    """What is said of a part; the number is on the wire."""
-
-    SKIP = 0  # nothing more to say here
-    FINGERPRINT = 1  # what I have here has this fingerprint
-    MARKS = 2  # what I have here has these marks; only the asker says so
-    LIST = 3  # what I have here is this; this and the next only the answerer says
-    BESIDES = 4  # what I have besides what you named is this, and these of your marks I lack
-
-
-class ShortRanges(msgspec.Struct, frozen=True, array_like=True):
-    """What one side says of consecutive parts of the places, the first from the beginning on.
-
-    `fingerprints`: of each part of that mode. `marks`: those of each part of mode MARKS or BESIDES. `entries`: of all
-    parts of mode LIST or BESIDES, in order of place.
-    """
-
-    ends: Annotated[tuple[Annotated[bytes, Meta(max_length=PLACE_BYTES + 1)], ...], Meta(max_length=MAX_PARTS)]
-    modes: Annotated[bytes, Meta(max_length=MAX_PARTS)]
-    fingerprints: Annotated[bytes, Meta(max_length=MAX_PARTS * FINGERPRINT_BYTES)] = b""
-    marks: Annotated[
-        tuple[Annotated[bytes, Meta(max_length=MAX_MARKS * MARK_BYTES)], ...], Meta(max_length=MAX_PARTS)
-    ] = ()
-    entries: Annotated[tuple[RangeEntry, ...], Meta(max_length=MAX_ENTRIES)] = ()
-
-
-class _Part(NamedTuple):
-    """What is said of one part. `said`: its fingerprint or its marks."""
-
-    end: bytes
-    mode: ShortMode
-    said: bytes = b""
-    entries: tuple[RangeEntry, ...] = ()
-
-
 def short_answer(between: ItemsBetween, asked: ShortRanges, salt: bytes) -> ShortRanges:
     """Return what the answering side says to a question. Raises BadReplica where it is malformed."""
-    parts = list(_parts_of(asked))
+    parts = list(decode_parts(asked))
     if sum([part.mode == ShortMode.SKIP for _, part in parts]) > MAX_SKIPS:
         raise BadReplica("reconciliation", f"more than {MAX_SKIPS} gaps in a question")
     reply = _Answer(len(parts))
@@ -102,7 +69,7 @@ def short_answer(between: ItemsBetween, asked: ShortRanges, salt: bytes) -> Shor
         mine = _Held(between(run[0][0], run[-1][1].end), salt)
         for first, part in run:
             reply.part(mine, *mine.cut(first, part.end), part)
-    return _short(reply.parts)
+    return encode_parts(reply.parts)
 
 
 def short_opening(between: ItemsBetween, ranges: Sequence[Range], salt: bytes) -> ShortRanges:
@@ -118,7 +85,7 @@ def short_opening(between: ItemsBetween, ranges: Sequence[Range], salt: bytes) -
             reply.skip(r.end)
         else:
             reply.tell(mine, 0, count, r.end, is_missing=r.fingerprint == _NOTHING)
-    return _short(reply.parts)
+    return encode_parts(reply.parts)
 
 
 class ShortSession(RangeSession):
@@ -132,17 +99,17 @@ class ShortSession(RangeSession):
         super().__init__(items, spans, pull)
         self.salt, self._mine = salt, _Held(self._items, salt, self._places)
         self._asked = spans[-1][1] if spans else b""  # up to here the peer may answer
-        self._later: list[_Part] = []  # what no message had room for yet, from there on
+        self._later: list[Part] = []  # what no message had room for yet, from there on
 
     def receive_short(self, answer: ShortRanges) -> ShortRanges | None:
         """Take in an answer and return what to ask next, None when done. Raises BadReplica where it is malformed."""
-        told: list[_Part] = []
-        for first, part in _parts_of(answer):
+        told: list[Part] = []
+        for first, part in decode_parts(answer):
             if part.end > self._asked:
                 raise BadReplica("reconciliation", "an answer to more than was asked")
             told += self._follow(first, part)
         if self._later and (not told or told[-1].end < self._asked):
-            told.append(_Part(self._asked, ShortMode.SKIP))
+            told.append(Part(self._asked, ShortMode.SKIP))
         self._later = told + self._later
         self.is_full = max(len(self.wanted), len(self.owed)) > MAX_FOUND or len(self._later) > MAX_LATER
         return None if self.is_full else self._next()
@@ -150,27 +117,27 @@ class ShortSession(RangeSession):
     def _fingerprint(self, first: bytes, end: bytes) -> bytes:
         return self._mine.whole(*self._mine.cut(first, end))
 
-    def _follow(self, first: bytes, part: _Part) -> list[_Part]:
+    def _follow(self, first: bytes, part: Part) -> list[Part]:
         """Return what to say next of a part, having learned what its answer says."""
         low, high = self._mine.cut(first, part.end)
         match part.mode:
             case ShortMode.FINGERPRINT if self._mine.fingerprint(low, high) != part.said:
                 if high - low > NAMED:
                     return self._mine.split(low, high, part.end)
-                return [_Part(part.end, ShortMode.MARKS, b"".join(self._mine.marks(low, high)))]
+                return [Part(part.end, ShortMode.MARKS, b"".join(self._mine.marks(low, high)))]
             case ShortMode.MARKS:
                 raise BadReplica("reconciliation", "an answer that names records by marks")
             case ShortMode.LIST:
                 self._learn(self._items[low:high], part.entries)
             case ShortMode.BESIDES:
-                lacked = set(_chunks(part.said, MARK_BYTES))
+                lacked = set(chunks(part.said, MARK_BYTES))
                 at = zip(self._items[low:high], self._mine.marks(low, high), strict=True)
                 self._learn([i for i, mark in at if mark in lacked], part.entries)
-        return [_Part(part.end, ShortMode.SKIP)]
+        return [Part(part.end, ShortMode.SKIP)]
 
     def _next(self) -> ShortRanges | None:
         """Take off what waits as much as one question holds."""
-        waiting = _merged(self._later)
+        waiting = merged(self._later)
         room, skips, marks = 0, MAX_SKIPS, MAX_MARKS * MARK_BYTES
         for part in waiting[:MAX_ASKED]:
             skips -= part.mode == ShortMode.SKIP
@@ -182,7 +149,7 @@ class ShortSession(RangeSession):
         if not asked:
             return None
         self._asked = asked[-1].end
-        return _short(asked)
+        return encode_parts(asked)
 
 
 class _Held:
@@ -214,14 +181,14 @@ class _Held:
     def marks(self, low: int, high: int) -> list[bytes]:
         return [sha256(self._salt + i.mark).digest()[:MARK_BYTES] for i in self.items[low:high]]
 
-    def split(self, low: int, high: int, end: bytes) -> list[_Part]:
+    def split(self, low: int, high: int, end: bytes) -> list[Part]:
         """Say the fingerprints of the parts of a range."""
         count = parts_of(high - low)
         inner = [self._bound(low + (high - low) * n // count) for n in range(1, count)]
         parts = []
         for one, two in pairwise([low, *inner, high]):
             upto = end if two == high else bound_between(self._place(two - 1), self._place(two))
-            parts.append(_Part(upto, ShortMode.FINGERPRINT, self.fingerprint(one, two)))
+            parts.append(Part(upto, ShortMode.FINGERPRINT, self.fingerprint(one, two)))
         return parts
 
     def _bound(self, at: int) -> int:
@@ -236,15 +203,15 @@ class _Answer:
     """An answer under construction, whose bounds are kept. `pending`: parts that may still need one each."""
 
     def __init__(self, pending: int) -> None:
-        self.parts: list[_Part] = []
+        self.parts: list[Part] = []
         self._pending = pending
         self._entries = 0
 
     def skip(self, end: bytes) -> None:
         self._pending -= 1
-        self.parts.append(_Part(end, ShortMode.SKIP))
+        self.parts.append(Part(end, ShortMode.SKIP))
 
-    def part(self, mine: _Held, low: int, high: int, theirs: _Part) -> None:
+    def part(self, mine: _Held, low: int, high: int, theirs: Part) -> None:
         """Answer a part of a question."""
         if theirs.mode == ShortMode.MARKS:
             self._besides(mine, low, high, theirs)
@@ -259,25 +226,25 @@ class _Answer:
         """Answer what differs: list, split or, for the other side to name or split, say it all. `is_missing`: the other
         side has nothing there."""
         if high - low <= LISTED or is_missing:
-            self._give(mine, range(low, high), (low, high), _Part(end, ShortMode.LIST))
+            self._give(mine, range(low, high), (low, high), Part(end, ShortMode.LIST))
         elif high - low <= NAMED or parts_of(high - low) > self._room():
             self._state(mine, low, high, end)
         else:
             self._pending -= 1
             self.parts += mine.split(low, high, end)
 
-    def _besides(self, mine: _Held, low: int, high: int, theirs: _Part) -> None:
+    def _besides(self, mine: _Held, low: int, high: int, theirs: Part) -> None:
         """Answer marks: say what there is here besides, and which of them are not here."""
-        here, there = mine.marks(low, high), _chunks(theirs.said, MARK_BYTES)
+        here, there = mine.marks(low, high), chunks(theirs.said, MARK_BYTES)
         known, held = set(there), set(here)
         lacked = [mark for mark in there if mark not in held]
         more = [n for n, mark in enumerate(here, low) if mark not in known]
         if lacked or more:
-            self._give(mine, more, (low, high), _Part(theirs.end, ShortMode.BESIDES, b"".join(lacked)))
+            self._give(mine, more, (low, high), Part(theirs.end, ShortMode.BESIDES, b"".join(lacked)))
         else:
             self.skip(theirs.end)
 
-    def _give(self, mine: _Held, chosen: Sequence[int], among: tuple[int, int], part: _Part) -> None:
+    def _give(self, mine: _Held, chosen: Sequence[int], among: tuple[int, int], part: Part) -> None:
         """Say those items; beyond the bound, the rest by its fingerprint."""
         room = MAX_ENTRIES - self._entries
         listed, rest = chosen[:room], chosen[room:]
@@ -294,7 +261,7 @@ class _Answer:
 
     def _state(self, mine: _Held, low: int, high: int, end: bytes) -> None:
         self._pending -= 1
-        self.parts.append(_Part(end, ShortMode.FINGERPRINT, mine.fingerprint(low, high)))
+        self.parts.append(Part(end, ShortMode.FINGERPRINT, mine.fingerprint(low, high)))
 
     def _room(self) -> int:
         """How many parts the one that is answered may become."""
@@ -307,59 +274,9 @@ def parts_of(count: int) -> int:
     return max(2, min(-(-count // PART), 2 * isqrt(count), MAX_PARTS // 4))
 
 
-def _merged(parts: Iterable[_Part]) -> list[_Part]:
-    """Take consecutive skips together, and leave out those at the end."""
-    merged = list[_Part]()
-    for part in parts:
-        if merged and merged[-1].mode == part.mode == ShortMode.SKIP:
-            merged.pop()
-        merged.append(part)
-    if merged and merged[-1].mode == ShortMode.SKIP:
-        merged.pop()
-    return merged
-
-
-def _short(parts: Iterable[_Part]) -> ShortRanges:
-    merged = _merged(parts)
-    return ShortRanges(
-        tuple([part.end for part in merged]),
-        bytes([part.mode for part in merged]),
-        b"".join([part.said for part in merged if part.mode == ShortMode.FINGERPRINT]),
-        tuple([part.said for part in merged if part.mode in (ShortMode.MARKS, ShortMode.BESIDES)]),
-        tuple([entry for part in merged for entry in part.entries]),
-    )
-
-
-def _parts_of(short: ShortRanges) -> Iterator[tuple[bytes, _Part]]:
-    """Each part with its beginning; raises BadReplica where order, counts or modes are broken."""
-    if sum([len(each) for each in short.marks]) > MAX_MARKS * MARK_BYTES:
-        raise BadReplica("reconciliation", f"more than {MAX_MARKS} marks in a message")
-    try:
-        modes = [ShortMode(mode) for mode in short.modes]
-        prints = iter(_chunks(short.fingerprints, FINGERPRINT_BYTES))
-        marks, first, begin = iter(short.marks), b"", 0
-        for end, mode in zip(short.ends, modes, strict=True):
-            if end <= first:
-                raise BadReplica("reconciliation", "parts are out of order")
-            said, upto = b"", begin
-            if mode == ShortMode.FINGERPRINT:
-                said = next(prints)
-            elif mode in (ShortMode.MARKS, ShortMode.BESIDES):
-                said = next(marks)
-            if mode in (ShortMode.LIST, ShortMode.BESIDES):
-                upto = bisect_left(short.entries, end, begin, key=lambda e: e.place)
-            check_entries(short.entries[begin:upto], first, end)
-            yield first, _Part(end, mode, said, short.entries[begin:upto])
-            first, begin = end, upto
-        if begin < len(short.entries) or next(prints, None) is not None or next(marks, None) is not None:
-            raise BadReplica("reconciliation", "more is said than there are parts")
-    except (ValueError, StopIteration) as error:
-        raise BadReplica("reconciliation", "what is said does not fit its parts") from error
-
-
-def _runs(parts: Sequence[tuple[bytes, _Part]]) -> Iterator[list[tuple[bytes, _Part]]]:
+def _runs(parts: Sequence[tuple[bytes, Part]]) -> Iterator[list[tuple[bytes, Part]]]:
     """Take together what is read at once: parts between which nothing is skipped, and each skip for itself."""
-    run: list[tuple[bytes, _Part]] = []
+    run: list[tuple[bytes, Part]] = []
     for each in parts:
         if run and ShortMode.SKIP in (each[1].mode, run[-1][1].mode):
             yield run
@@ -367,9 +284,3 @@ def _runs(parts: Sequence[tuple[bytes, _Part]]) -> Iterator[list[tuple[bytes, _P
         run.append(each)
     if run:
         yield run
-
-
-def _chunks(data: bytes, size: int) -> list[bytes]:
-    if len(data) % size:
-        raise BadReplica("reconciliation", f"{len(data)} bytes do not divide into pieces of {size}")
-    return [data[n : n + size] for n in range(0, len(data), size)]

@@ -14,7 +14,8 @@ from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RE
 from store.record.package_part import MAX_PARTS, MOST_PART_BYTES
 from store.record.range_reconciliation import FORM, MAX_RANGES, Range
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
-from store.record.short_reconciliation import SALT_BYTES, ShortRanges
+from store.record.short_ranges import ShortRanges
+from store.record.short_reconciliation import SALT_BYTES
 
 MAX_WANTED = 256  # records asked for in one message
 MAX_WRITINGS, MAX_ENDORSED = 64, 256  # versions whose grants are asked for in one message; grants in an answer

@@ -16,17 +16,8 @@ from store.errors import BadReplica
 from store.record import short_reconciliation as module
 from store.record.range_reconciliation import END, ItemsBetween, Range, RangeItem, RangeMode, among, item
 from store.record.record import ShortVersion
-from store.record.short_reconciliation import (
-    FINGERPRINT_BYTES,
-    MAX_MARKS,
-    MAX_SKIPS,
-    SALT_BYTES,
-    ShortMode,
-    ShortRanges,
-    ShortSession,
-    short_answer,
-    short_opening,
-)
+from store.record.short_ranges import FINGERPRINT_BYTES, MAX_MARKS, ShortMode, ShortRanges
+from store.record.short_reconciliation import MAX_SKIPS, SALT_BYTES, ShortSession, short_answer, short_opening
 from tests.store.record.test_range_reconciliation import WHOLE, made, sets, versions
 
 SALT = b"s" * SALT_BYTES

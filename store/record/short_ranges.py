@@ -1,0 +1,113 @@
+"""What one message of the short form of range reconciliation says: parts that follow each other, packed by column.
+
+Pure: values only. Lists of one kind lie together, as a mode, a fingerprint or a mark a part, because a message has
+thousands of parts. `short_reconciliation.py` says what is asked and answered.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from enum import IntEnum
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from store.errors import BadReplica
+from store.record.range_reconciliation import MAX_ENTRIES, PLACE_BYTES, RangeEntry, check_entries
+
+FINGERPRINT_BYTES, MARK_BYTES = 8, 5
+MAX_PARTS = 32_768  # in one message, about 500 KB
+MAX_MARKS = 65_536  # in one message
+
+
+class ShortMode(IntEnum):
+    """What is said of a part; the number is on the wire."""
+
+    SKIP = 0  # nothing more to say here
+    FINGERPRINT = 1  # what I have here has this fingerprint
+    MARKS = 2  # what I have here has these marks; only the asker says so
+    LIST = 3  # what I have here is this; this and the next only the answerer says
+    BESIDES = 4  # what I have besides what you named is this, and these of your marks I lack
+
+
+class ShortRanges(msgspec.Struct, frozen=True, array_like=True):
+    """What one side says of consecutive parts of the places, the first from the beginning on.
+
+    `fingerprints`: of each part of that mode. `marks`: those of each part of mode MARKS or BESIDES. `entries`: of all
+    parts of mode LIST or BESIDES, in order of place.
+    """
+
+    ends: Annotated[tuple[Annotated[bytes, Meta(max_length=PLACE_BYTES + 1)], ...], Meta(max_length=MAX_PARTS)]
+    modes: Annotated[bytes, Meta(max_length=MAX_PARTS)]
+    fingerprints: Annotated[bytes, Meta(max_length=MAX_PARTS * FINGERPRINT_BYTES)] = b""
+    marks: Annotated[
+        tuple[Annotated[bytes, Meta(max_length=MAX_MARKS * MARK_BYTES)], ...], Meta(max_length=MAX_PARTS)
+    ] = ()
+    entries: Annotated[tuple[RangeEntry, ...], Meta(max_length=MAX_ENTRIES)] = ()
+
+
+class Part(NamedTuple):
+    """What is said of one part. `said`: its fingerprint or its marks."""
+
+    end: bytes
+    mode: ShortMode
+    said: bytes = b""
+    entries: tuple[RangeEntry, ...] = ()
+
+
+def merged(parts: Iterable[Part]) -> list[Part]:
+    """Take consecutive skips together, and leave out those at the end."""
+    found = list[Part]()
+    for part in parts:
+        if found and found[-1].mode == part.mode == ShortMode.SKIP:
+            found.pop()
+        found.append(part)
+    if found and found[-1].mode == ShortMode.SKIP:
+        found.pop()
+    return found
+
+
+def encode_parts(parts: Iterable[Part]) -> ShortRanges:
+    """Return the message that says these parts; of skips, the least that says as much."""
+    said = merged(parts)
+    return ShortRanges(
+        tuple([part.end for part in said]),
+        bytes([part.mode for part in said]),
+        b"".join([part.said for part in said if part.mode == ShortMode.FINGERPRINT]),
+        tuple([part.said for part in said if part.mode in (ShortMode.MARKS, ShortMode.BESIDES)]),
+        tuple([entry for part in said for entry in part.entries]),
+    )
+
+
+def decode_parts(short: ShortRanges) -> Iterator[tuple[bytes, Part]]:
+    """Yield each part with its beginning; raises BadReplica where order, counts or modes are broken."""
+    if sum([len(each) for each in short.marks]) > MAX_MARKS * MARK_BYTES:
+        raise BadReplica("reconciliation", f"more than {MAX_MARKS} marks in a message")
+    try:
+        modes = [ShortMode(mode) for mode in short.modes]
+        prints = iter(chunks(short.fingerprints, FINGERPRINT_BYTES))
+        marks, first, begin = iter(short.marks), b"", 0
+        for end, mode in zip(short.ends, modes, strict=True):
+            if end <= first:
+                raise BadReplica("reconciliation", "parts are out of order")
+            said, upto = b"", begin
+            if mode == ShortMode.FINGERPRINT:
+                said = next(prints)
+            elif mode in (ShortMode.MARKS, ShortMode.BESIDES):
+                said = next(marks)
+            if mode in (ShortMode.LIST, ShortMode.BESIDES):
+                upto = bisect_left(short.entries, end, begin, key=lambda e: e.place)
+            check_entries(short.entries[begin:upto], first, end)
+            yield first, Part(end, mode, said, short.entries[begin:upto])
+            first, begin = end, upto
+        if begin < len(short.entries) or next(prints, None) is not None or next(marks, None) is not None:
+            raise BadReplica("reconciliation", "more is said than there are parts")
+    except (ValueError, StopIteration) as error:
+        raise BadReplica("reconciliation", "what is said does not fit its parts") from error
+
+
+def chunks(data: bytes, size: int) -> list[bytes]:
+    """Divide bytes into pieces of one size. Raises BadReplica where they do not divide."""
+    if len(data) % size:
+        raise BadReplica("reconciliation", f"{len(data)} bytes do not divide into pieces of {size}")
+    return [data[n : n + size] for n in range(0, len(data), size)]
