@@ -46,7 +46,7 @@ class ShortRanges(msgspec.Struct, frozen=True, array_like=True):
     entries: Annotated[tuple[RangeEntry, ...], Meta(max_length=MAX_ENTRIES)] = ()
 
 
-class RangePart(NamedTuple):
+class SaidPart(NamedTuple):
     """What is said of one part. `said`: its fingerprint or its marks."""
 
     end: bytes
@@ -55,9 +55,9 @@ class RangePart(NamedTuple):
     entries: tuple[RangeEntry, ...] = ()
 
 
-def merged(parts: Iterable[RangePart]) -> list[RangePart]:
+def merged(parts: Iterable[SaidPart]) -> list[SaidPart]:
     """Take consecutive skips together, and leave out those at the end."""
-    found = list[RangePart]()
+    found = list[SaidPart]()
     for part in parts:
         if found and found[-1].mode == part.mode == ShortMode.SKIP:
             found.pop()
@@ -67,7 +67,7 @@ def merged(parts: Iterable[RangePart]) -> list[RangePart]:
     return found
 
 
-def encode_parts(parts: Iterable[RangePart]) -> ShortRanges:
+def encode_parts(parts: Iterable[SaidPart]) -> ShortRanges:
     """Return the message that says these parts; of skips, the least that says as much."""
     said = merged(parts)
     return ShortRanges(
@@ -79,7 +79,7 @@ def encode_parts(parts: Iterable[RangePart]) -> ShortRanges:
     )
 
 
-def decode_parts(short: ShortRanges) -> Iterator[tuple[bytes, RangePart]]:
+def decode_parts(short: ShortRanges) -> Iterator[tuple[bytes, SaidPart]]:
     """Yield each part with its beginning; raises BadReplica where order, counts or modes are broken."""
     if sum([len(each) for each in short.marks]) > MAX_MARKS * MARK_BYTES:
         raise BadReplica("reconciliation", f"more than {MAX_MARKS} marks in a message")
@@ -98,7 +98,7 @@ def decode_parts(short: ShortRanges) -> Iterator[tuple[bytes, RangePart]]:
             if mode in (ShortMode.LIST, ShortMode.BESIDES):
                 upto = bisect_left(short.entries, end, begin, key=lambda e: e.place)
             check_entries(short.entries[begin:upto], first, end)
-            yield first, RangePart(end, mode, said, short.entries[begin:upto])
+            yield first, SaidPart(end, mode, said, short.entries[begin:upto])
             first, begin = end, upto
         if begin < len(short.entries) or next(prints, None) is not None or next(marks, None) is not None:
             raise BadReplica("reconciliation", "more is said than there are parts")

@@ -35,7 +35,7 @@ from store.record.short_ranges import (
     MARK_BYTES,
     MAX_MARKS,
     MAX_PARTS,
-    RangePart,
+    SaidPart,
     ShortMode,
     ShortRanges,
     chunks,
@@ -99,17 +99,17 @@ class ShortSession(RangeSession):
         super().__init__(items, spans, pull)
         self.salt, self._mine = salt, _Held(self._items, salt, self._places)
         self._asked = spans[-1][1] if spans else b""  # up to here the peer may answer
-        self._later: list[RangePart] = []  # what no message had room for yet, from there on
+        self._later: list[SaidPart] = []  # what no message had room for yet, from there on
 
     def receive_short(self, answer: ShortRanges) -> ShortRanges | None:
         """Take in an answer and return what to ask next, None when done. Raises BadReplica where it is malformed."""
-        told: list[RangePart] = []
+        told: list[SaidPart] = []
         for first, part in decode_parts(answer):
             if part.end > self._asked:
                 raise BadReplica("reconciliation", "an answer to more than was asked")
             told += self._follow(first, part)
         if self._later and (not told or told[-1].end < self._asked):
-            told.append(RangePart(self._asked, ShortMode.SKIP))
+            told.append(SaidPart(self._asked, ShortMode.SKIP))
         self._later = told + self._later
         self.is_full = max(len(self.wanted), len(self.owed)) > MAX_FOUND or len(self._later) > MAX_LATER
         return None if self.is_full else self._next()
@@ -117,14 +117,14 @@ class ShortSession(RangeSession):
     def _fingerprint(self, first: bytes, end: bytes) -> bytes:
         return self._mine.whole(*self._mine.cut(first, end))
 
-    def _follow(self, first: bytes, part: RangePart) -> list[RangePart]:
+    def _follow(self, first: bytes, part: SaidPart) -> list[SaidPart]:
         """Return what to say next of a part, having learned what its answer says."""
         low, high = self._mine.cut(first, part.end)
         match part.mode:
             case ShortMode.FINGERPRINT if self._mine.fingerprint(low, high) != part.said:
                 if high - low > NAMED:
                     return self._mine.split(low, high, part.end)
-                return [RangePart(part.end, ShortMode.MARKS, b"".join(self._mine.marks(low, high)))]
+                return [SaidPart(part.end, ShortMode.MARKS, b"".join(self._mine.marks(low, high)))]
             case ShortMode.MARKS:
                 raise BadReplica("reconciliation", "an answer that names records by marks")
             case ShortMode.LIST:
@@ -133,7 +133,7 @@ class ShortSession(RangeSession):
                 lacked = set(chunks(part.said, MARK_BYTES))
                 at = zip(self._items[low:high], self._mine.marks(low, high), strict=True)
                 self._learn([i for i, mark in at if mark in lacked], part.entries)
-        return [RangePart(part.end, ShortMode.SKIP)]
+        return [SaidPart(part.end, ShortMode.SKIP)]
 
     def _next(self) -> ShortRanges | None:
         """Take off what waits as much as one question holds."""
@@ -181,14 +181,14 @@ class _Held:
     def marks(self, low: int, high: int) -> list[bytes]:
         return [sha256(self._salt + i.mark).digest()[:MARK_BYTES] for i in self.items[low:high]]
 
-    def split(self, low: int, high: int, end: bytes) -> list[RangePart]:
+    def split(self, low: int, high: int, end: bytes) -> list[SaidPart]:
         """Say the fingerprints of the parts of a range."""
         count = parts_of(high - low)
         inner = [self._bound(low + (high - low) * n // count) for n in range(1, count)]
         parts = []
         for one, two in pairwise([low, *inner, high]):
             upto = end if two == high else bound_between(self._place(two - 1), self._place(two))
-            parts.append(RangePart(upto, ShortMode.FINGERPRINT, self.fingerprint(one, two)))
+            parts.append(SaidPart(upto, ShortMode.FINGERPRINT, self.fingerprint(one, two)))
         return parts
 
     def _bound(self, at: int) -> int:
@@ -203,15 +203,15 @@ class _Answer:
     """An answer under construction, whose bounds are kept. `pending`: parts that may still need one each."""
 
     def __init__(self, pending: int) -> None:
-        self.parts: list[RangePart] = []
+        self.parts: list[SaidPart] = []
         self._pending = pending
         self._entries = 0
 
     def skip(self, end: bytes) -> None:
         self._pending -= 1
-        self.parts.append(RangePart(end, ShortMode.SKIP))
+        self.parts.append(SaidPart(end, ShortMode.SKIP))
 
-    def part(self, mine: _Held, low: int, high: int, theirs: RangePart) -> None:
+    def part(self, mine: _Held, low: int, high: int, theirs: SaidPart) -> None:
         """Answer a part of a question."""
         if theirs.mode == ShortMode.MARKS:
             self._besides(mine, low, high, theirs)
@@ -226,25 +226,25 @@ class _Answer:
         """Answer what differs: list, split or, for the other side to name or split, say it all. `is_missing`: the other
         side has nothing there."""
         if high - low <= LISTED or is_missing:
-            self._give(mine, range(low, high), (low, high), RangePart(end, ShortMode.LIST))
+            self._give(mine, range(low, high), (low, high), SaidPart(end, ShortMode.LIST))
         elif high - low <= NAMED or parts_of(high - low) > self._room():
             self._state(mine, low, high, end)
         else:
             self._pending -= 1
             self.parts += mine.split(low, high, end)
 
-    def _besides(self, mine: _Held, low: int, high: int, theirs: RangePart) -> None:
+    def _besides(self, mine: _Held, low: int, high: int, theirs: SaidPart) -> None:
         """Answer marks: say what there is here besides, and which of them are not here."""
         here, there = mine.marks(low, high), chunks(theirs.said, MARK_BYTES)
         known, held = set(there), set(here)
         lacked = [mark for mark in there if mark not in held]
         more = [n for n, mark in enumerate(here, low) if mark not in known]
         if lacked or more:
-            self._give(mine, more, (low, high), RangePart(theirs.end, ShortMode.BESIDES, b"".join(lacked)))
+            self._give(mine, more, (low, high), SaidPart(theirs.end, ShortMode.BESIDES, b"".join(lacked)))
         else:
             self.skip(theirs.end)
 
-    def _give(self, mine: _Held, chosen: Sequence[int], among: tuple[int, int], part: RangePart) -> None:
+    def _give(self, mine: _Held, chosen: Sequence[int], among: tuple[int, int], part: SaidPart) -> None:
         """Say those items; beyond the bound, the rest by its fingerprint."""
         room = MAX_ENTRIES - self._entries
         listed, rest = chosen[:room], chosen[room:]
@@ -261,7 +261,7 @@ class _Answer:
 
     def _state(self, mine: _Held, low: int, high: int, end: bytes) -> None:
         self._pending -= 1
-        self.parts.append(RangePart(end, ShortMode.FINGERPRINT, mine.fingerprint(low, high)))
+        self.parts.append(SaidPart(end, ShortMode.FINGERPRINT, mine.fingerprint(low, high)))
 
     def _room(self) -> int:
         """How many parts the one that is answered may become."""
@@ -274,9 +274,9 @@ def parts_of(count: int) -> int:
     return max(2, min(-(-count // PART), 2 * isqrt(count), MAX_PARTS // 4))
 
 
-def _runs(parts: Sequence[tuple[bytes, RangePart]]) -> Iterator[list[tuple[bytes, RangePart]]]:
+def _runs(parts: Sequence[tuple[bytes, SaidPart]]) -> Iterator[list[tuple[bytes, SaidPart]]]:
     """Take together what is read at once: parts between which nothing is skipped, and each skip for itself."""
-    run: list[tuple[bytes, RangePart]] = []
+    run: list[tuple[bytes, SaidPart]] = []
     for each in parts:
         if run and ShortMode.SKIP in (each[1].mode, run[-1][1].mode):
             yield run
