@@ -63,7 +63,8 @@ OPEN_FILES = 65_536  # peers, sites and segments together; many systems give a p
 def run_node(config: Config, faults: LocalFaults) -> int:
     """Run until SIGINT or SIGTERM; return 0 after a clean stop. Raises LocalError and InputError with a remedy each."""
     raise_open_files()
-    faulthandler.enable()  # a watchdog that ends this process by SIGABRT leaves in the log where it stood
+    if not faulthandler.is_enabled():  # a watchdog that ends this process by SIGABRT leaves in the log where it stood
+        faulthandler.enable()
     manager = ServiceManager.of(os.environ)
     data = DataDir(Path(config.node.data_dir))
     network = load_network(Path(config.node.network))
