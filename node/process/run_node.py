@@ -20,8 +20,9 @@ from random import SystemRandom
 import uvloop
 
 from bootstrap import first_contacts, load_network
-from crawl import TxtRecords, open_fetcher, open_parsers
+from crawl import RequestSigner, TxtRecords, open_fetcher, open_parsers
 from dht import (
+    CrawlerKey,
     Endpoint,
     Identity,
     LocalFaults,
@@ -116,11 +117,13 @@ async def _serve(
     manager: ServiceManager,
     stop: Callable[[], None],
 ) -> None:
-    async with _open_core(config, data, network, faults) as (core, overlay):
+    own = Identity.load(data.identity)
+    key = CrawlerKey(own) if config.crawl.sign else None
+    async with _open_core(config, data, network, own, key, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
         answers = NodeService(core, overlay, network, config.store.quota_bytes, departure, system_clock)
         crawl = config.crawl
-        identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url)
+        identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
         web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
         spare_collector()
         map_large_buffers()
@@ -169,10 +172,10 @@ async def _keep_event_log(core: NodeCore, overlay: OverlayService) -> None:
 
 @asynccontextmanager
 async def _open_core(
-    config: Config, data: DataDir, network: Network, faults: LocalFaults
+    config: Config, data: DataDir, network: Network, identity: Identity, key: CrawlerKey | None, faults: LocalFaults
 ) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
-    identity, rng = Identity.load(data.identity), SystemRandom()
+    rng = SystemRandom()
     settings = OverlaySettings(
         listening(config.node),
         data.dht,
@@ -192,8 +195,9 @@ async def _open_core(
         store = RecordStore.open(data.store, config.store, system_clock, faults)
         if expects_others and not (store.occupied(0) or is_founder):
             overlay.expect_others()
+        signer = RequestSigner(key, config.crawl.key_origin(), system_clock, os.urandom) if key else None
         fetcher = await stack.enter_async_context(
-            open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults)
+            open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults, signer)
         )
         environment = NodeEnvironment(
             identity=identity,

@@ -176,6 +176,9 @@ class FakeService:
             "new_field": [1, 2, 3],
         }
 
+    async def member_keys(self) -> list[bytes]:
+        return [MEMBER.public_key, bytes(32)]
+
     async def peers(self) -> list[Json]:
         mine = {"node_id": NODE_ID, "endpoints": ["127.0.0.1:8091", "[::1]:8091"], "live": True, "families": [4, 6]}
         other = {"node_id": "ab" * 20, "endpoints": [{"host": "::1", "udp_port": 9000}], "live": False, "families": [6]}
@@ -435,7 +438,11 @@ def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
     crawler = CrawlerIdentity(
-        "dse-node", "dse-node/0.1 (+https://example.org/bot)", "campus", "https://example.org/bot"
+        "dse-node",
+        "dse-node/0.1 (+https://example.org/bot)",
+        "campus",
+        "https://example.org/bot",
+        CrawlerKey(OWN),
     )
     server = WebServer(service, config, TOKEN, "0.1.0", crawler)
     task = loop.create_task(server.run())
