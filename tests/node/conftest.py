@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from dht import BadStrategy, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
+from dht import BadStrategy, CrawlerKey, Identity, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import SearchRequest
 from node.app.service import Json
 from node.archive.capture import Capture
@@ -26,6 +26,7 @@ from node.jobs.page_import import BroughtPage
 from node.web import CrawlerIdentity, WebServer
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
+OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
 NODE_ID = "c0ffee0123456789c0ffee0123456789c0ffee01"
 
 PAGES: dict[str, Json] = {
