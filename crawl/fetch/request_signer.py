@@ -37,7 +37,7 @@ class RequestSigner:
             *self._named,
         ]
         created_at = int(self._clock().wall)
-        parameters = {
+        parameters: dict[str, int | str] = {
             "created": created_at,
             "expires": created_at + LIFE_S,
             "keyid": self._keyid,

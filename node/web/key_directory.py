@@ -47,8 +47,14 @@ def directory_signature(key: CrawlerKey, authority: str, body: bytes, now_s: int
     """Return the fields that show whose directory this is: the host that was asked, and the list, signed."""
     digest = f"sha-256=:{b64encode(sha256(body).digest()).decode()}:"
     components = [('"@authority";req', authority), ('"content-digest"', digest)]
-    stated = {"created": now_s, "expires": now_s + FRESH_S, "keyid": thumbprint(key.public_key), "alg": "ed25519"}
-    return {"Content-Digest": digest, **signature_fields("sig1", components, {**stated, "tag": TAG}, key.sign)}
+    parameters: dict[str, int | str] = {
+        "created": now_s,
+        "expires": now_s + FRESH_S,
+        "keyid": thumbprint(key.public_key),
+        "alg": "ed25519",
+        "tag": TAG,
+    }
+    return {"Content-Digest": digest, **signature_fields("sig1", components, parameters, key.sign)}
 
 
 def _crawler_keys(members: Sequence[bytes]) -> list[bytes]:

@@ -1,6 +1,9 @@
 """The key that signs requests to sites: every peer computes its public half, any library verifies it, no peer takes it
 for the node's own."""
 
+import re
+from pathlib import Path
+
 import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -8,7 +11,13 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from dht.identity.crawler_key import CrawlerKey, crawler_key_of
 from dht.identity.node_key import Identity, verify
 
+PROTOCOL = Path(__file__).parents[3] / "PROTOCOL.md"
 DOMAIN = b"heartbeat\0"
+
+
+def test_all_versions_compute_the_same_key() -> None:
+    told = re.search(r"32 zero bytes of private key is\n\n    ([0-9a-f]{64})\n", PROTOCOL.read_text())
+    assert told is not None and CrawlerKey(Identity(bytes(32))).public_key == bytes.fromhex(told[1])
 
 
 @pytest.mark.parametrize("seed", range(20))
