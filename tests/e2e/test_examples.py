@@ -5,12 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from machines import ROOT, linked, village, wait_until
+from machines import ROOT, Machine, linked, village, wait_until
 
 from node.archive.capture import Capture
 from node.archive.parquet import write_parquet
@@ -18,10 +20,11 @@ from node.archive.parquet import write_parquet
 ROOMS = ["library", "pool", "museum"]
 
 
-def run(example: str, *words: str, code: int = 0) -> str:
+def run(example: str, *words: str, code: int = 0, given: str = "") -> str:
     """Run one example at the root of the repository; return what it printed."""
     command = [sys.executable, str(ROOT / "examples" / example), *words]
-    done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60)
+    around = {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=around, input=given, capture_output=True, text=True, timeout=60)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -44,6 +47,27 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) ->
         assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
         assert "opening hours" in run("retrieve_for_llms.py", "opening hours", "--node", listener).lower()
         clients_of_others_find_it(listener, url)
+        a_site_knows_the_crawler(node, listener)
+
+
+def a_site_knows_the_crawler(node: Machine, listener: str) -> None:
+    """Have the node crawl a site that checks who comes, by the keys that the node lists."""
+    heads: list[str] = []
+
+    class Site(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heads.append(f"{self.requestline}\r\n{self.headers}")
+            self.send_response(200 if self.path == "/" else 404)
+            self.end_headers()
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Site) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        node.do("crawl", f"http://127.0.0.1:{server.server_port}/", "--depth", "0")
+        wait_until("robots.txt and the page are asked for", lambda: len(heads) > 1)
+        server.shutdown()
+    for head in heads:
+        assert run("verify_crawler.py", listener, given=head).startswith("a member's request, signed by ")
+    assert "of another request" in run("verify_crawler.py", listener, given=heads[1].replace("GET /", "GET /b"), code=1)
 
 
 def clients_of_others_find_it(listener: str, url: str) -> None:
