@@ -33,7 +33,9 @@ def test_commands_are_understood(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CURRENT, ids=_name)
 def test_settings_are_there(path: Path) -> None:
-    named = re.findall(r"(?:`|--set )((?:node|dht|crawl|store|index|hook)\.[a-z_0-9]+)(?: =|=|`)", path.read_text())
+    named = re.findall(
+        r"(?:`|--set )((?:node|dht|crawl|store|index|hook|traces)\.[a-z_0-9]+)(?: =|=|`)", path.read_text()
+    )
     assert not set(named) - set(keys_of(Config))
 
 

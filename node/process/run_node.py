@@ -33,6 +33,7 @@ from dht import (
     system_clock,
     when_told_to_stop,
 )
+from index import Tracer, untraced
 from node.app.departure import Departure
 from node.app.disk_meter import bytes_below
 from node.app.environment import NodeEnvironment
@@ -41,6 +42,8 @@ from node.app.node_core import NodeCore
 from node.app.node_service import NodeService
 from node.app.owner_hook import OwnerHook
 from node.app.owner_watch import OwnerWatch
+from node.app.query_tracer import QueryTracer
+from node.app.trace_export import TraceExport
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
@@ -119,7 +122,8 @@ async def _serve(
 ) -> None:
     own = Identity.load(data.identity)
     key = CrawlerKey(own) if config.crawl.sign else None
-    async with _open_core(config, data, network, own, key, faults) as (core, overlay):
+    tracer = QueryTracer(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
+    async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
         answers = NodeService(core, overlay, network, config.store.quota_bytes, departure, system_clock)
         crawl = config.crawl
@@ -139,6 +143,10 @@ async def _serve(
                 hook = OwnerHook(config.hook, {"node": overlay.view.node_id.hex(), "network": network.name})
                 watch = OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock)
                 tasks.create_task(watch.run(), name="owner-watch")
+            if tracer:
+                about = {"service.name": "dse-node", "service.version": VERSION}
+                about["service.instance.id"] = overlay.view.node_id.hex()
+                tasks.create_task(TraceExport(config.traces.url, tracer, about).run(), name="trace-export")
             tasks.create_task(_leave(departure, stop), name="departure")
             tasks.create_task(give_way_to_twin(overlay), name="twin")
             rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
@@ -172,7 +180,13 @@ async def _keep_event_log(core: NodeCore, overlay: OverlayService) -> None:
 
 @asynccontextmanager
 async def _open_core(
-    config: Config, data: DataDir, network: Network, identity: Identity, key: CrawlerKey | None, faults: LocalFaults
+    config: Config,
+    data: DataDir,
+    network: Network,
+    identity: Identity,
+    key: CrawlerKey | None,
+    tracer: Tracer,
+    faults: LocalFaults,
 ) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
     rng = SystemRandom()
@@ -217,6 +231,7 @@ async def _open_core(
             expects_others=expects_others,
             faults=faults,
             machine=read_machine,
+            tracer=tracer,
             measure_files=partial(bytes_below, data.index, data.seen, data.dht),
             outage=str if config.crawl.allow_private else overlay.families.outage,  # an intranet may be on this machine
         )
