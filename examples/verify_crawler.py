@@ -21,7 +21,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 DIRECTORY = "/.well-known/http-message-signatures-directory"
 MAX_DIRECTORY_BYTES = 2 << 20
 CLOCK_S = 60  # how far the clocks of sender and site may differ
-MUST_COVER = {'"@method"', '"@authority"', '"@path"', '"@query"', '"user-agent"'}
+MUST_COVER = {'"@method"', '"@authority"', '"@target-uri"', '"user-agent"'}
+SCHEMES = ("https", "http")  # a program behind a proxy does not see by which it was asked
 MEMBER = re.compile(r'(?:^|,)[ \t]*([a-z*][a-z0-9_.*-]*)=((?:"[^"]*"|[^",])*)')  # of a dictionary field (RFC 9651)
 INPUT = re.compile(r'(\(((?:"[a-z@-]+"(?:;key="[a-z0-9]+")? ?)*)\)((?:;[a-z]+=(?:"[ -!#-~]*"|[0-9]+))*))')
 PARAMETER = re.compile(r';([a-z]+)=(?:"([^"]*)"|([0-9]+))')
@@ -48,10 +49,9 @@ def members(field: str) -> dict[str, str]:
     return {label: value.strip() for label, value in MEMBER.findall(field)}
 
 
-def base_of(method: str, target: str, fields: Mapping[str, str], covered: str) -> str:
+def base_of(method: str, uri: str, fields: Mapping[str, str], covered: str) -> str:
     """Return the lines that a signature covers, as the request has them."""
-    path, _, query = target.partition("?")
-    known = {'"@method"': method, '"@path"': path, '"@query"': f"?{query}", '"@authority"': fields["host"].lower()}
+    known = {'"@method"': method, '"@target-uri"': uri, '"@authority"': fields["host"].lower()}
     lines = []
     for identifier in covered.split():
         name, _, label = identifier.partition(';key="')
@@ -79,16 +79,27 @@ def verify(method: str, target: str, fields: Mapping[str, str], keys: list[dict[
             raise Forged("its key is no member's")
         try:
             is_timely = int(stated["created"]) - CLOCK_S <= now_s < int(stated["expires"])
-            signed = f'{base_of(method, target, fields, read[2])}"@signature-params": {read[1]}'
             signature = base64.b64decode(members(fields["signature"])[label].strip(":"))
-            public = base64.urlsafe_b64decode(f"{key['x']}==")
-            Ed25519PublicKey.from_public_bytes(public).verify(signature, signed.encode())
-        except (InvalidSignature, KeyError, ValueError):
-            raise Forged("the signature is of another request, or of another key") from None
+            public = Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(f"{key['x']}=="))
+            uris = [f"{scheme}://{fields['host'].lower()}{target}" for scheme in SCHEMES]
+            bases = [f'{base_of(method, uri, fields, read[2])}"@signature-params": {read[1]}' for uri in uris]
+            is_ours = any(_is_signed(public, signature, base.encode()) for base in bases)
+        except (KeyError, ValueError):
+            is_ours = is_timely = False
+        if not is_ours:
+            raise Forged("the signature is of another request, or of another key")
         if not is_timely:
             raise Forged("the signature is of another time")
         return key["kid"]
     raise Forged("it is not signed")
+
+
+def _is_signed(key: Ed25519PublicKey, signature: bytes, message: bytes) -> bool:
+    try:
+        key.verify(signature, message)
+    except InvalidSignature:
+        return False
+    return True
 
 
 def fetch_keys(origin: str) -> list[dict[str, str]]:

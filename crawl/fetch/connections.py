@@ -81,7 +81,7 @@ class Connections:
         target = request_target(url)
         if _UNSAFE.search(target):
             raise ValueError("a target that cannot be asked for")
-        head = f"GET {target} HTTP/1.1\r\n{host}{self._fields}{_written(fields) if fields else ''}"
+        head = f"GET {target} HTTP/1.1\r\n{host}{self._fields}{_written(fields) if fields else ''}".encode()
         try:
             return await self._exchange(request, head, self._signature(url))
         except _Swallowed:
@@ -91,10 +91,10 @@ class Connections:
         except _Swallowed as again:
             raise again.__cause__ or again from None
 
-    def _signature(self, url: str) -> str:
-        return _written(self._sign(url)) if self._sign else ""
+    def _signature(self, url: str) -> bytes:
+        return _written(self._sign(url)).encode() if self._sign else b""
 
-    async def _exchange(self, request: aiohttp.ClientRequest, head: str, signature: str) -> Response:
+    async def _exchange(self, request: aiohttp.ClientRequest, head: bytes, signature: bytes) -> Response:
         """Make one request, up to the end of the response's head; raises _Swallowed where it never arrived."""
         try:
             connection = await self._connector.connect(request, [], self._timeout)
@@ -115,7 +115,7 @@ class Connections:
                 max_headers=self._max_fields,
             )
             protocol.start_timeout()
-            transport.write(f"{head}{signature}\r\n".encode())
+            transport.write(b"%b%b\r\n" % (head, signature))
             message, body = await protocol.read()
             interim = 0
             while 100 <= message.code < 200 and message.code != 101:  # what the site says first, before its answer
@@ -125,8 +125,8 @@ class Connections:
                 message, body = await protocol.read()
             self._served.add(protocol)
             peer = transport.get_extra_info("peername")
-            address, sent = str(peer[0]) if peer else "", f"{head}\r\n".encode()
-            return Response(message.code, message.headers, body, address, sent, connection)
+            address = str(peer[0]) if peer else ""
+            return Response(message.code, message.headers, body, address, head + b"\r\n", connection)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
             connection.close()
             if was_idle and not isinstance(error, TimeoutError):

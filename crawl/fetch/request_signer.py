@@ -27,12 +27,11 @@ class RequestSigner:
 
     def fields(self, url: str, user_agent: str) -> dict[str, str]:
         """Return the fields for a GET of a canonical URL, another signature at each call."""
-        path, _, query = request_target(url).partition("?")
+        parts = split_url(url)
         components = [
             ('"@method"', "GET"),
-            ('"@authority"', split_url(url).site),
-            ('"@path"', path),
-            ('"@query"', f"?{query}"),
+            ('"@authority"', parts.site),
+            ('"@target-uri"', f"{parts.scheme}://{parts.site}{request_target(url)}"),
             ('"user-agent"', user_agent),
             *self._named,
         ]

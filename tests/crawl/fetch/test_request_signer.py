@@ -100,7 +100,7 @@ CHANGES: dict[str, Change] = {
     ),
     "fewer parts": lambda told: (
         *told[:2],
-        {**told[2], "signature-input": told[2]["signature-input"].replace(' "@path"', "")},
+        {**told[2], "signature-input": told[2]["signature-input"].replace(' "@target-uri"', "")},
     ),
     "no signature": lambda told: (*told[:2], {k: v for k, v in told[2].items() if not k.startswith("signature")}),
     "half a signature": lambda told: (*told[:2], {**told[2], "signature": told[2]["signature"][:40] + ":"}),

@@ -29,6 +29,19 @@ def test_the_example_of_rfc_9421_b_2_6() -> None:
     }
 
 
+def test_the_example_of_web_bot_auth() -> None:
+    """That of draft-ietf-webbotauth-httpsig-protocol with Ed25519, by the key of RFC 9421."""
+    keyid = thumbprint(Ed25519PrivateKey.from_private_bytes(RFC_9421_SECRET).public_key().public_bytes_raw())
+    nonce = "n9p433xm+NJ3ph3upfBIGmsuwHw387YV7Q/F+6BSpGCVjYCqQw6rznNA8PVVLySrAWsv0hQtFioQb6E1YsauiA=="
+    components = [('"@authority"', "example.com"), ('"signature-agent";key="agent2"', '"https://signature-agent.test"')]
+    times = {"expires": 4889289600, "nonce": nonce, "tag": "web-bot-auth"}
+    stated = {"created": 1735689600, "keyid": keyid, "alg": "ed25519", **times}
+    fields = signature_fields("sig2", components, stated, Ed25519PrivateKey.from_private_bytes(RFC_9421_SECRET).sign)
+    signature = "RdNFx5Bj6au3YgAMQL/RzmUlZE8QZLIaXGRpw985hWnwPfMxT228NMk6ehRS1PSl4e8PhbNZACSanGdhEwYCCg=="
+    assert keyid == "poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U"
+    assert fields["Signature"] == f"sig2=:{signature}:"
+
+
 def test_the_thumbprint_of_rfc_8037_a_3() -> None:
     key = base64.urlsafe_b64decode(f"{RFC_8037_KEY}=")
     assert thumbprint(key) == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
