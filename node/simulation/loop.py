@@ -15,18 +15,16 @@ import gc
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
-from functools import partial
 from heapq import heappop, heappush
 from typing import Any, TypeVar
 
 import msgspec
 
-from dht import Now
+from dht import Now, now_of
 
 EPOCH = 1_767_225_600.0  # 2026-01-01, the wall clock's start in every simulation
 PLACE: ContextVar[str] = ContextVar("PLACE", default="")
 Result = TypeVar("Result")
-_now = partial(tuple.__new__, Now)  # as in dht/clock.py: half the time of `Now(…)`
 
 
 class SimHandle(msgspec.Struct, eq=False):
@@ -55,7 +53,7 @@ class SimClock:
 
     def __call__(self) -> Now:
         now = self._loop._now
-        return _now((EPOCH + now + self.ahead_s, now - self.behind_s))
+        return now_of((EPOCH + now + self.ahead_s, now - self.behind_s))
 
     def read_steady(self) -> float:
         """Read the steady clock alone."""
