@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class SimHandle(msgspec.Struct, eq=False):
-    """A call that waits for its turn: what a task or a sleep needs of `asyncio.TimerHandle`, made in a fifth of the
+    """A call that waits for its turn: what a task or a sleep needs of `asyncio.TimerHandle`, made in a small part of the
     time. A simulated second of a node makes hundreds of them."""
 
     context: Context
@@ -101,14 +101,14 @@ class SimLoop(asyncio.BaseEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> SimHandle:
-        handle = SimHandle(context or copy_context(), callback, args)
+        handle = SimHandle(copy_context() if context is None else context, callback, args)
         self._ready.append(handle)
         return handle
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> SimHandle:
-        timer = SimHandle(context or copy_context(), callback, args)
+        timer = SimHandle(copy_context() if context is None else context, callback, args)
         self._made += 1
         heappush(self._timers, (when, self._made, timer))
         return timer
@@ -116,7 +116,7 @@ class SimLoop(asyncio.BaseEventLoop):
     def call_later(  # type: ignore[override]
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
     ) -> SimHandle:
-        timer = SimHandle(context or copy_context(), callback, args)
+        timer = SimHandle(copy_context() if context is None else context, callback, args)
         self._made += 1
         heappush(self._timers, (self._now + delay, self._made, timer))
         return timer
