@@ -28,8 +28,8 @@ Result = TypeVar("Result")
 
 
 class SimHandle(msgspec.Struct, eq=False):
-    """A call that waits for its turn: what a task or a sleep needs of `asyncio.TimerHandle`, made in a small part of the
-    time. A simulated second of a node makes hundreds of them."""
+    """A call that waits for its turn: what a task or a sleep needs of `asyncio.TimerHandle`, made in a small part of
+    the time. A simulated second of a node makes hundreds of them."""
 
     context: Context
     callback: Callable[..., Any] | None  # None: cancelled
