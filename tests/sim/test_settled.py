@@ -14,7 +14,7 @@ JOINED_WITHIN_S = 90.0
 LOOK_EVERY_S = 0.02
 
 
-@pytest.mark.parametrize("seed", [1, 5, *(pytest.param(n, marks=pytest.mark.prove) for n in (6, 7))])
+@pytest.mark.parametrize("seed", [1, 5, 6, 7])
 def test_a_newcomer_is_settled_only_once_it_announces_what_it_keeps(seed):
     async def scenario(world: World) -> None:
         await world.add(1)
