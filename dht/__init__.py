@@ -10,7 +10,7 @@ reachability (do strangers get through), overlay (all of it running: `api.py` is
 
 from dht.atomic_file import write_atomically
 from dht.audit_line import AuditLine
-from dht.clock import Clock, Now, system_clock
+from dht.clock import Clock, Now, now_of, system_clock
 from dht.config import DhtConfig
 from dht.errors import (
     MALFORMED,
@@ -227,6 +227,7 @@ __all__ = [
     "json_web_key",
     "network_id",
     "node_id_of",
+    "now_of",
     "open_heartbeat",
     "open_overlay",
     "open_voucher",
