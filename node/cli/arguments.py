@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from node.cli.argument_types import Between, Ordered, Share, lengths
+from node.version import VERSION
 
 _ABOUT = """\
 A web search engine that nobody owns: crawler, store, index and peer of one network in one daemon.
@@ -32,6 +33,7 @@ Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs, with their help; `verb` names the function that does one, as module:function."""
     parser = argparse.ArgumentParser("dse-node", description=_ABOUT, epilog=_CODES, formatter_class=_HelpFormatter)
+    parser.add_argument("--version", action="version", version=f"{parser.prog} {VERSION}", help="print the version")
     parser.set_defaults(verb=None, data_dir=None, config=None, url=None, json=False)
     verbs = parser.add_subparsers(metavar="VERB", title="verbs")
     _add_staying(verbs)
