@@ -209,6 +209,10 @@ def _add_doctor(verbs: Verbs) -> None:
     doctor.add_argument("--bundle", metavar="FILE", help=about)
     doctor.add_argument("--with-addresses", action="store_true", help="leave addresses and URLs in it")
     _place(doctor, url=True, json=True)
+    about = "say which version this is, which runs, and whether the network asks for a newer one; asks nobody else"
+    update = _verb(verbs, "update", "doctor:update", about, "dse-node update --check")
+    update.add_argument("--check", action="store_true", help="look only, which is all that it does")
+    _place(update, url=True, json=True)
 
 
 def _add_crawl(verbs: Verbs) -> None:

@@ -9,7 +9,9 @@ from node.errors import BadUnit
 
 NAME = "dse-node.service"
 MARK = "# Written by `dse-node service install`; `dse-node service remove` takes it away."
-PACKAGED_MARK = "# Of the package dse-node, which takes it away; `systemctl edit dse-node` changes what you need changed."
+PACKAGED_MARK = (
+    "# Of the package dse-node, which takes it away; `systemctl edit dse-node` changes what you need changed."
+)
 PACKAGED_PROGRAM = "/usr/bin/dse-node"
 STATE_DIR = "/var/lib/dse-node"  # where a system unit keeps a node that belongs to nobody else
 RESTART_S = 2  # and a start takes one more: a killed node answers again within 5 s

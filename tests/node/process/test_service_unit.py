@@ -20,7 +20,12 @@ OWNED = ServiceUnit(("/usr/bin/true", "run"), "/srv/dse", is_system=True, owner=
 @pytest.mark.parametrize("unit", [SYSTEM, USER, OWNED, PACKAGED])
 def test_a_killed_node_is_back_in_time_and_one_that_cannot_start_is_left_alone(unit: ServiceUnit) -> None:
     text = unit.text()
-    assert text.startswith("# ") and (text.startswith(MARK) is not unit.is_packaged) and "\nType=notify\n" in text and "\nRestart=on-failure\n" in text
+    assert (
+        text.startswith("# ")
+        and (text.startswith(MARK) is not unit.is_packaged)
+        and "\nType=notify\n" in text
+        and "\nRestart=on-failure\n" in text
+    )
     assert re.search(r"^RestartSec=[0-4]$", text, re.M) and re.search(r"^WatchdogSec=[1-9][0-9]*$", text, re.M)
     assert f"\nRestartPreventExitStatus={FINAL_CODES}\n" in text and str(TWIN) in FINAL_CODES.split()
 
