@@ -130,7 +130,7 @@ def _add_setup(verbs: Verbs) -> None:
     init.add_argument("--profile", choices=("guest", "server", "campus"), default="server", help="how much it may use")
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
     _repeatable(init, "--set", "KEY=VALUE", "a setting, such as node.web_port=8190")
-    init.add_argument("--yes", action="store_true", help="do not ask")
+    init.add_argument("--yes", action="store_true", help="ask nothing, as where no terminal is")
     _place(init, json=True)
     identity = _family(verbs, "identity", "the key that a node is known by")
     _place(_verb(identity, "show", "setup:identity_show", "print node id and public key"), json=True)
