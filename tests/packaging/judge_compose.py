@@ -1,7 +1,6 @@
 """Builds the image on a root of Debian, starts the three nodes of packaging/compose.yaml, and prints what it saw.
 
-It runs as root in namespaces of its own: python3 judge_compose.py FOLDER ROOT_ARCHIVE WHEELS. All that podman keeps
-lies in FOLDER; what was seen is JSON.
+It runs as root in namespaces of its own: python3 judge_compose.py ROOT_ARCHIVE WHEELS. What it saw is JSON.
 """
 
 import json
@@ -10,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.request import urlopen
 
 ROOT = Path(__file__).parents[2]
@@ -87,9 +87,14 @@ def watch() -> dict[str, object]:
     return seen
 
 
-def main(folder: Path, archive: Path, wheels: Path) -> None:
-    prepare(folder)
-    build(archive, wheels)
+def main(archive: Path, wheels: Path) -> None:
+    with TemporaryDirectory(prefix="dse-", dir="/tmp") as folder:  # podman takes no long path
+        prepare(Path(folder))
+        build(archive, wheels)
+        print(json.dumps(judge()))
+
+
+def judge() -> dict[str, object]:
     try:
         run("podman-compose", "-f", COMPOSE, "up", "-d", "--no-build", within_s=300)
         seen = watch()
@@ -97,7 +102,7 @@ def main(folder: Path, archive: Path, wheels: Path) -> None:
         run("podman-compose", "-f", COMPOSE, "down", "-v", within_s=300, may_fail=True)
     seen["left"] = run("podman", "ps", "-aq") + run("podman", "volume", "ls", "-q")
     run("podman", "system", "reset", "--force", may_fail=True)
-    print(json.dumps(seen))
+    return seen
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def test_three_containers_become_one_network(wheel: Path, debian: Path, tmp_path
     wheels = tmp_path / "wheels"
     fetch = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", wheels, "hatchling", wheel]
     subprocess.run(fetch, check=True, timeout=FETCH_S)
-    judge = [sys.executable, Path(__file__).with_name("judge_compose.py"), tmp_path, debian, wheels]
+    judge = [sys.executable, Path(__file__).with_name("judge_compose.py"), debian, wheels]
     done = subprocess.run(
         ["unshare", "--mount", "--net", *judge], capture_output=True, text=True, timeout=1800, check=False
     )
