@@ -71,7 +71,7 @@ def init(arguments: Namespace) -> int:
 
 def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
     """Ask a person at a terminal what the command line left open, before anything is written."""
-    if arguments.yes or not is_terminal():
+    if arguments.yes or arguments.json or not is_terminal():
         return FirstAnswers()
     print(f"This makes a node in {data.root}. Enter takes what stands in brackets, Ctrl-C ends it.")
     is_open = arguments.profile == "server" and not arguments.set
