@@ -13,7 +13,14 @@ from urllib.request import urlopen
 
 STATE = "/var/lib/dse-node"
 PAGE = "http://127.0.0.1:8090"
-APART = ("/proc", "/sys", "/dev", "/tmp", "/var/log", "/run")  # what is no package's, or the kernel's
+APART = (
+    "/proc",
+    "/sys",
+    "/dev",
+    "/tmp",
+    "/var/log",
+    "/run",
+)  # what is no package's; nor are the copies that adduser leaves in /etc
 
 
 def files() -> dict[str, tuple[int, int]]:
@@ -21,7 +28,7 @@ def files() -> dict[str, tuple[int, int]]:
     found = {}
     for folder, folders, names in os.walk("/"):
         folders[:] = [name for name in folders if not os.path.join(folder, name).startswith(APART)]
-        for name in (*folders, *names):
+        for name in (*folders, *(name for name in names if folder != "/etc" or not name.endswith("-"))):
             known = os.lstat(path := os.path.join(folder, name))
             found[path] = (known.st_mode, known.st_uid)
     return found
