@@ -1,9 +1,11 @@
-"""Writes why a result stands where it does, as lines, from the numbers of /api/v1/search?explain=true.
+"""Tells why a result stands where it does, from the numbers of /api/v1/search?explain=true: for a sentence, a small
+chart, and lines of all numbers.
 
-Pure: plain data in, text out. Tolerant: an explanation of another shape is shown as indented JSON.
+Pure: plain data in, values out. Tolerant: an explanation of another shape is shown as indented JSON.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -12,17 +14,66 @@ from node.views.safe_text import plain
 
 MAX_LEAVES = 64
 MAX_LINES = 1_000  # of an explanation of another shape
+MAX_BARS = 6  # words in the chart, those that count most
+MAX_BAR_NAME = 18  # characters
+MEANT = 1.05  # what nearness multiplies a score by where it is worth a word
 
 
-def explained(value: Any) -> str:
-    """Write an explanation as lines; an empty string where there is none."""
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """Holds a part of a score: a word, or "" for what its words in title and site name add. `share`: of the whole."""
+
+    name: str
+    score: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """Holds where a score comes from. `found` of `asked` words are in the page; `best` is the one that counts most,
+    which `holders` of all `documents` have."""
+
+    lines: str
+    found: int = 0
+    asked: int = 0
+    best: str = ""
+    holders: int = 0
+    documents: int = 0
+    is_in_title: bool = False
+    is_near: bool = False
+    is_front: bool = False
+    bars: tuple[Bar, ...] = ()
+
+
+def why_of(value: Any) -> Why | None:
+    """Read an explanation; None where there is none."""
     if not value:
-        return ""
+        return None
     try:
-        return "\n".join(_lines(value))
-    except (KeyError, TypeError, ValueError, AttributeError):
+        return _why(value, "\n".join(_lines(value)))
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         lines = msgspec.json.format(msgspec.json.encode(value), indent=2).decode().split("\n")
-        return "\n".join(map(plain, lines[:MAX_LINES]))
+        return Why("\n".join(map(plain, lines[:MAX_LINES])))
+
+
+def _why(value: dict[str, Any], lines: str) -> Why:
+    leaves = sorted(value["leaves"][:MAX_LEAVES], key=lambda leaf: -float(leaf["score"]))
+    held = [leaf for leaf in leaves if float(leaf["score"]) > 0]
+    parts = [(plain(leaf["leaf"], MAX_BAR_NAME), float(leaf["score"])) for leaf in held[:MAX_BARS]]
+    parts += [("", float(value.get("rewards", 0.0)))] * (float(value.get("rewards", 0.0)) > 0)
+    whole = sum(score for _, score in parts)
+    return Why(
+        lines,
+        found=len(held),
+        asked=len(leaves),
+        best=plain(held[0]["leaf"], 100) if held else "",
+        holders=int(held[0]["df"]) if held else 0,
+        documents=int(value["documents"]),
+        is_in_title=any(leaf["tf"].get("title") for leaf in held),
+        is_near=float(value["proximity"]) > MEANT,
+        is_front=value.get("is_front") is True,
+        bars=tuple(Bar(name, score, score / whole) for name, score in parts if whole > 0),
+    )
 
 
 def _lines(value: dict[str, Any]) -> Iterator[str]:

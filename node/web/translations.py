@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from index import FILTERS
+from node.web.search_texts import SEARCH_TEXTS
 
 Tongue = Literal["en", "zh"]
 Translate = Callable[..., str]
@@ -320,10 +321,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "foot.bot": ("Crawler", "抓取器"),
     "foot.api": ("API", "API"),
     "foot.other": ("中文", "English"),
-    "foot.promise": (
-        "No scripts, no cookies, nothing from third parties.",
-        "无脚本、无 Cookie、不加载任何第三方内容。",
-    ),
 }
 _FILTERS_IN_CHINESE = {
     "site": "只限该网站及其下级；也可写 site:*.org",
@@ -334,6 +331,7 @@ _FILTERS_IN_CHINESE = {
     "before": "早于该年、月或日；未注明日期的网页除外",
     "after": "该年、月或日当天及以后；未注明日期的网页除外",
 }
+TEXTS.update(SEARCH_TEXTS)
 TEXTS.update({f"help.filter.{name}": (rule.about, _FILTERS_IN_CHINESE[name]) for name, rule in FILTERS.items()})
 
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node.web.score_view import explained
+from node.web.score_view import Why, why_of
 
 WHOLE = {
     "ranking": 2,
@@ -26,7 +26,7 @@ WHOLE = {
 
 
 def test_it_reads_like_a_sum() -> None:
-    assert explained(WHOLE).splitlines() == [
+    assert why_of(WHOLE).lines.splitlines() == [
         "score 3.500 = (words 1.750 + in title and site name 0.250) × having the words 0.88 × nearness 2.00",
         "  blueprint: 1.750; title 1 (each counts 4), body 100",
         "    in 9 of 1,200 pages, hence worth 1.83",
@@ -48,4 +48,4 @@ JUNK = st.recursive(
 @given(JUNK | st.dictionaries(st.sampled_from(sorted(WHOLE)), JUNK).map(lambda changed: {**WHOLE, **changed}))
 @settings(max_examples=300, deadline=None)
 def test_no_explanation_is_too_strange(value: object) -> None:
-    assert isinstance(explained(value), str)
+    assert isinstance((why_of(value) or Why("")).lines, str)
