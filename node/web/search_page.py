@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -76,7 +76,7 @@ class SearchPage:
             shown = replace(shown, corrections=others.corrections, suggestions=others.suggestions)
         filters = {name: plain(values.text(name)) for name in ("lang", "site")}
         sort = "date" if values.text("sort") == "date" else ""
-        kept = {"q": corrected if shown.results else query, **filters, "sort": sort}
+        kept = {"q": corrected if corrected and shown.results else query, **filters, "sort": sort}
         if values.flag("unruled"):
             kept["unruled"] = "1"
         return self._pages.render(
@@ -91,12 +91,11 @@ class SearchPage:
             filters=filters,
             sort=sort,
             page_number=page_number,
-            following=page.following,
+            following={**page.following, "page": page_number + 1} if page.following else {},
             rules=rules,
             touched=page.touched,
             is_unruled=values.flag("unruled") and bool(self._preferences.rules(request)),
             is_quick=values.flag("quick"),
-            here_again=urlencode({name: value for name, value in kept.items() if value}),
             warnings=self._service.warnings(),
         )
 

@@ -174,7 +174,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "read.common": ("Not looked for, as too common: {piece}", "过于常见，未作查找：{piece}"),
     "read.expanded": ("Looked for in its place: {piece}", "已展开：{piece}"),
     "read.nothing": ("There is no word to look for.", "没有可查找的词语。"),
-    "results.again": ("Ask again", "重新搜索"),
     "results.by_date": (
         "Sorted by date, only pages that hold enough of the words are shown.",
         "按日期排序时，只显示包含足够多词语的网页。",
@@ -197,7 +196,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "results.untitled": ("Untitled page", "无标题网页"),
     "sort.relevance": ("best first", "按相关度"),
     "sort.date": ("newest first", "按日期"),
-    "sort.feed": ("feed (RSS)", "订阅（RSS）"),
     "feed.about": ("Pages found for: {query}", "搜索结果：{query}"),
     "facet.site": ("Sites", "网站"),
     "facet.language": ("Languages", "语言"),
