@@ -21,7 +21,7 @@ MEANT = 1.05  # what nearness multiplies a score by where it is worth a word
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """Holds a part of a score: a word, or "" for what its words in title and site name add. `share`: of the whole."""
+    """Holds a part of a score: a word, or "" for what words in title and site name add. `share`: of the greatest."""
 
     name: str
     score: float
@@ -61,7 +61,7 @@ def _why(value: dict[str, Any], lines: str) -> Why:
     held = [leaf for leaf in leaves if float(leaf["score"]) > 0]
     parts = [(plain(leaf["leaf"], MAX_BAR_NAME), float(leaf["score"])) for leaf in held[:MAX_BARS]]
     parts += [("", float(value.get("rewards", 0.0)))] * (float(value.get("rewards", 0.0)) > 0)
-    whole = sum(score for _, score in parts)
+    greatest = max((score for _, score in parts), default=0.0)
     return Why(
         lines,
         found=len(held),
@@ -72,7 +72,7 @@ def _why(value: dict[str, Any], lines: str) -> Why:
         is_in_title=any(leaf["tf"].get("title") for leaf in held),
         is_near=float(value["proximity"]) > MEANT,
         is_front=value.get("is_front") is True,
-        bars=tuple(Bar(name, score, score / whole) for name, score in parts if whole > 0),
+        bars=tuple(Bar(name, score, score / greatest) for name, score in parts),
     )
 
 

@@ -114,6 +114,8 @@ class FakeService:
     warned: list[str] = field(default_factory=list)
     ready: int = 60
     collected: int = 1204  # documents of the network
+    numbers: Json = field(default_factory=lambda: {"body": 3.5, "title": 9.0})  # that explain a score
+    hits: list[Json] | None = None  # what is found, whatever is asked
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def search(self, question: SearchRequest) -> Json:
@@ -125,7 +127,12 @@ class FakeService:
             await self.gate.wait()
         if query == "!bug":
             raise Unforeseen("secret path /home/operator")
-        hits = [_hit(page, query, question.explain) for page in PAGES.values() if query in page["text"] + page["title"]]
+        hits = [
+            _hit(page, query, self.numbers if question.explain else {})
+            for page in PAGES.values()
+            if query in page["text"] + page["title"]
+        ]
+        hits = hits if self.hits is None else self.hits
         slots = {"slots": 256, "answered": self.answered, "peers_asked": 4, "peers_answered": 4, "late": []}
         return {
             "query": query,
@@ -352,7 +359,7 @@ def capture(page: Json) -> Capture:
     return Capture(page["url"], at, headers=headers, content_digest=digest, **about)
 
 
-def _hit(page: Json, query: str, explain: bool) -> Json:
+def _hit(page: Json, query: str, numbers: Json) -> Json:
     at = page["text"].find(query)
     return {
         "url": page["url"],
@@ -367,7 +374,7 @@ def _hit(page: Json, query: str, explain: bool) -> Json:
         "replicas": 3,
         "site_more": 4,
         "similar": ["http://mirror.test/appetite.html"],
-        **({"explain": {"body": 3.5, "title": 9.0}} if explain else {}),
+        **({"explain": numbers} if numbers else {}),
     }
 
 
