@@ -114,6 +114,9 @@ class FakeService:
     warned: list[str] = field(default_factory=list)
     ready: int = 60
     collected: int = 1204  # documents of the network
+    known: Json | None = field(  # of every URL
+        default_factory=lambda: {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"}
+    )
     numbers: Json = field(default_factory=lambda: {"body": 3.5, "title": 9.0})  # that explain a score
     hits: list[Json] | None = None  # what is found, whatever is asked
     gate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -296,7 +299,7 @@ class FakeService:
             "rule": {"allowed": True, "strategy_version": 3, "min_delay_s": 1.0, "max_depth": 2, "preferred": None},
             "owners": [{"node_id": "ab" * 20, "live": True, "ready": False}, {"node_id": NODE_ID, "self": True}],
             "holder": {"node_id": "ab" * 20, "self": False, "answered": True},
-            "known": {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"},
+            "known": self.known,
             "crawler": {"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
         }
 

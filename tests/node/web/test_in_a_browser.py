@@ -84,7 +84,9 @@ def test_it_is_said_why_a_page_stands_where_it_does(stranger: Stranger, site: An
     site.service.numbers = EXPLAINED
     stranger.ask("task")
     stranger.press("why here?")
-    assert stranger.page.get_by_text("It holds the word; “task” counts most, which 9 of 1,200 pages have").first.is_visible()
+    assert stranger.page.get_by_text(
+        "It holds the word; “task” counts most, which 9 of 1,200 pages have"
+    ).first.is_visible()
     assert stranger.page.locator("svg.chart").first.is_visible() and stranger.steps <= STEPS
 
 
