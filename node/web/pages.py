@@ -14,6 +14,7 @@ from node.app.service import Service
 from node.views.peers import peer_rows
 from node.views.status import size, view_of
 from node.web.problems import Problem
+from node.web.score_view import chart, sentence
 from node.web.translations import choose, translator
 
 SIGNS = (
@@ -63,7 +64,7 @@ class Pages:
             lstrip_blocks=True,
             undefined=jinja2.StrictUndefined,
         )
-        self._templates.filters.update(size=size, number="{:,}".format)
+        self._templates.filters.update(size=size, number="{:,}".format, sentence=sentence, chart=chart)
 
     async def home(self, request: web.Request) -> web.Response:
         """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""

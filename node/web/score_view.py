@@ -9,13 +9,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from markupsafe import Markup
 
 from node.views.safe_text import plain
+from node.web.translations import Translate
 
 MAX_LEAVES = 64
 MAX_LINES = 1_000  # of an explanation of another shape
 MAX_BARS = 6  # words in the chart, those that count most
 MAX_BAR_NAME = 18  # characters
+BAR_PX, LONGEST_PX = 20, 160  # of a bar with the space around it; of the longest one
+_CHART = Markup('<svg class="chart" role="img" aria-label="{}" viewBox="0 0 360 {}" height="{}">{}</svg>')
+_BAR = Markup(
+    '<text x="128" y="{0}" text-anchor="end">{1}</text><rect x="136" y="{2}" width="{3}" height="12" rx="2"/>'
+    '<text x="{4}" y="{0}">{5:.2f}</text>'
+)
 MEANT = 1.05  # what nearness multiplies a score by where it is worth a word
 
 
@@ -74,6 +82,32 @@ def _why(value: dict[str, Any], lines: str) -> Why:
         is_front=value.get("is_front") is True,
         bars=tuple(Bar(name, score, score / greatest) for name, score in parts),
     )
+
+
+def chart(why: Why, about: str, of_names: str) -> Markup:
+    """Draw where a score comes from as bars, in SVG; nothing where that is unknown. `of_names`: how the bar is called
+    that stands for words in title and site name."""
+    if not why.bars:
+        return Markup()
+    bars = []
+    for place, bar in enumerate(why.bars):
+        y, width = BAR_PX * place, max(2, round(LONGEST_PX * bar.share))
+        bars.append(_BAR.format(y + 14, bar.name or of_names, y + 4, width, width + 142, bar.score))
+    height = BAR_PX * len(bars)
+    return _CHART.format(about, height, height, Markup().join(bars))
+
+
+def sentence(why: Why, t: Translate) -> str:
+    """Write why a result stands where it does as one sentence; "" where nothing is known of that."""
+    if not why.asked:
+        return ""
+    one, all_ = why.asked == 1 and why.found == 1, why.found == why.asked
+    kind = "why.one" if one else "why.all" if all_ else "why.some"
+    parts = [t(kind, found=why.found, asked=why.asked)]
+    if why.best:
+        parts.append(t("why.best", best=why.best, holders=f"{why.holders:,}", documents=f"{why.documents:,}"))
+    said = {"why.title": why.is_in_title, "why.near": why.is_near, "why.front": why.is_front}
+    return t("why.joint").join(parts + [t(key) for key, is_so in said.items() if is_so]) + t("why.end")
 
 
 def _lines(value: dict[str, Any]) -> Iterator[str]:
