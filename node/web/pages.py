@@ -154,6 +154,8 @@ class Pages:
 
 
 def _other_tongue(request: web.Request, tongue: str) -> str:
-    """Write the address of this very page in the other language."""
+    """Write the address of this very page in the other language; a posted query is in none."""
+    if request.method == "POST" and request.path == "/search":
+        return f"/?by=post&hl={'en' if tongue == 'zh' else 'zh'}"
     query = {**dict(request.query), "hl": "en" if tongue == "zh" else "zh"}
     return f"{request.path}?{urlencode(query)}"

@@ -68,7 +68,9 @@ class Preferences:
             where = f"/sites?{urlencode({'saved': 1, 'hl': fields.get('hl', '')[:16]})}"
         answer = web.Response(status=303, headers={"Location": where})
         if value:
-            answer.set_cookie(_cookie(request), value, max_age=YEAR_S, httponly=True, samesite="Lax")
+            answer.set_cookie(
+                _cookie(request), value, max_age=YEAR_S, httponly=True, samesite="Lax", secure=request.secure
+            )
         else:
             answer.del_cookie(_cookie(request))
         return answer
