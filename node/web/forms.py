@@ -6,8 +6,8 @@ from urllib.parse import parse_qsl, urlsplit
 from aiohttp import web
 
 from node.web.problems import BadParameter
+from node.web.routes import FORM
 
-FORM = "application/x-www-form-urlencoded"
 MAX_FIELDS = 32
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 Kind = Literal["text", "count", "flag", "texts"]
 
 JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
+FORM = "application/x-www-form-urlencoded"
 MAX_QUERY = 1000  # characters; longer ones are no questions
 MAX_URL = 2048  # bytes of a canonical URL
 MAX_URLS = 100  # URLs in one request for documents
@@ -134,7 +135,7 @@ def _client(path: str, name: str, about: str, schema: str, takes: str) -> HttpRo
 
 
 def _form(path: str, name: str, about: str) -> HttpRoute:
-    return HttpRoute("POST", path, name, about, HTML)
+    return HttpRoute("POST", path, name, about, HTML, takes="Fields")
 
 
 def _post(path: str, name: str, about: str, schema: str = "Object", takes: str = "Object") -> HttpRoute:
