@@ -69,14 +69,14 @@ class SiteRules:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
+class RuledResults:
     """Holds results by a reader's rules, and how many results each rule touched."""
 
     results: Sequence[Json]
     touched: Mapping[SiteRule, int]
 
 
-def ordered(results: Sequence[Json], rules: SiteRules, is_by_date: bool) -> Ordered:
+def ordered(results: Sequence[Json], rules: SiteRules, is_by_date: bool) -> RuledResults:
     """Put results into order by rules; of those by date only what is blocked is taken out."""
     touched: dict[SiteRule, int] = dict.fromkeys(SITE_RULES, 0)
     kept: list[tuple[float, Json]] = []
@@ -87,7 +87,7 @@ def ordered(results: Sequence[Json], rules: SiteRules, is_by_date: bool) -> Orde
         if rule != "block":
             factor = 1.0 if is_by_date else {"raise": 1 / PLACES, "lower": PLACES}.get(rule or "", 1.0)
             kept.append((place * factor, result))
-    return Ordered([result for _, result in sorted(kept, key=lambda each: each[0])], touched)
+    return RuledResults([result for _, result in sorted(kept, key=lambda each: each[0])], touched)
 
 
 def read_rules(text: str) -> SiteRules:
