@@ -63,6 +63,7 @@ class Pages:
             trim_blocks=True,
             lstrip_blocks=True,
             undefined=jinja2.StrictUndefined,
+            auto_reload=False,  # an upgrade lays other files under a running node
         )
         self._templates.filters.update(size=size, number="{:,}".format, sentence=sentence, chart=chart)
 

@@ -102,12 +102,12 @@ def sentence(why: Why, t: Translate) -> str:
     if not why.asked:
         return ""
     one, all_ = why.asked == 1 and why.found == 1, why.found == why.asked
-    kind = "why.one" if one else "why.all" if all_ else "why.some"
+    kind = "because.one" if one else "because.all" if all_ else "because.some"
     parts = [t(kind, found=why.found, asked=why.asked)]
     if why.best:
-        parts.append(t("why.best", best=why.best, holders=f"{why.holders:,}", documents=f"{why.documents:,}"))
-    said = {"why.title": why.is_in_title, "why.near": why.is_near, "why.front": why.is_front}
-    return t("why.joint").join(parts + [t(key) for key, is_so in said.items() if is_so]) + t("why.end")
+        parts.append(t("because.best", best=why.best, holders=f"{why.holders:,}", documents=f"{why.documents:,}"))
+    said = {"because.title": why.is_in_title, "because.near": why.is_near, "because.front": why.is_front}
+    return t("because.joint").join(parts + [t(key) for key, is_so in said.items() if is_so]) + t("because.end")
 
 
 def _lines(value: dict[str, Any]) -> Iterator[str]:
