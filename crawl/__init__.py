@@ -50,6 +50,7 @@ from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import forgotten, unfit
 from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
+from crawl.pipeline.site_list import SitePage, SiteRow, SiteWait
 from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import RobotsCache
@@ -107,6 +108,9 @@ __all__ = [
     "RobotsCache",
     "ScopeKind",
     "SentRequest",
+    "SitePage",
+    "SiteRow",
+    "SiteWait",
     "TokenAnswer",
     "TokenIssuer",
     "Trail",
