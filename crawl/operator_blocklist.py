@@ -1,5 +1,5 @@
-"""What this node's operator will not have it fetch: hosts and patterns of `crawl.refuse`, hosts that the owner refuses or
-pauses while the node runs, and what peers hear of them.
+"""What this node's operator will not have it fetch: hosts and patterns of `crawl.refuse`, hosts that are refused or
+paused while the node runs, and what peers hear of them.
 
 Pure: texts in, answers out. An entry is a host, "*.suffix" for a domain and all below it, or "/pattern/" (RE2, searched
 in the whole URL). Peers learn of the hosts by hashes of four bytes, so that they do not order there what would be
@@ -32,7 +32,7 @@ class OperatorBlocklist:
         return len(self._patterns) + len(self._hosts) + len(self._refused)
 
     def set_hosts(self, refused: Collection[str], held: Collection[str]) -> None:
-        """Take over the hosts that the owner refuses and those that are paused, in place of those before; a set each."""
+        """Take over the hosts that are refused and those that are paused, in place of those before; a set each."""
         self._refused, self._held = refused, held
 
     def reason(self, url: str) -> str:

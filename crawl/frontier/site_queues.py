@@ -112,9 +112,7 @@ class SiteQueues:
             queue.is_racing = False
             while queue.ready and queue.ready[0][2].stage is not UrlStage.READY:
                 heapq.heappop(queue.ready)
-            if self.is_held(site):
-                self._pass(site, queue, now)
-            elif queue.is_open or queue.free_at > now:  # it was borrowed since it was queued
+            if queue.is_open or queue.free_at > now or self.is_held(site):  # it was borrowed or held meanwhile
                 self._pass(site, queue, now)
             elif now < queue.wanted_until:
                 self._pass(site, queue, now, queue.wanted_until)

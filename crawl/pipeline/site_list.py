@@ -46,8 +46,8 @@ class SiteRow:
 
 @dataclass(frozen=True, slots=True)
 class SitePage:
-    """Holds a part of the list. `matching`: sites that begin as asked, `all`: sites at all; `next`: after which name the
-    list goes on, "" at its end."""
+    """Holds a part of the list. `matching`: sites that begin as asked, `all`: sites at all; `next`: after which name
+    the list goes on, "" at its end."""
 
     rows: tuple[SiteRow, ...]
     matching: int
@@ -84,8 +84,8 @@ def site_page(
 
 
 def _wait(status: UrlStatus, ready: int, later_s: float) -> tuple[SiteWait, float, str]:
-    """Return what a site waits for, for how long, and more words where there are any: the first thing that stands before
-    its next request."""
+    """Return what a site waits for, for how long, and more words where there are any: the first thing that stands
+    before its next request."""
     rest_s = status.position.site_rest_s
     if status.position.is_site_open:
         return SiteWait.OPEN, 0.0, ""

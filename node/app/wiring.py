@@ -99,7 +99,6 @@ class FetchParts:
     ) -> None:
         self._by_rules, self._denial = StrategyPolicy(lambda: env.overlay.view.strategy).decide, env.store.denial
         self.refusals = refusals = OperatorBlocklist(config.refuse)
-        env.overlay.refuse(refusals.public_hashes)
         self.pause = pause
         self.proofs = proofs = DnsProof(env.fetcher, env.find_texts)
         self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend)

@@ -54,7 +54,7 @@ def test_a_host_that_is_held_while_it_is_asked_gets_no_further_turn() -> None:
 
 
 def test_waiting_urls_are_counted_by_site_whatever_happens_to_them() -> None:
-    frontier, sites = new_frontier()
+    frontier, _ = new_frontier()
     frontier.hold(SLOT, 1, [visit(host, page) for host in (1, 2) for page in range(3)], at(0))
     assert frontier.waiting_by_site == {"h1.test:8080": 3, "h2.test:8080": 3}
     task = frontier.pop(at(0))
