@@ -93,7 +93,7 @@ def network_map(slots: Sequence[HeardSlot], peers: Sequence[HeardPeer]) -> Netwo
 
 def place_of(node_id: bytes) -> float:
     """Return where a node's id stands in the key space, 0…1."""
-    return int.from_bytes(node_id[:KEY_BYTES_READ]) / 256**KEY_BYTES_READ
+    return float(int.from_bytes(node_id[:KEY_BYTES_READ])) / (1 << 8 * KEY_BYTES_READ)
 
 
 def prefix_of(host: str) -> str:

@@ -52,6 +52,11 @@ def _operation(entry: HttpRoute) -> Json:
         operation["parameters"] = [_parameter(parameter, entry.path) for parameter in entry.parameters]
     if entry.takes:
         operation["requestBody"] = {"required": True, "content": {JSON: {"schema": _reference(entry.takes)}}}
+    if entry.form:
+        fields = {field.name: _parameter(field, entry.path)["schema"] for field in entry.form}
+        needed = [field.name for field in entry.form if field.default is None]
+        form = {"schema": {"type": "object", "properties": fields, "required": needed}}
+        operation["requestBody"] = {"required": True, "content": {"application/x-www-form-urlencoded": form}}
     if entry.needs_token:
         operation["security"] = [{"token": []}]
     return operation

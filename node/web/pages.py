@@ -15,6 +15,7 @@ from node.app.service import Service
 from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import size, view_of
+from node.views.strategy import clock, instant, span
 from node.web.api import parameters, search_request
 from node.web.problems import Problem, problem_of
 from node.web.result_forms import ResultForms
@@ -69,7 +70,7 @@ class Pages:
             lstrip_blocks=True,
             undefined=jinja2.StrictUndefined,
         )
-        self._templates.filters.update(size=size, number="{:,}".format)
+        self._templates.filters.update(size=size, number="{:,}".format, span=span, instant=instant, clock=clock)
 
     async def home(self, request: web.Request) -> web.Response:
         """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""

@@ -22,6 +22,7 @@ from node.web.mcp import Mcp
 from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
 from node.web.owner import Owner
+from node.web.owner_pages import OwnerPages
 from node.web.pages import CrawlerIdentity, Pages
 from node.web.routes import ROUTES
 from node.web.snapshots import Snapshots
@@ -55,6 +56,7 @@ class WebServer:
             Mcp(service, config.web_origins),
             Health(service, metrics),
             Owner(logins, pages),
+            OwnerPages(service, pages),
         )
         self.listening = asyncio.Event()
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from index import FILTERS
+from node.web.owner_texts import OWNER_TEXTS
 
 Tongue = Literal["en", "zh"]
 Translate = Callable[..., str]
@@ -325,6 +326,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "无脚本、无 Cookie、不加载任何第三方内容。",
     ),
 }
+TEXTS.update(OWNER_TEXTS)
 _FILTERS_IN_CHINESE = {
     "site": "只限该网站及其下级；也可写 site:*.org",
     "lang": "只限该语言的网页（ISO 639-1）",
