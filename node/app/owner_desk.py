@@ -20,6 +20,7 @@ from node.owner.setting_list import SettingRow
 from node.views.safe_text import plain
 
 PROGRESS_WITHIN_S = 3.0  # of asking what became of jobs; what is not known by then is asked at the next look
+PROGRESS_ROUNDS = 5  # each leads a link further
 DETAIL_CHARS = 160
 
 
@@ -96,9 +97,10 @@ class OwnerDesk:
         async with self._asking:
             try:
                 async with asyncio.timeout(PROGRESS_WITHIN_S):
-                    for wait, asked in self.ledger.ask():
-                        answers = await self._core.jobs.progress.answer([Followed(**each) for each in asked])
-                        wait.take(asked, answers)
+                    for _ in range(PROGRESS_ROUNDS):
+                        for wait, asked in self.ledger.ask():
+                            answers = await self._core.jobs.progress.answer([Followed(**each) for each in asked])
+                            wait.take(asked, answers)
             except (TimeoutError, RemoteError, MachineRefuses):  # what was known before is shown
                 pass
         return self.ledger.rows()

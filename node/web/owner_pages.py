@@ -103,7 +103,7 @@ class OwnerPages:
     async def owner_pause(self, request: web.Request) -> web.Response:
         """Stop or resume fetching, and lead back."""
         self._service.pause((await _form(request, "owner_pause")).flag("paused"))
-        return _lead_to("owner_overview")
+        return _lead_to(request, "owner_overview")
 
     async def owner_crawl(self, request: web.Request) -> web.Response:
         """Hand a URL in, and lead back with what became of that."""
@@ -115,13 +115,13 @@ class OwnerPages:
         url = url if "://" in url else f"http://{url}"
         told = await self._service.crawl([url], depth=values.count("depth"), scope=scope)
         refused = next((str(each["reason"]) for each in told["refused"]), "")
-        return _lead_to("owner_sites", accepted=told["accepted"] or "", refused=plain(refused, REFUSAL_CHARS))
+        return _lead_to(request, "owner_sites", accepted=told["accepted"] or "", refused=plain(refused, REFUSAL_CHARS))
 
     async def owner_wish(self, request: web.Request) -> web.Response:
         """Pause a host, refuse it or allow it again, and lead back to where it stands."""
         values = await _form(request, "owner_wish")
         await self._service.owner.wish(*_wished(values))
-        return _lead_to("owner_sites", begins=values.text("begins"), after=values.text("after"))
+        return _lead_to(request, "owner_sites", begins=values.text("begins"), after=values.text("after"))
 
     async def owner_style(self, request: web.Request) -> web.Response:
         """Answer with the style sheet of the owner's pages."""
@@ -169,7 +169,8 @@ def _wished(values: Values) -> tuple[str, Wish]:
     return values.text("host"), wished
 
 
-def _lead_to(name: str, **query: object) -> web.Response:
+def _lead_to(request: web.Request, name: str, **query: object) -> web.Response:
+    query["hl"] = request.query.get("hl", "")[:16]
     given = {key: value for key, value in query.items() if value not in ("", None)}
     address = route(name).path + (f"?{urlencode(given)}" if given else "")
     return web.Response(status=303, headers={"Location": address})

@@ -38,23 +38,23 @@ OWNER_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "owner.plot.empty": ("{name}: nothing is known yet.", "{name}：尚无数据。"),
     "owner.plot.begins": (
-        "Figures are kept in memory, from the start of the node on: one in ten seconds for an hour, one in a minute for "
-        "a day.",
+        "Figures are kept in memory, from the start of the node on: one in ten seconds for an hour, one in a minute "
+        "for a day.",
         "数据仅保存在内存中，自节点启动时开始：一小时内每十秒一个，一天内每分钟一个。",
     ),
     "owner.pages_per_s": ("Pages fetched a second", "每秒抓取网页"),
     "owner.queries_per_min": ("Queries a minute", "每分钟查询"),
-    "owner.latency": ("Answers in milliseconds: half, and 95 %", "应答时间（毫秒）：中位数与 95%"),
+    "owner.latency": ("Answers, ms: half · 95 %", "应答毫秒：中位数 · 95%"),
     "owner.peers": ("Live peers", "在线对等节点"),
     "owner.disk_bytes": ("Disk in use", "磁盘用量"),
     "owner.copies": ("Live copies, in the mean", "平均在线副本数"),
     "owner.too_few": ("Parts with too few copies", "副本不足的分区"),
-    "owner.repair": ("Parts being copied here, copies owed to others", "正在复制的分区，欠他人的副本"),
+    "owner.repair": ("Copied here · owed to others", "正在复制 · 欠他人"),
     "network.title": ("Your network", "您的网络"),
     "network.ring": ("The key space", "键空间"),
     "network.ring.about": (
-        "{slots} parts of the key space, clockwise from the top. Rings from outside: where live nodes stand; the fewest "
-        "live copies; whether somebody crawls; what is this node's.",
+        "{slots} parts of the key space, clockwise from the top. Rings from outside: where live nodes stand; the "
+        "fewest live copies; whether somebody crawls; what is this node's.",
         "键空间共 {slots} 个分区，自顶部顺时针排列。由外向内各环：在线节点的位置；最少的在线副本数；是否有人抓取；"
         "属于本节点的部分。",
     ),
@@ -68,8 +68,8 @@ OWNER_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "network.legend.crawled": ("Crawl: parts that nobody crawls are marked", "抓取：标出无人抓取的分区"),
     "network.legend.mine": ("This node: owned, served, crawled", "本节点：拥有、可应答、正在抓取"),
-    "network.copies": ("Live copies", "在线副本"),
-    "network.copies.of": ("{copies} copies", "{copies} 份副本"),
+    "network.copies.title": ("Parts by live copies", "按在线副本数统计的分区"),
+    "network.copies": ("live copies", "在线副本"),
     "network.copies.slots": ("parts", "分区数"),
     "network.copies.none": ("none", "无"),
     "network.owned": ("owned", "拥有"),
@@ -133,8 +133,8 @@ OWNER_TEXTS: dict[str, tuple[str, str]] = {
         "被拒绝的主机由其他所有者（若有）抓取，本节点绝不抓取。已保存的内容不受影响。两者在重启后依然有效。",
     ),
     "sites.about.purge": (
-        'To hide and erase pages in the whole network is up to its publishers, by a rule "deny" of the strategy, and to '
-        "a site's owner:",
+        "To hide and erase pages in the whole network is up to its publishers, by a rule “deny” of the strategy, and "
+        "to a site's owner:",
         "在全网隐藏和清除网页由网络发布者通过策略的“deny”规则决定，或由网站所有者提出：",
     ),
     "sites.about.bot": ("what site owners can do", "网站所有者可以做什么"),

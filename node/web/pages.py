@@ -14,7 +14,7 @@ from index import FILTERS
 from node.app.service import Service
 from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
-from node.views.status import size, view_of
+from node.views.status import loss_share, size, view_of
 from node.views.strategy import clock, instant, span
 from node.web.api import parameters, search_request
 from node.web.problems import Problem, problem_of
@@ -70,7 +70,9 @@ class Pages:
             lstrip_blocks=True,
             undefined=jinja2.StrictUndefined,
         )
-        self._templates.filters.update(size=size, number="{:,}".format, span=span, instant=instant, clock=clock)
+        self._templates.filters.update(
+            size=size, number="{:,}".format, share=loss_share, span=span, instant=instant, clock=clock
+        )
 
     async def home(self, request: web.Request) -> web.Response:
         """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""

@@ -24,6 +24,7 @@ from node.errors import NotProved
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.web import CrawlerIdentity, WebServer
+from tests.node.web.owner_desk import FakeOwner
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 NODE_ID = "c0ffee0123456789c0ffee0123456789c0ffee01"
@@ -115,6 +116,7 @@ class FakeService:
     ready: int = 60
     collected: int = 1204  # documents of the network
     gate: asyncio.Event = field(default_factory=asyncio.Event)
+    owner: FakeOwner = field(default_factory=FakeOwner)
 
     async def search(self, question: SearchRequest) -> Json:
         self.asked.append(question)
