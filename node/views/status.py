@@ -78,7 +78,7 @@ class StatusView:
         return self.crawl_state in ("crawling", "running", "busy")
 
     @property
-    def diskloss_share(self) -> float:
+    def disk_share(self) -> float:
         """Return the part of the quota in use, 0…1; 0 where there is no quota."""
         return min(1.0, self.disk_used / self.disk_quota) if self.disk_quota else 0.0
 
