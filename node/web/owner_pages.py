@@ -6,10 +6,9 @@ again.
 """
 
 import time
-from functools import partial
 from hashlib import sha256
 from importlib.resources import files
-from typing import get_args
+from typing import Any, get_args
 from urllib.parse import parse_qsl, urlencode
 
 from aiohttp import web
@@ -50,8 +49,9 @@ class OwnerPages:
 
     async def owner_overview(self, request: web.Request) -> web.Response:
         """Show how the node is, in a sentence, and its figures over time."""
-        span = parameters(request, "owner_overview").text("span")
-        if span not in get_args(Span):
+        wanted = parameters(request, "owner_overview").text("span")
+        span: Span | None = next((each for each in get_args(Span) if each == wanted), None)
+        if span is None:
             raise BadParameter("span", "is neither hour nor day")
         status = await self._service.status()
         view = view_of(status)
@@ -131,9 +131,9 @@ class OwnerPages:
         """Answer with the script of the owner's pages."""
         return web.Response(text=self._script, content_type="text/javascript", headers=CACHED)
 
-    def _render(self, request: web.Request, template: str, **values: object) -> web.Response:
-        page = partial(self._pages.render, request, template, owner_version=self._version)
-        response = page(here_path=request.path, **values)
+    def _render(self, request: web.Request, template: str, **values: Any) -> web.Response:
+        about = {"owner_version": self._version, "here_path": request.path}
+        response = self._pages.render(request, template, **about, **values)
         response.headers["Content-Security-Policy"] = OWNER_POLICY
         return response
 
