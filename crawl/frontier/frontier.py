@@ -78,6 +78,11 @@ class Frontier:
         return tuple(self._incomplete)
 
     @property
+    def held_count(self) -> int:
+        """Count the due URLs of hosts that the owner has paused."""
+        return self._sites.held_ready
+
+    @property
     def waiting_by_site(self) -> Mapping[str, int]:
         """Count the URLs that wait, due or not, by site; sites without any are left out."""
         return self._waiting_by_site

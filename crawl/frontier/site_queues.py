@@ -43,6 +43,7 @@ class SiteQueues:
         self._turns: list[tuple[float, int, str]] = []  # (free_at, number, site)
         self._unlocated: dict[str, None] = {}  # new sites whose address nobody has looked up yet
         self._held: frozenset[str] = frozenset()  # hosts whose sites get no turn
+        self.held_ready = 0  # ready URLs of these
         self._due_work = DueWork()
         self._ready = 0
         self._number = 0
@@ -60,8 +61,13 @@ class SiteQueues:
         """Give the sites of these hosts, and of no others, no turns from now on; their URLs wait as they are, and count
         as little work. Goes over all sites: seldom wanted."""
         before, self._held = self._held, hosts
-        for site, queue in self._sites.items() if before != hosts else ():
+        if before == hosts:
+            return
+        self.held_ready = 0
+        for site, queue in self._sites.items():
             was_held, is_held = _is_of(site, before), _is_of(site, hosts)
+            if is_held:
+                self.held_ready += sum(item[2].stage is UrlStage.READY for item in queue.ready)
             if is_held and not was_held:
                 self._due_work.set_delay(site, inf)
             elif was_held and not is_held:
@@ -80,6 +86,7 @@ class SiteQueues:
         self._due_work.add(entry.slot, site)
         if self.is_held(site):
             self._due_work.set_delay(site, inf)
+            self.held_ready += 1
         queue = self._sites.get(site)
         if queue is None:
             queue = self._sites[site] = _SiteQueue()
@@ -93,6 +100,7 @@ class SiteQueues:
         entry.stage = UrlStage.UNKNOWN
         self._ready -= 1
         self._due_work.add(entry.slot, entry.site, -1)
+        self.held_ready -= self.is_held(entry.site)
 
     def prune(self, sites: Iterable[str]) -> None:
         """Take discarded URLs out of the queues of some sites."""

@@ -58,9 +58,8 @@ class CrawlSnapshot:
         due = frontier.due_count(now)
         if frontier.in_flight:
             return "crawling", f"{frontier.in_flight} URLs in flight, {due} wait for their host's turn"
-        next_s = frontier.next_due(now)
-        next_in = span(next_s or 0.0)
-        if due and next_s is None:
+        next_in = span(frontier.next_due(now) or 0.0)
+        if due and due == frontier.held_count:
             return "waiting", f"all {due} due URLs are of hosts that this node's owner has paused"
         if due:
             reason = f"all {due} due URLs wait until their sites may be asked again, the first in {next_in}"

@@ -44,7 +44,7 @@ OWNER_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "owner.pages_per_s": ("Pages fetched a second", "每秒抓取网页"),
     "owner.queries_per_min": ("Queries a minute", "每分钟查询"),
-    "owner.latency": ("Answers, ms: half · 95 %", "应答毫秒：中位数 · 95%"),
+    "owner.latency": ("Answers in ms: 50 · 95 %", "应答毫秒：50% · 95%"),
     "owner.peers": ("Live peers", "在线对等节点"),
     "owner.disk_bytes": ("Disk in use", "磁盘用量"),
     "owner.copies": ("Live copies, in the mean", "平均在线副本数"),

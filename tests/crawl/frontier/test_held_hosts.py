@@ -34,7 +34,7 @@ def test_a_held_host_gets_no_turn_whenever_its_urls_came_and_all_ports_are_meant
     frontier.observe(SLOT, visit(1, 2), at(0))
     assert taken(frontier, sites, 0.0) == ["h2.test:8080"]
     assert sites.borrow("h1.test:8080", "h2.test:8080", 0.0) == HELD_S, "no turn is lent, either"
-    assert frontier.due_count(at(0)) == 3 and sites.is_held("h1.test:8080")
+    assert sites.is_held("h1.test:8080") and frontier.held_count == 2
     sites.hold_hosts(frozenset())
     assert taken(frontier, sites, 1.0) == ["h1.test:8080"], "the other one rests"
 
@@ -49,7 +49,9 @@ def test_a_host_that_is_held_while_it_is_asked_gets_no_further_turn() -> None:
     frontier.settle(task, None, at(0))
     assert frontier.pop(at(50.0)) is None and frontier.next_due(at(50.0)) is None
     assert sites.due_work() == {SLOT: 1}, "it is hardly work, so that no peer takes the slot over for it"
+    assert frontier.held_count == frontier.due_count(at(50.0)) == 3
     sites.hold_hosts(frozenset({"h3.test"}))
+    assert frontier.held_count == 0
     assert frontier.pop(at(50.0)) is not None
 
 
