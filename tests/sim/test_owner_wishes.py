@@ -2,6 +2,8 @@
 
 from urllib.parse import urlsplit
 
+import pytest
+
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_polite, crawled
@@ -43,6 +45,7 @@ def test_a_paused_host_is_asked_nothing_until_it_is_allowed_even_over_a_restart(
     simulate(scenario, SMALL)
 
 
+@pytest.mark.prove
 def test_a_refused_host_is_fetched_by_others_alone_and_peers_are_told() -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(4)
