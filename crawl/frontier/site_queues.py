@@ -260,4 +260,5 @@ class SiteQueues:
 
 
 def _is_of(site: str, hosts: frozenset[str]) -> bool:
-    return bool(hosts) and split_url(f"http://{site}/").host in hosts
+    host = split_url(f"http://{site}/").host if site.startswith("[") else site.partition(":")[0]
+    return host in hosts
