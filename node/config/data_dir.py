@@ -6,7 +6,8 @@ identity.puzzle its solved puzzle   keys/          publisher's keys
 founder         the node's id, where it is the first node of its network: it starts though nobody answers
 invitation      what lets the node in     vouchers/    of those that this node handed out in words
 leaving     there while the node hands everything over to leave its network for good
-owner-told  what the owner was told by the hook and is not over     hosts.json  which hosts the owner paused or refuses
+owner-told  what the owner was told by the hook and is not over
+hosts.json  which hosts the owner paused or refuses
 dht/  store/  index/                one directory a package
 """
 
