@@ -50,7 +50,7 @@ from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import forgotten, unfit
 from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
-from crawl.pipeline.site_list import SitePage, SiteRow, SiteWait
+from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
 from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import RobotsCache
@@ -109,7 +109,6 @@ __all__ = [
     "ScopeKind",
     "SentRequest",
     "SitePage",
-    "SiteRow",
     "SiteWait",
     "TokenAnswer",
     "TokenIssuer",
@@ -119,6 +118,7 @@ __all__ = [
     "UrlStatus",
     "Visit",
     "VisitState",
+    "WaitingSite",
     "admit_urls",
     "allowed_depth",
     "anywhere",

@@ -30,7 +30,7 @@ class SiteWait(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SiteRow:
+class WaitingSite:
     """Says of one site how many URLs wait, how many of them are due, and for what the next one waits: `wait_s` seconds
     where that is known, `detail` in words where there is more to say. `url`: one of those that wait."""
 
@@ -49,7 +49,7 @@ class SitePage:
     """Holds a part of the list. `matching`: sites that begin as asked, `all`: sites at all; `next`: after which name
     the list goes on, "" at its end."""
 
-    rows: tuple[SiteRow, ...]
+    rows: tuple[WaitingSite, ...]
     matching: int
     all: int
     next: str = ""
@@ -79,7 +79,7 @@ def site_page(
         status = knowledge.inspect(url, queues.position(url, None, now.steady), paused)
         why, wait_s, detail = (SiteWait.HELD, 0.0, "") if queues.is_held(site) else _wait(status, ready, later_s)
         host = split_url(url).host
-        rows.append(SiteRow(site, host, counts[site], ready, why, max(0.0, wait_s), detail, url))
+        rows.append(WaitingSite(site, host, counts[site], ready, why, max(0.0, wait_s), detail, url))
     return SitePage(tuple(rows), len(matching), len(counts), sites[-1] if len(shown) > most else "")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import nan
 
-from crawl import SiteRow, SiteWait
+from crawl import SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
 from node.app.node_core import NodeCore
 from node.app.owner_service import SitesSeen
@@ -116,7 +116,7 @@ class OwnerDesk:
         hosts = tuple(endpoint.host for endpoint in contact.endpoints) if contact else ()
         return HeardPeer(place_of(peer), self._overlay.view.is_live(peer), hosts)
 
-    def _judged(self, row: SiteRow) -> SiteRow:
+    def _judged(self, row: WaitingSite) -> WaitingSite:
         """Return a row with the refusal of this node's operator, which the crawler learns only when it is about to
         fetch."""
         if refused := self._core.fetching.refusals.reason(row.url):

@@ -43,7 +43,7 @@ class JobRow:
 
 
 @dataclass(slots=True)
-class _Job:
+class _NotedJob:
     at: float
     first: str
     seeds: int
@@ -55,14 +55,14 @@ class JobLedger:
     """Holds the jobs, newest last."""
 
     def __init__(self) -> None:
-        self._jobs: deque[_Job] = deque(maxlen=MAX_JOBS)
+        self._jobs: deque[_NotedJob] = deque(maxlen=MAX_JOBS)
 
     def note(self, seeds: Sequence[Mapping[str, Any]], depth: int, now: float) -> None:
         """Remember a crawl; `seeds`: {url, scope} each, as `Service.crawl` returns them; `now`: Unix seconds."""
         if seeds:
             followed = [{"url": each["url"], "depth": depth, "scope": each["scope"]} for each in seeds[:MAX_FOLLOWED]]
             wait = JobWait(followed, MAX_FOLLOWED)
-            self._jobs.append(_Job(now, plain(seeds[0]["url"]), len(seeds), depth, wait))
+            self._jobs.append(_NotedJob(now, plain(seeds[0]["url"]), len(seeds), depth, wait))
 
     def ask(self) -> list[tuple[JobWait, list[Json]]]:
         """Return what is to be asked now of unfinished jobs, the newest first; each answer goes to its `take`."""
@@ -78,7 +78,7 @@ class JobLedger:
         return tuple(map(_row, reversed(self._jobs)))
 
 
-def _row(job: _Job) -> JobRow:
+def _row(job: _NotedJob) -> JobRow:
     wait, counts = job.wait, job.wait.counts
     others = sum(counts.values()) - counts["fetched"] - counts["failed"]
     reasons = _commonest(wait.reasons)

@@ -132,7 +132,7 @@ class OwnerPages:
         return web.Response(text=self._script, content_type="text/javascript", headers=CACHED)
 
     def _render(self, request: web.Request, template: str, **values: Any) -> web.Response:
-        about = {"owner_version": self._version, "here_path": request.path}
+        about: dict[str, Any] = {"owner_version": self._version, "here_path": request.path}
         response = self._pages.render(request, template, **about, **values)
         response.headers["Content-Security-Policy"] = OWNER_POLICY
         return response

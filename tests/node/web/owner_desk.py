@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from crawl import SitePage, SiteRow, SiteWait
+from crawl import SitePage, SiteWait, WaitingSite
 from node.app.owner_service import SitesSeen
 from node.config.settings import Config
 from node.owner.figure_history import FigureHistory, Figures
@@ -47,7 +47,7 @@ class FakeOwner:
         rest = [name for name in names if name.startswith(beginning) and name > after]
         kinds = list(SiteWait)
         rows = [
-            SiteRow(site, site, n, n, kinds[n % len(kinds)], n * 100.0, DETAIL[:160], f"http://{site}/")
+            WaitingSite(site, site, n, n, kinds[n % len(kinds)], n * 100.0, DETAIL[:160], f"http://{site}/")
             for n, site in enumerate(rest[:most])
         ]
         page = SitePage(tuple(rows), self.sites_count, self.sites_count, rest[most - 1] if len(rest) > most else "")
