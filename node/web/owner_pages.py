@@ -23,7 +23,7 @@ from node.views.status import view_of
 from node.web.api import parameters
 from node.web.guard import PAGE_POLICY
 from node.web.owner_plots import figure_plots, network_ring, share_bars
-from node.web.pages import Pages
+from node.web.pages import FORM_REFERRER, Pages
 from node.web.parameters import Values, read_form
 from node.web.problems import BadParameter
 from node.web.routes import route
@@ -135,6 +135,7 @@ class OwnerPages:
         about: dict[str, Any] = {"owner_version": self._version, "here_path": request.path}
         response = self._pages.render(request, template, **about, **values)
         response.headers["Content-Security-Policy"] = OWNER_POLICY
+        response.headers["Referrer-Policy"] = FORM_REFERRER
         return response
 
 

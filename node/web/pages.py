@@ -36,6 +36,7 @@ SIGNS = (
 )  # of queries, as the help page explains them
 IS_OWNER = web.RequestKey("is_owner", bool)  # whether a browser asks that the owner logged in, as the guard found it
 MAX_PEERS = 200  # rows of the table; the API gives all
+FORM_REFERRER = "same-origin"  # of pages with the owner's forms: under no-referrer browsers send Origin: null (Fetch)
 
 ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="none" stroke="#2a6f97" stroke-width="3">\
 <circle cx="14" cy="14" r="9"/><path d="M21 21l8 8" stroke-linecap="round"/></g><g fill="#2a6f97">\
@@ -119,9 +120,12 @@ class Pages:
         rows = peer_rows((await self._service.peers())[:MAX_PEERS])
         live = "live" in request.query
         is_owner = request.get(IS_OWNER, False)
-        return self.render(
+        page = self.render(
             request, "status.html", status=status, peers=rows, live=live, me=status.node_id, is_owner=is_owner
         )
+        if is_owner:
+            page.headers["Referrer-Policy"] = FORM_REFERRER
+        return page
 
     async def help_page(self, request: web.Request) -> web.Response:
         """Show how to ask, by the parser's own table of filters."""

@@ -83,6 +83,15 @@ def test_the_policy_lets_the_own_script_run_and_nothing_else(site: Any, owner: A
     assert "data-live>" in page.text
 
 
+def test_browsers_say_where_the_owners_forms_come_from(owner: Any) -> None:
+    """Under no-referrer a browser sends `Origin: null` with a form (Fetch, "append a request Origin header"), which
+    would be refused as a stranger's."""
+    for path in (*PAGES, "/status"):
+        page = owner.get(path)
+        assert 'method="post"' in page.text and page.headers["referrer-policy"] == "same-origin"
+    assert owner.get("/").headers["referrer-policy"] == "no-referrer"
+
+
 def test_the_overview_says_in_a_sentence_how_the_node_is(owner: Any) -> None:
     page = owner.get("/owner").text
     assert "<b>All is well, it crawls</b>: waiting for politeness at 3 sites" in page
