@@ -22,7 +22,7 @@ from node.views.safe_text import plain
 from node.views.status import view_of
 from node.web.api import parameters
 from node.web.guard import PAGE_POLICY
-from node.web.owner_plots import figure_plots, network_ring, share_bars
+from node.web.owner_plots import figure_plots, network_ring
 from node.web.pages import FORM_REFERRER, Pages
 from node.web.parameters import Values, read_form
 from node.web.problems import BadParameter
@@ -61,10 +61,8 @@ class OwnerPages:
     async def owner_network(self, request: web.Request) -> web.Response:
         """Show the key space and the nodes that keep it."""
         t, found = _translate(request), self._service.owner.network()
-        families = share_bars([(t(f"network.family.{name}"), count) for name, count in found.families])
-        prefixes = share_bars(found.prefixes)
-        ring = network_ring(found, t)
-        return self._render(request, "owner_network.html", map=found, ring=ring, families=families, prefixes=prefixes)
+        families = [(t(f"network.family.{name}"), count) for name, count in found.families]
+        return self._render(request, "owner_network.html", map=found, ring=network_ring(found, t), families=families)
 
     async def owner_sites(self, request: web.Request) -> web.Response:
         """Show the sites whose addresses wait here, and why."""
@@ -85,9 +83,8 @@ class OwnerPages:
     async def owner_work(self, request: web.Request) -> web.Response:
         """Show jobs, strategy, durability, the newest log lines and the settings."""
         owner = self._service.owner
-        t, view = _translate(request), view_of(await self._service.status())
+        view = view_of(await self._service.status())
         log = await self._service.strategy_log()
-        copies = share_bars([(t("work.copies.row", copies=held), slots) for held, slots in view.slots_by_copies])
         return self._render(
             request,
             "owner_work.html",
@@ -95,7 +92,6 @@ class OwnerPages:
             jobs=await owner.jobs(),
             versions=_newest(log),
             strategy_warnings=[plain(each) for each in log.get("warnings", [])],
-            copies=copies,
             lines=owner.log()[:LOG_LINES],
             settings=owner.settings(),
         )

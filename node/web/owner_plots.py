@@ -15,7 +15,6 @@ from node.views.line_plot import Series, line_plot
 from node.views.ring_plot import DrawnRing, ring_plot
 from node.views.status import size
 from node.web.translations import Translate
-from node.web_report.svg_plot import bars
 
 SPAN_S: dict[str, float] = {"hour": 3600.0, "day": 86_400.0}
 _LEAST = frozenset({"peers", "copies"})  # of which a low is what matters
@@ -70,12 +69,6 @@ def network_ring(found: NetworkMap, t: Translate) -> Markup:
     )
     middle = (f"{found.live:,} {t('network.nodes')}", f"{found.slots:,} {t('network.slots')}")
     return ring_plot(rings, middle, t("network.ring.about", slots=f"{found.slots:,}"))
-
-
-def share_bars(counts: Sequence[tuple[str, int]]) -> Markup:
-    """Return a bar for each count, the words of which tell all."""
-    about = "; ".join(f"{name}: {count:,}" for name, count in counts)
-    return bars([(name, count, f"{count:,}") for name, count in counts], about)
 
 
 def _known(line: Series) -> list[float]:
