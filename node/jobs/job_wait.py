@@ -20,9 +20,9 @@ _COUNTS = re.compile(r"(?<=guard: )\d+ of \d+ |(?<=soft 404, )\d+ | within \d+ s
 class JobWait:
     """Follows seeds, and what they led to, until all of them have an outcome."""
 
-    def __init__(self, seeds: Iterable[Json], most: int = MAX_TRACKED) -> None:
-        """`seeds`: {url, depth, scope} each; `most`: URLs that are followed."""
-        self._most = most
+    def __init__(self, seeds: Iterable[Json], most: int | None = None) -> None:
+        """`seeds`: {url, depth, scope} each; `most`: URLs that are followed, by default MAX_TRACKED."""
+        self._most = MAX_TRACKED if most is None else most
         self._known: set[str] = set()
         self._seeds: set[str] = set()
         self._tries: Counter[str] = Counter()
