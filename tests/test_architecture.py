@@ -60,6 +60,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/web_report",
         "node/jobs",
         "node/sites",
+        "node/owner",
         "node/app",
         "node/clients",
         "node/web",

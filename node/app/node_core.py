@@ -21,6 +21,7 @@ from node.crawling.slot_agreement import SlotAgreement
 from node.crawling.slot_levels import SlotLevels
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
+from node.owner.host_control import HostControl
 from store import StoreConfig
 
 AGAIN_S = 10.0  # until what the machine refused to read is tried again
@@ -44,6 +45,7 @@ class NodeCore:
         self.index = IndexParts(index, env, self.store.lookup, agree, self.audit)
         self.jobs = JobParts(crawl, env, self.store, self.fetching, self.crawl.crawler)
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
+        self.hosts = HostControl(env.wishes_path, self.fetching.refusals, crawler, env.overlay)
         self.levels = LevelKeeper(
             env.overlay,
             env.store,

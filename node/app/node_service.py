@@ -23,6 +23,7 @@ from node.app.answer_cache import AnswerCache
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus, scrub_json
+from node.app.owner_desk import OwnerDesk
 from node.app.owner_needs import OwnerNeed
 from node.app.query_meter import QueryMeter
 from node.app.strategy_preview import StrategyPreview
@@ -31,6 +32,8 @@ from node.archive.network_reader import ArchivePart, ReadBounds
 from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
+from node.owner.log_ring import LogRing
+from node.owner.setting_list import SettingRow
 from store import Document, Record, decode_document
 
 Json = dict[str, Any]
@@ -47,11 +50,14 @@ class NodeService:
         quota_bytes: int,
         departure: Departure,
         clock: Clock,
+        settings: Sequence[SettingRow] = (),
+        log: LogRing | None = None,
     ) -> None:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._departure, self._clock = network, departure, clock
         self._status = NodeStatus(node_core, overlay, network, quota_bytes, clock)
         self._answers, self._queries = AnswerCache(), QueryMeter()
+        self.owner = OwnerDesk(node_core, overlay, self._queries, settings, log, clock)
         self._previews = StrategyPreview(node_core.store, overlay, clock)
 
     async def search(self, question: SearchRequest) -> Json:
@@ -141,7 +147,10 @@ class NodeService:
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
     ) -> Json:
-        return await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
+        told = await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
+        if not dry_run:
+            self.owner.ledger.note(told["seeds"], depth, self._clock().wall)
+        return told
 
     async def remove(self, url: str) -> Json:
         return await self._core.jobs.removals.remove(url)

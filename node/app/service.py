@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from crawl import ScopeKind
 from dht import Key
 from index import SearchRequest
+from node.app.owner_service import OwnerService
 from node.archive.capture import Capture
 from node.archive.network_reader import ArchivePart, ReadBounds
 from node.archive.scope import Wish
@@ -21,6 +22,10 @@ Json = dict[str, Any]
 
 class Service(Protocol):
     """A running node, as HTTP and the command line see it."""
+
+    @property
+    def owner(self) -> OwnerService:
+        """What its owner alone sees and may."""
 
     async def search(self, question: SearchRequest) -> Json:
         """Answer a search: the body of /api/v1/search. Raises QueryError (an InputError with `position`) where the

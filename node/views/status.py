@@ -233,7 +233,7 @@ def _copies(copies: Json) -> str:
     if kept or copying:
         parts.append(f"{kept:,} slots kept for silent owners, {copying:,} being copied")
     if (loss := _loss(copies)) is not None:
-        parts.append(f"by the model {_share(loss)} lost in a year")
+        parts.append(f"by the model {loss_share(loss)} lost in a year")
     return "; ".join(parts)
 
 
@@ -249,7 +249,7 @@ def _loss(copies: Json) -> float | None:
     return float(chance) if isinstance(chance, int | float) and 0 <= chance <= 1 else None
 
 
-def _share(chance: float) -> str:
+def loss_share(chance: float) -> str:
     """Write a small share of documents for reading: 12 %, 1 of 140,000."""
     if chance >= MUCH:
         return f"{chance:.0%} of documents"

@@ -14,10 +14,9 @@ from node.views.duration import MAX_S
 from node.web.openapi import openapi
 from node.web.parameters import Values, read_parameters
 from node.web.problems import BadParameter
-from node.web.routes import MAX_URL, route
+from node.web.routes import MAX_DEPTH, MAX_URL, route
 
 MAX_SEEDS = 1000
-MAX_DEPTH = 100
 SORTS = ("", "relevance", "date")
 
 Body = TypeVar("Body", bound=msgspec.Struct)
