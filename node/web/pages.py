@@ -93,10 +93,9 @@ class Pages:
         rows = peer_rows((await self._service.peers())[:MAX_PEERS])
         live = "live" in request.query
         is_owner = request.get(IS_OWNER, False)
-        page = self.render(
+        return self.render(
             request, "status.html", status=status, peers=rows, live=live, me=status.node_id, is_owner=is_owner
         )
-        return page
 
     async def help_page(self, request: web.Request) -> web.Response:
         """Show how to ask, by the parser's own table of filters."""

@@ -126,14 +126,14 @@ _SEARCH_PAGE = (
 
 
 _GO = Parameter("go", "the fields of a button, as one query string; the others are not read then", most=4 * MAX_QUERY)
-_SITE_RULES = (
+_RULES_FORM = (
     Parameter("set", "one rule, as `block example.org`; forget takes one back", most=300),
-    Parameter("text", "where `set` is not given: all rules, a line each", most=16_384),
+    Parameter("text", "where `set` is not given: all rules, a line each", most=1 << 16),
     Parameter("back", "the fields of the search to lead back to, as a query string", most=4 * MAX_QUERY),
     _INTERFACE,
 )
-_SUGGESTED = (
-    Parameter("url", "the address of a site", most=MAX_URL),
+_TIP = (
+    Parameter("url", "the address of a site", most=2 * MAX_URL),
     Parameter("take", "for the node's owner: the suggested address to crawl", most=MAX_URL),
     Parameter("drop", "for the node's owner: the suggested address to forget", most=MAX_URL),
     _INTERFACE,
@@ -258,10 +258,10 @@ ROUTES: tuple[HttpRoute, ...] = (
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL, _AT),
     _form("/search", "posted_results", "The same for a form: the query stands in no address", _GO, *_SEARCH_PAGE),
     _page("/sites", "site_rules", "The sites that this browser raises, lowers and blocks", _INTERFACE),
-    _form("/sites", "set_site_rules", "Change these rules", *_SITE_RULES),
+    _form("/sites", "set_site_rules", "Change these rules", *_RULES_FORM),
     HttpRoute("GET", "/sites/rules.txt", "site_rules_text", "These rules as a file", TEXT),
     _page("/suggest-site", "suggest_site", "Where readers suggest a site", _INTERFACE),
-    _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner", *_SUGGESTED),
+    _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner", *_TIP),
     _page("/privacy", "privacy", "Who sees what of a query", _INTERFACE),
     _page("/help", "help_page", "How to ask: signs and filters", _INTERFACE),
     _page("/login", "login", "Where the link of `dse-node open` leads", _CODE),
