@@ -23,14 +23,12 @@ def level_of(rank: float, pages: int, before: int | None = None) -> int:
     return max(round(min(place, MOST_LEVEL)), 0)
 
 
-def levels_of(
-    values: NDArray[np.float64], average: float, before: NDArray[np.int8] | None = None
-) -> NDArray[np.int8]:
+def levels_of(values: NDArray[np.float64], average: float, before: NDArray[np.int8] | None = None) -> NDArray[np.int8]:
     """Return the levels of many pages by their values, and that of an average page. `before`: as in `level_of`, and -1
     of a page that had none."""
     with np.errstate(divide="ignore"):
-        places = np.maximum(STEPS * np.log2(values / average), 0.0)
-    found = np.rint(np.minimum(places, MOST_LEVEL)).astype(np.int8)
+        places: NDArray[np.float64] = np.maximum(STEPS * np.log2(values / average), 0.0)
+    found: NDArray[np.int8] = np.rint(np.minimum(places, MOST_LEVEL)).astype(np.int8)
     if before is None:
         return found
     stays: NDArray[np.int8] = np.where((before >= 0) & (np.abs(places - before) <= MOVED), before, found)

@@ -7,7 +7,7 @@ page's rank, so that nobody needs to know how many pages there are. They begin a
 rise, so that no honest slot gives more than it may (ledger).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -156,6 +156,21 @@ class SlotRanks:
         return self._inflows.sources
 
     @property
+    def targets(self) -> Collection[int]:
+        """The slots that are told anything."""
+        return self._outflows.keys()
+
+    @property
+    def pages(self) -> int:
+        """How many pages have a rank here: documents, and what is linked to."""
+        return int((self._base() > 0).sum())
+
+    def value(self, page: int) -> float | None:
+        """Return what a page has, by its number; None where it is not known."""
+        places = np.flatnonzero(self.numbers == np.uint64(page))
+        return float(self.values[places[0]]) if len(places) else None
+
+    @property
     def entries(self) -> int:
         """How many values of other slots lie here."""
         return self._inflows.entries
@@ -176,7 +191,7 @@ class SlotRanks:
             epoch=self.epoch,
             from_at=self._from_at,
             at=now,
-            pages=int((self._base() > 0).sum()),
+            pages=self.pages,
             mass=float(self.values.sum()),
             missing=self._worst,
             refused=self._inflows.refused,
@@ -204,10 +219,11 @@ class SlotRanks:
                 self._outflows[other] = Outflow(self.slot, other, self.epoch, names)
         if state is not None:
             self._resume(state)
-        self._lacking = np.inf  # what the equations lack at most: not known before the first sweep
+        self._lacking: float = np.inf  # what the equations lack at most: not known before the first sweep
         self._given = self._sweeper.given_to(self.values, border.starts, border.sources)
         self._owed = {other: outflow.owed(self._given_to(other)) for other, outflow in self._outflows.items()}
-        self._from_at, self._worst = now, np.inf
+        self._from_at: float = now
+        self._worst: float = np.inf
 
     def _resume(self, state: RankState) -> None:
         for source, inflow in state.inflows.items():

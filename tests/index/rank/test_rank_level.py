@@ -28,7 +28,10 @@ def test_no_rank_is_the_least_level() -> None:
 
 
 def test_many_levels_are_those_of_each() -> None:
-    values, before = np.array([0.0, 0.15, 1.0, 5.1, 4.4, 4.4, 2e9, inf]), np.array([-1, 3, 0, 5, 5, -1, 63, -1], np.int8)
+    values, before = (
+        np.array([0.0, 0.15, 1.0, 5.1, 4.4, 4.4, 2e9, inf]),
+        np.array([-1, 3, 0, 5, 5, -1, 63, -1], np.int8),
+    )
     each = [level_of(value / 10, 10, None if had < 0 else int(had)) for value, had in zip(values, before, strict=True)]
     assert levels_of(values, 1.0, before).tolist() == each
     assert levels_of(values * 3, 3.0).tolist() == [level_of(value / 10, 10) for value in values]
