@@ -83,6 +83,7 @@ class SlotRanks:
     ) -> None:
         self.slot, self.epoch = slot, epoch
         self._most_entries = most_entries
+        self._lacking, self._worst, self._from_at = np.inf, np.inf, now
         nothing = np.empty(0, np.uint64)  # whoever was given something hears that it is given no more
         self._outflows = {other: Outflow(slot, other, epoch, nothing) for other in (state.gave_to if state else ())}
         self._take(graph, state, now)
@@ -219,11 +220,10 @@ class SlotRanks:
                 self._outflows[other] = Outflow(self.slot, other, self.epoch, names)
         if state is not None:
             self._resume(state)
-        self._lacking: float = np.inf  # what the equations lack at most: not known before the first sweep
+        self._lacking = self._worst = np.inf  # what the equations lack at most: not known before the first sweep
         self._given = self._sweeper.given_to(self.values, border.starts, border.sources)
         self._owed = {other: outflow.owed(self._given_to(other)) for other, outflow in self._outflows.items()}
-        self._from_at: float = now
-        self._worst: float = np.inf
+        self._from_at = now
 
     def _resume(self, state: RankState) -> None:
         for source, inflow in state.inflows.items():
