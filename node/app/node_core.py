@@ -22,6 +22,7 @@ from node.crawling.slot_levels import SlotLevels
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
 from node.ranking.rank_keeper import RankKeeper
+from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
 AGAIN_S = 10.0  # until what the machine refused to read is tried again
@@ -55,6 +56,7 @@ class NodeCore:
             env.clock,
         )
         self.ranking = RankKeeper(env.overlay, env.store, local, self.store.shards, env.clock)
+        self.rank_lookup = RankLookup(env.overlay, self.ranking, self.store.shards)
         self._disk_meter = DiskMeter(env.store, env.measure_files)
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler, store.quota_bytes)
 

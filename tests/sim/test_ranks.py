@@ -98,6 +98,9 @@ def test_ranks_are_those_of_one_computation_whatever_comes_and_goes() -> None:
         levels = {url: levels_of(nodes, url) for url in urls}
         assert all(len(found) == 1 for found in levels.values()) and max(levels.values()) > [1]
 
+        asked = [await node.node_core.rank_lookup.find(urls[0]) for node in nodes]
+        assert len(set(asked)) == 1 and [asked[0].level] == levels[urls[0]], "any node tells it"
+
         body = "".join(f'<a href="{url}">one</a>' for url in urls[:40]).encode()
         world.web.others["late.example"] = lambda url: ScriptedReply(
             *((200, HTML, b"<html>late words" + body + b"</html>") if url.endswith("/") else (404, HTML, b"")), 0.1
