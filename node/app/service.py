@@ -94,7 +94,7 @@ class Service(Protocol):
         """
 
     async def rank(self, url: str) -> Json:
-        """Say how important a page is by its links: {url, canonical, rank, level, holder, distance, why}. `rank`: beside
+        """Say how important a page is by links: {url, canonical, rank, level, holder, distance, why}. `rank`: beside
         that of an average page, None where nobody computes it; `distance`, `why`: as in the status."""
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
