@@ -28,8 +28,9 @@ class HeldRanks:
         self._resting: dict[Slot, SlotStatement] = {}  # the last statements of slots in which nothing moves
         self._on_way: dict[Slot, list[InflowMessage]] = {}  # not acknowledged yet, by source
         self._levels: dict[Slot, tuple[NDArray[np.uint64], NDArray[np.int8]]] = {}  # by number, ascending
+        self._unjudged = set[Slot]()  # where limits have to be put upon what was heard
+        self._wanting = set[Slot]()  # where others give to more pages than may be unknown
         self._entries = 0
-        self.full = 0  # messages that would have taken more memory than there is for them
 
     @property
     def slots(self) -> Set[Slot]:
@@ -59,20 +60,23 @@ class HeldRanks:
             state = left.state() if left is not None else None
             self._slots[slot] = SlotRanks(graph, slot, epoch, now, state, self._most_entries)
         self._count_entries()
+        self._unjudged.add(slot)
         self._wake(slot)
         self.note_begun(slot, epoch)
 
     def relink(self, slot: Slot, graph: LinkGraph, now: float) -> None:
         """Go on with a slot's other links."""
         self._slots[slot].relink(graph, now)
+        self._unjudged.add(slot)
+        self._wanting.discard(slot)
         self._wake(slot)
 
     def end(self, slot: Slot) -> None:
         """Compute a slot no more; it is remembered in case it comes back."""
         self._left[slot] = self._slots.pop(slot)
         self._count_entries()
-        self._awake.discard(slot)
-        self._moved.discard(slot)
+        for known in (self._awake, self._moved, self._unjudged, self._wanting):
+            known.discard(slot)
         self._resting.pop(slot, None)
         self._on_way.pop(slot, None)
 
@@ -82,8 +86,8 @@ class HeldRanks:
         self._levels = {slot: levels for slot, levels in self._levels.items() if slot in slots}
 
     def wants_links(self, slot: Slot) -> bool:
-        """Tell whether others give to pages of a slot that its graph does not know."""
-        return slot in self._slots and self._slots[slot].unknown > 0
+        """Tell whether others give to pages of a slot that its graph does not know, as far as they said so lately."""
+        return slot in self._wanting or (slot in self._awake and self._slots[slot].unknown > 0)
 
     def step(self, slot: Slot) -> None:
         """Sweep a slot, if it is held still, and find out what others have to hear."""
@@ -95,12 +99,14 @@ class HeldRanks:
         if ranks.is_still and before.issuperset((m.target, m.sequence) for m in found):
             self._awake.discard(slot)
 
-    def limit_all(self, limit: Limit) -> None:
-        """Judge what was heard by newer limits."""
-        for slot, ranks in self._slots.items():
+    def limit_all(self, limit: Limit, *, are_new: bool) -> None:
+        """Judge what was heard by newer limits; where these are not new, in slots that were not judged yet alone."""
+        for slot in sorted(self._slots if are_new else self._unjudged & self._slots.keys()):
+            ranks = self._slots[slot]
             for source in ranks.sources:
                 if ranks.limit(source, limit(source, slot)):
                     self._wake(slot)
+        self._unjudged.clear()
 
     def deliver_here(self, limit: Limit) -> None:
         """Bring messages between slots of this node."""
@@ -118,13 +124,12 @@ class HeldRanks:
         if ranks is None or message.source == message.target:
             return None
         if self._entries + len(message) > self._most_entries:
-            self.full += 1
-            return None
+            return None  # it would take more memory than there is for all
         had, entries = ranks.ack_for(message.source), ranks.entries
         try:
             ack = ranks.receive(message, limit(message.source, message.target))
-        except BadMessage:  # none, or of pages that are not known yet
-            self.full += 1
+        except BadMessage:  # it is none, or of pages that are not known yet
+            self._wanting.add(Slot(message.target))
             return None
         self._entries += ranks.entries - entries
         if ack != had:

@@ -52,7 +52,7 @@ class RankKeeper:
         self._followed: frozenset[Slot] = frozenset()
         self._unlinked, self._visited = set[Slot](), set[Slot]()
         self._relink_at: dict[Slot, float] = {}
-        self._has_levels, self._average = False, 0.0
+        self._has_levels, self._has_news, self._average = False, True, 0.0
         self.figures = RankFigures()
 
     async def read(self) -> None:
@@ -65,12 +65,13 @@ class RankKeeper:
 
     async def compute(self) -> None:
         """Compute until cancelled."""
+        worked_s, sent = 0.0, 0  # at the end of the round before, so that work for others is rested for, too
         while True:
-            worked_s, sent = self._worked_s, self._talk.sent_bytes
             await self._round()
-            worked_s, sent = self._worked_s - worked_s, self._talk.sent_bytes - sent
             usual_s = ROUND_S if self._ranks.is_awake or self._follower.left else IDLE_S
-            await asyncio.sleep(max(usual_s, REST * worked_s, sent / LINE_BYTES_S))
+            worked_before_s, worked_s = worked_s, self._worked_s
+            sent_before, sent = sent, self._talk.sent_bytes
+            await asyncio.sleep(max(usual_s, REST * (worked_s - worked_before_s), (sent - sent_before) / LINE_BYTES_S))
 
     def level(self, url: str) -> int | None:
         """Return the level of a canonical URL's page as of the last proof; None where it has none, or is not computed
@@ -113,7 +114,7 @@ class RankKeeper:
             return "the network's strategy has none computed"
         if 1 << view.strategy.slot_bits > MAX_SLOTS:
             return f"there are more than {MAX_SLOTS} slots"
-        return view.why_apart()
+        return ""
 
     async def _follow_leases(self, leases: Mapping[Slot, int]) -> None:
         """Compute the slots that this node holds, once it has read their documents."""
@@ -133,17 +134,19 @@ class RankKeeper:
         now = self._clock()
         self._unlinked |= self._follower.take_changed()
         self._visited |= self._follower.take_visited()
-        news = {slot for slot in self._visited.intersection(self._ranks.awake()) if self._ranks.wants_links(slot)}
+        news = {slot for slot in self._visited if self._ranks.wants_links(slot)}
         for slot in sorted((self._unlinked | news) & self._ranks.slots):
             if self._relink_at.get(slot, 0.0) <= now.steady and self._follower.is_read(slot):
                 self._relink_at[slot] = now.steady + RELINK_S
                 graph = await self._graph(slot)
-                await self._work(self._ranks.relink, slot, graph, now.wall)
+                await self._work(self._ranks.relink, slot, graph, self._clock().wall)
 
     async def _graph(self, slot: Slot) -> LinkGraph:
         self._unlinked.discard(slot)
         self._visited.discard(slot)
-        known, links, bits = await self._follower.known(slot), self._links.of(slot), self._slot_bits
+        began_at, bits = self._clock().steady, self._slot_bits
+        known, links = await self._follower.known(slot), self._links.of(slot)
+        self._worked_s += self._clock().steady - began_at
         return await self._work(lambda: build_graph(links, known=known, slot=slot, slot_bits=bits))
 
     def _counts(self) -> Mapping[Slot, int]:
@@ -156,18 +159,22 @@ class RankKeeper:
         """Say what is new of this node's slots, and let these hear each other."""
         said, news = self._said, self._talk.news
         said.keep_owners(owners)
-        for statement in self._ranks.statements(now, said.latest_from, CLOCKS_S):
+        statements = self._ranks.statements(now, said.latest_from, CLOCKS_S)
+        for statement in statements:
             said.hear(statement)
             news.statements[Slot(statement.slot)] = statement
         news.documents = dict(counts)
         for slot, count in counts.items():
             said.hear_documents(self._overlay.view.node_id, slot, count)
-        if said.refresh():
-            self._ranks.limit_all(said.limit)
+        self._has_news |= bool(statements)
+        self._ranks.limit_all(said.limit, are_new=said.refresh())
         self._ranks.deliver_here(said.limit)
 
     def _sum_up(self) -> None:
+        if not (self._has_news or self._follower.left):
+            return  # where nothing moves nothing is added up
         said, held = self._said, self._ranks.slots
+        self._has_news = False
         self._average = said.mass / max(said.pages, 1)
         self.figures = RankFigures(
             runs=True,
@@ -198,6 +205,7 @@ class RankKeeper:
         ranks, said = self._ranks, self._said
         if exchange.slot_bits != self._slot_bits:
             return ()
+        self._has_news = True
         for slot, epoch in exchange.begun:
             if slot not in unheard:
                 ranks.note_begun(Slot(slot), epoch)

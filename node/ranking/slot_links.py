@@ -18,6 +18,7 @@ class SlotLinks:
         self._most_links = most_links
         self._slots: dict[Slot, dict[int, bytes]] = {}
         self._left_out: dict[Slot, dict[int, int]] = {}
+        self._sites: dict[Slot, int] = {}  # of slots that have not changed since they were counted
         self.links = 0
 
     @property
@@ -37,12 +38,15 @@ class SlotLinks:
         self._note_left_out(slot, page, len(distinct) - len(taken))
         self.links += len(taken) - had
         held[page] = entry
+        if entry != before:
+            self._sites.pop(slot, None)
         return entry != before
 
     def remove(self, slot: Slot, page: int) -> bool:
         """Forget a document; return whether there was one."""
         entry = self._slots.get(slot, {}).pop(page, b"")
         self._note_left_out(slot, page, 0)
+        self._sites.pop(slot, None)
         self.links -= _count(entry)
         return bool(entry)
 
@@ -50,6 +54,7 @@ class SlotLinks:
         """Forget a slot."""
         self.links -= sum(map(_count, self._slots.pop(slot, {}).values()))
         self._left_out.pop(slot, None)
+        self._sites.pop(slot, None)
 
     def of(self, slot: Slot) -> list[tuple[int, Sequence[int]]]:
         """Return the documents of a slot, each with the pages that it links to."""
@@ -57,7 +62,9 @@ class SlotLinks:
 
     def sites(self, slot: Slot) -> int:
         """Return how many sites have documents in a slot."""
-        return len({entry[:8] for entry in self._slots.get(slot, {}).values()})
+        if slot not in self._sites:
+            self._sites[slot] = len({entry[:8] for entry in self._slots.get(slot, {}).values()})
+        return self._sites[slot]
 
     def has(self, slot: Slot, page: int) -> bool:
         """Tell whether a document is kept."""
