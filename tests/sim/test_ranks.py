@@ -140,6 +140,7 @@ def more(values: bytes, times: float) -> bytes:
     return (np.frombuffer(values, "<f4") * np.float32(times)).tobytes()
 
 
+@pytest.mark.prove
 def test_who_gives_more_than_it_has_moves_ranks_within_bounds_and_all_others_say_so() -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(5)
