@@ -84,24 +84,26 @@ class LinkFollower:
 
     async def known(self, slot: Slot) -> list[int]:
         """Return the numbers of all URLs in a slot that are known."""
-        return [page_number(key, id) for key, id in await self._names(Kind.VISIT, slot)]
+        first, last = slot_range(slot, self._slot_bits)
+
+        def numbers(reader: CatalogReader) -> list[int]:
+            return [page_number(row.key, row.id) for row in reader.scan(Kind.VISIT, first, last)]
+
+        return await self._store.read_ranges(numbers)
 
     async def _list(self, slot: Slot) -> None:
-        names = await self._names(Kind.DOCUMENT, slot)
+        first, last = slot_range(slot, self._slot_bits)
+
+        def rows(reader: CatalogReader) -> list[_Unread]:
+            return [_Unread(slot, row.id, row.key) for row in reader.scan(Kind.DOCUMENT, first, last)]
+
+        names = await self._store.read_ranges(rows)
         if slot not in self._unlisted:
             return
         self._unlisted.discard(slot)
-        self._unread.extend(_Unread(slot, id, key) for key, id in names)
+        self._unread.extend(names)
         self._reading[slot] = len(names)
         self._end_if_read(slot)
-
-    async def _names(self, kind: Kind, slot: Slot) -> list[tuple[Key, DocumentId]]:
-        first, last = slot_range(slot, self._slot_bits)
-
-        def names(reader: CatalogReader) -> list[tuple[Key, DocumentId]]:
-            return [(row.key, row.id) for row in reader.scan(kind, first, last)]
-
-        return await self._store.read_ranges(names)
 
     def _follow(self) -> bool:
         log, before = self._store.log, self._sequence

@@ -53,6 +53,7 @@ class RankKeeper:
         self._unlinked, self._visited = set[Slot](), set[Slot]()
         self._relink_at: dict[Slot, float] = {}
         self._has_levels, self._has_news, self._average = False, True, 0.0
+        self._judged = 0  # by which of the limits all that was heard was judged last
         self.figures = RankFigures()
 
     async def read(self) -> None:
@@ -65,7 +66,10 @@ class RankKeeper:
 
     async def compute(self) -> None:
         """Compute until cancelled."""
-        worked_s, sent = 0.0, 0  # at the end of the round before, so that work for others is rested for, too
+        worked_s, sent = (
+            self._worked_s,
+            self._talk.sent_bytes,
+        )  # at the end of the round before, so that work for others is rested for, too
         while True:
             await self._round()
             usual_s = ROUND_S if self._ranks.is_awake or self._follower.left else IDLE_S
@@ -167,7 +171,9 @@ class RankKeeper:
         for slot, count in counts.items():
             said.hear_documents(self._overlay.view.node_id, slot, count)
         self._has_news |= bool(statements)
-        self._ranks.limit_all(said.limit, are_new=said.refresh())
+        said.refresh()
+        self._ranks.limit_all(said.limit, are_new=said.judged != self._judged)
+        self._judged = said.judged
         self._ranks.deliver_here(said.limit)
 
     def _sum_up(self) -> None:

@@ -25,6 +25,7 @@ class RankStatements:
         self._documents: dict[int, dict[NodeId, int]] = {}
         self._allowed = np.zeros((slot_count, slot_count))
         self._is_old = False
+        self.judged = 0  # how often limits were computed: another number means other limits
 
     def hear(self, statement: SlotStatement) -> None:
         """Take a statement where it is newer."""
@@ -52,10 +53,10 @@ class RankStatements:
             self.refresh()
         return float(self._allowed[source, target])
 
-    def refresh(self) -> bool:
-        """Judge anew what each slot may give; return whether that was due."""
+    def refresh(self) -> None:
+        """Judge anew what each slot may give, where anybody said something else."""
         if not self._is_old:
-            return False
+            return
         claims, documents = np.zeros((self._count, self._count)), np.zeros(self._count)
         for slot, said in self._said.items():
             claims[slot, list(said.given)] = list(said.given.values())
@@ -63,7 +64,7 @@ class RankStatements:
             counts = sorted(words.values())
             documents[slot] = counts[(len(counts) - 1) // 2] if counts else 0  # one owner alone raises it by nothing
         self._allowed, self._is_old = allowed_flows(claims, documents), False
-        return True
+        self.judged += 1
 
     @property
     def latest_from(self) -> float:

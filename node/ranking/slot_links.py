@@ -4,7 +4,7 @@ Pure. A document takes some 200 bytes and 8 for each link; links beyond a bound 
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from dht import Slot
 
@@ -56,9 +56,11 @@ class SlotLinks:
         self._left_out.pop(slot, None)
         self._sites.pop(slot, None)
 
-    def of(self, slot: Slot) -> list[tuple[int, Sequence[int]]]:
-        """Return the documents of a slot, each with the pages that it links to."""
-        return [(page, memoryview(entry).cast("Q")[1:]) for page, entry in self._slots.get(slot, {}).items()]
+    def of(self, slot: Slot) -> Iterator[tuple[int, Sequence[int]]]:
+        """Return the documents that a slot has now, each with the pages that it links to; another thread may go through
+        them."""
+        entries = list(self._slots.get(slot, {}).items())
+        return ((page, memoryview(entry).cast("Q")[1:]) for page, entry in entries)
 
     def sites(self, slot: Slot) -> int:
         """Return how many sites have documents in a slot."""

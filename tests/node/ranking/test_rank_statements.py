@@ -24,6 +24,8 @@ def test_a_slot_gives_what_the_median_of_its_owners_counts_allows() -> None:
     for peer, count in ((ONE, 1000), (TWO, 10), (THREE, 20)):
         statements.hear_documents(peer, 0, count)
     assert statements.limit(0, 1) == pytest.approx(0.85 * 0.15 * 20)
+    judged = statements.judged
+    assert statements.limit(0, 1) > 0 and statements.judged == judged, "nothing else was said"
     statements.keep_owners([(ONE, TWO), ()])
     assert statements.limit(0, 1) == pytest.approx(0.85 * 0.15 * 10), "of two the lower"
     statements.hear(said(1, {0: 1.0}))
