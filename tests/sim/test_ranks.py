@@ -25,8 +25,8 @@ from tests.sim.judged import crawled
 
 WEB = WorldPlan(seed=3, hosts=8, pages=8, strategy={"ranks": True})
 CONVERGED_WITHIN_S = 900.0
-READ_WITHIN_S = 20.0  # what was stored last
-SILENT_S = 60.0
+READ_WITHIN_S = 12.0  # what was stored last
+SILENT_S = 30.0
 
 
 @pytest.fixture(autouse=True)
