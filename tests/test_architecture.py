@@ -50,6 +50,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
     "node": (
         "node",
         "node/crawling",
+        "node/ranking",
         "node/delegation",
         "node/witness",
         "node/joining",

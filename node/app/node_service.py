@@ -26,6 +26,7 @@ from node.app.node_status import NodeStatus, scrub_json
 from node.app.owner_desk import OwnerDesk
 from node.app.owner_needs import OwnerNeed
 from node.app.query_meter import QueryMeter
+from node.app.rank_status import ranks_json
 from node.app.strategy_preview import StrategyPreview
 from node.archive.capture import Capture, capture_of
 from node.archive.network_reader import ArchivePart, ReadBounds
@@ -160,6 +161,17 @@ class NodeService:
 
     async def explain(self, url: str) -> Json:
         return await self._core.jobs.explanations.explain(url)
+
+    async def rank(self, url: str) -> Json:
+        try:
+            canonical = canonical_url(url)
+        except BadUrl as error:
+            return {"url": url, "canonical": None, "rank": None, "level": None, "holder": None, "distance": None,
+                    "why": error.reason}  # fmt: skip
+        found, said = await self._core.rank_lookup.find(canonical), ranks_json(self._core.ranking.figures)
+        holder = found.holder.hex() if found.holder else None
+        told = {"url": url, "canonical": canonical, "rank": found.rank, "level": found.level, "holder": holder}
+        return {**told, "distance": said["distance"], "why": said["why"]}
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         pause = self._core.fetching.pause
