@@ -4,9 +4,9 @@ import sys
 from collections.abc import Sequence
 
 from benchmarks.figures import parser_for, show
-from benchmarks.sources import crawlers
+from benchmarks.sources import crawlers, indexing, workers
 
-PARTS = {"crawlers": crawlers.rows}
+PARTS = {"crawlers": crawlers.rows, "index": indexing.rows, "workers": workers.rows}
 PACKAGES = ("aiohttp", "uvloop", "tantivy", "numpy")
 
 
