@@ -60,18 +60,6 @@ def make_up(seed: int, sites: int, pages: int, links: int) -> MadeUpWeb:
     return MadeUpWeb(places | np.arange(pages, dtype=np.uint64), site, starts, found % pages)
 
 
-def site_graph(web: MadeUpWeb) -> MadeUpWeb:
-    """Return the web of a web's sites: one page for each, which links to each other site that a page of it links to."""
-    sites = int(web.site[-1]) + 1
-    source = web.site[np.repeat(np.arange(len(web.numbers)), np.diff(web.starts))]
-    found = np.unique(source * sites + web.site[web.targets])
-    found = found[found // sites != found % sites]
-    first = np.searchsorted(web.site, np.arange(sites))
-    places = web.numbers[first] >> np.uint64(NAME_BITS) << np.uint64(NAME_BITS)
-    starts = np.searchsorted(found, np.arange(sites + 1) * sites)
-    return MadeUpWeb(places | np.arange(sites, dtype=np.uint64), np.arange(sites), starts, found % sites)
-
-
 def _sizes(rng: np.random.Generator, sites: int, pages: int) -> Places:
     weights = np.arange(1, sites + 1) ** -0.8
     return rng.permutation(1 + rng.multinomial(pages - sites, weights / weights.sum()))

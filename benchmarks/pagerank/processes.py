@@ -52,7 +52,7 @@ def compute(web: MadeUpWeb, processes: int = PROCESSES, share: float | None = No
     for process in range(processes):
         held = [slot for slot in range(SLOTS) if slot % processes == process]
         here, there = get_context("fork").Pipe()  # a fork has the web without reading it again
-        child = get_context("fork").Process(target=_hold, args=(there, web, slots, held))
+        child = get_context("fork").Process(target=_hold, args=(there, web, slots, held, processes))
         child.start()
         lines.append(here)
         started.append(child)
@@ -102,7 +102,7 @@ def _pass_on(lines: Sequence[Connection], batches: Sequence[Mapping[int, bytes]]
     return sum(len(batch) for each in batches for batch in each.values())
 
 
-def _hold(line: Connection, web: MadeUpWeb, slots: NDArray[np.int64], held: Sequence[int]) -> None:
+def _hold(line: Connection, web: MadeUpWeb, slots: NDArray[np.int64], held: Sequence[int], processes: int) -> None:
     """Hold some slots, in a process of its own."""
     graphs = {slot: _graph(web, slots, slot) for slot in held}
     line.send("ready")
@@ -111,7 +111,7 @@ def _hold(line: Connection, web: MadeUpWeb, slots: NDArray[np.int64], held: Sequ
     now = 0
     while line.recv():
         messages = [message for holder in holders.values() for message in holder.step()]
-        line.send((_batches(messages, [each.target for each in messages], held), _statements(holders, now)))
+        line.send((_batches(messages, [each.target for each in messages], held, processes), _statements(holders, now)))
         batches, allowed = line.recv()
         messages = [each for each in messages if each.target in holders]
         messages += [message for batch in batches for message in _messages.decode(batch)]
@@ -119,7 +119,7 @@ def _hold(line: Connection, web: MadeUpWeb, slots: NDArray[np.int64], held: Sequ
             for source in range(SLOTS):
                 holder.limit(source, allowed[source, holder.slot])
         acks = [holders[each.target].receive(each, allowed[each.source, each.target]) for each in messages]
-        line.send((_batches(acks, [each.source for each in acks], held), _statements(holders, now)))
+        line.send((_batches(acks, [each.source for each in acks], held, processes), _statements(holders, now)))
         batches, now = line.recv()
         for ack in [each for each in acks if each.source in holders] + [a for b in batches for a in _acks.decode(b)]:
             holders[ack.source].acknowledge(ack)
@@ -137,9 +137,9 @@ def _statements(holders: Mapping[int, SlotRanks], now: float) -> list[object]:
     return [holder.statement(now) for holder in holders.values()]
 
 
-def _batches(found: Sequence[object], slots: Sequence[int], held: Sequence[int]) -> dict[int, bytes]:
+def _batches(found: Sequence[object], slots: Sequence[int], held: Sequence[int], processes: int) -> dict[int, bytes]:
     by_process: dict[int, list[object]] = {}
     for each, slot in zip(found, slots, strict=True):
         if slot not in held:
-            by_process.setdefault(slot % PROCESSES, []).append(each)
+            by_process.setdefault(slot % processes, []).append(each)
     return {process: _encoder.encode(batch) for process, batch in by_process.items()}

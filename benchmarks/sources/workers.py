@@ -2,7 +2,8 @@
 
 A worker is a process that has a share of the pages, or of the slots with their links. Where the system can cap them
 each gets the same share of a core, as in `crawlers.py`. Indexing is of as many pages as in 2018, those of the bundled
-sample under several names: text into terms, forward records and postings. Ranks are of as many sites, of a made-up web.
+sample under several names: text into terms, forward records and postings. Ranks are of as many pages of a made-up web
+as the source had sites, by the rounds in which a network ranks pages; its graph is not known.
 """
 
 import tempfile
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.crawl.cap import can_cap, capped
 from benchmarks.figures import Row, row
-from benchmarks.pagerank.made_up_web import MadeUpWeb, make_up, site_graph
+from benchmarks.pagerank.made_up_web import MadeUpWeb, make_up
 from benchmarks.pagerank.processes import Computed, compute
 from benchmarks.search.web_pages import WebPage, read_page, read_web
 from benchmarks.sources.crawlers import SHARE
@@ -28,7 +29,7 @@ from node.demo.sample_web import unpack_sample
 
 WORKERS = (1, 2, 3, 4)
 ROUNDS = 3
-QUICK_PAGES, QUICK_SITES = 120, 3_000
+QUICK_PAGES, QUICK_RANKED = 120, 3_000
 PAGES_A_SITE, LINKS_A_PAGE = 28, 10  # as in benchmarks/pagerank: 10⁶ pages, 10⁷ links
 ENOUGH_MB = 1_000.0
 SEED = 1
@@ -40,10 +41,10 @@ def rows(quick: bool) -> list[Row]:
         unpack_sample(Path(name))
         pages = read_web(Path(name))
     share, rounds = SHARE if can_cap() else None, 1 if quick else ROUNDS
-    sites = QUICK_SITES if quick else SITES_2018
-    web = make_up(SEED, sites, PAGES_A_SITE * sites, PAGES_A_SITE * LINKS_A_PAGE * sites)
+    ranked = QUICK_RANKED if quick else SITES_2018
+    web = make_up(SEED, ranked // PAGES_A_SITE, ranked, LINKS_A_PAGE * ranked)
     found = index_rows(texts_of(pages, QUICK_PAGES if quick else PAGES_2018), WORKERS, rounds, share)
-    return found + rank_rows(site_graph(web), WORKERS, rounds, share)
+    return found + rank_rows(web, WORKERS, rounds, share)
 
 
 def texts_of(pages: Sequence[WebPage], most: int) -> list[Text]:
@@ -64,12 +65,12 @@ def index_rows(texts: Sequence[Text], workers: Sequence[int], rounds: int, share
 
 
 def rank_rows(web: MadeUpWeb, workers: Sequence[int], rounds: int, share: float | None) -> list[Row]:
-    """Return the rows of ranking these sites by so many processes, by turns."""
+    """Return the rows of ranking these pages by so many processes, by turns."""
     found: dict[int, list[Computed]] = {}
     for _ in range(rounds):
         for n in workers:
             found.setdefault(n, []).append(compute(web, n, share))
-    about = f"{len(web.numbers):,} sites, {len(web.targets):,} links, {_where(share)}"
+    about = f"{len(web.numbers):,} pages, {len(web.targets):,} links, {_where(share)}"
     return [
         *beside(f"PageRank, wall ({about})", {n: [e.wall_s for e in runs] for n, runs in found.items()}, RANKED_2018),
         *(row(f"CPU of PageRank, {n} workers", [sum(each.cpu_s) for each in found[n]], "s") for n in workers),
