@@ -4,9 +4,10 @@ import sys
 from collections.abc import Sequence
 
 from benchmarks.figures import parser_for, show
-from benchmarks.sources import crawlers, indexing, workers
+from benchmarks.sources import crawlers, indexing, lecture, workers
 
-PARTS = {"crawlers": crawlers.rows, "index": indexing.rows, "workers": workers.rows}
+PARTS = {"crawlers": crawlers.rows, "index": indexing.rows, "workers": workers.rows, "lecture": lecture.rows}
+COLLECTED = ("lecture",)  # by benchmarks that `make bench` runs themselves: left out where all is run small
 PACKAGES = ("aiohttp", "uvloop", "tantivy", "numpy")
 
 
@@ -15,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = parser_for("the sources' tables again")
     parser.add_argument("--part", choices=PARTS, help="these rows alone")
     chosen = parser.parse_args(arguments)
-    parts = [chosen.part] if chosen.part else list(PARTS)
+    parts = [chosen.part] if chosen.part else [name for name in PARTS if not (chosen.quick and name in COLLECTED)]
     found = [each for name in parts for each in PARTS[name](chosen.quick)]
     show("sources", found, PACKAGES, as_json=chosen.json, spread="least … most of rounds")
     return 0

@@ -44,8 +44,8 @@ def rows(quick: bool) -> list[Row]:
     ]
 
 
-def size_rows(pages: Sequence[WebPage], mb: float, rounds: int) -> list[Row]:
-    """Return the rows of so many MB of documents."""
+def size_rows(pages: Sequence[WebPage], mb: float, rounds: int, asked: int = ASKED) -> list[Row]:
+    """Return the rows of so many MB of documents, each query asked so often in each round."""
     parsed_s, indexed_s, wall_s = list[float](), list[float](), list[float]()
     cpu_ms: dict[str, list[float]] = {words: [] for words in QUERIES}
     waited_ms: dict[str, list[float]] = {words: [] for words in QUERIES}
@@ -61,7 +61,7 @@ def size_rows(pages: Sequence[WebPage], mb: float, rounds: int) -> list[Row]:
             for words in QUERIES:
                 hits[words] = await _hits(node, words)
                 await timed(node, [words] * WARM_UP)
-                found = await timed(node, [words] * ASKED)
+                found = await timed(node, [words] * asked)
                 cpu_ms[words] += found.cpu_ms
                 waited_ms[words] += found.wall_ms
 
