@@ -54,6 +54,8 @@ def rows_of(found: Mapping[int, Sequence[FleetCrawl]], share: float | None) -> l
         *(row(f"pages crawled, {n} nodes (in 2018 {PAGES_2018:,}, {KB_2018:,} KB)",
               [len(each.visitor.pages) for each in runs], "pages") for n, runs in found.items()),
         *(row(f"CPU a page, {n} nodes", values, "ms") for n, values in cpu_ms.items()),
+        *(row(f"copies stored and indexed, {n} nodes",
+              [each.documents / len(each.visitor.pages) for each in runs], "a page") for n, runs in found.items()),
         *(row(f"fetched twice, {n} nodes", [each.visitor.repeats for each in runs], "pages", goal=0)
           for n, runs in found.items()),
     ]  # fmt: skip

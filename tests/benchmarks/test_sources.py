@@ -40,7 +40,7 @@ def test_a_crawl_stands_beside_both_sources_with_its_ratio_to_one_node() -> None
     assert three.ours == pytest.approx(3.0) and three.peer == 2.625
     assert of(rows, "KB crawled", "2 of 4", "2006").ours
     assert of(rows, "as fast", "4 of 4", "2018").peer == pytest.approx(3.1716)
-    assert of(rows, "CPU a page, 4 nodes").ours == 50.0
+    assert of(rows, "CPU a page, 4 nodes").ours == 50.0 and of(rows, "copies stored", "4 nodes").ours == 1.0
     assert not [each for each in rows if "4 of 4; peer: 2006" in each.what], "the thesis has three machines at most"
 
 
