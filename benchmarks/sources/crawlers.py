@@ -51,12 +51,12 @@ def rows_of(found: Mapping[int, Sequence[FleetCrawl]], share: float | None) -> l
         *beside(f"pages crawled a minute, wall ({where})", _times(pages_s, 60), PAGES_2006),
         *beside(f"KB crawled a minute, wall ({where})", _times(kb_s, 60), KB_2006),
         *beside(f"pages crawled a second, wall ({where})", pages_s, CRAWLED_2018),
-        *(row(f"pages crawled, {n} nodes (in 2018 {PAGES_2018:,}, {KB_2018:,} KB)",
+        *(row(f"pages crawled by {n} (in 2018 {PAGES_2018:,}, {KB_2018:,} KB)",
               [len(each.visitor.pages) for each in runs], "pages") for n, runs in found.items()),
-        *(row(f"CPU a page, {n} nodes", values, "ms") for n, values in cpu_ms.items()),
-        *(row(f"copies stored and indexed, {n} nodes",
+        *(row(f"CPU a page, by {n}", values, "ms") for n, values in cpu_ms.items()),
+        *(row(f"copies stored and indexed, by {n}",
               [each.documents / len(each.visitor.pages) for each in runs], "a page") for n, runs in found.items()),
-        *(row(f"fetched twice, {n} nodes", [each.visitor.repeats for each in runs], "pages", goal=0)
+        *(row(f"fetched twice, by {n}", [each.visitor.repeats for each in runs], "pages", goal=0)
           for n, runs in found.items()),
     ]  # fmt: skip
 

@@ -42,7 +42,7 @@ def beside(what: str, ours: Mapping[int, Sequence[float]], published: Published)
     """Return the rows of our values, one a round, and of their ratio to one machine's, both beside a source's."""
     found = []
     for machines in sorted(ours.keys() & published.values.keys()):
-        about = f"{what}, {machines} of {max(ours)}; peer: {published.source}"
+        about = f"{what}, by {machines}; peer: {published.source}"
         found.append(row(about, ours[machines], published.unit, peer=[published.values[machines]]))
         if machines > 1:
             ratios = [speed_up(a, b, published.is_rate) for a, b in zip(ours[1], ours[machines], strict=True)]

@@ -60,7 +60,7 @@ def index_rows(texts: Sequence[Text], workers: Sequence[int], rounds: int, share
     about = f"{len(texts)} pages, {_where(share)}"
     return [
         *beside(f"pages indexed, wall ({about})", rates, INDEXED_2018),
-        *(row(f"CPU of a page indexed, {n} workers ({about})", cpu_ms[n], "ms") for n in workers),
+        *(row(f"CPU of a page indexed, by {n} ({about})", cpu_ms[n], "ms") for n in workers),
     ]
 
 
@@ -73,10 +73,10 @@ def rank_rows(web: MadeUpWeb, workers: Sequence[int], rounds: int, share: float 
     about = f"{len(web.numbers):,} pages, {len(web.targets):,} links, {_where(share)}"
     return [
         *beside(f"PageRank, wall ({about})", {n: [e.wall_s for e in runs] for n, runs in found.items()}, RANKED_2018),
-        *(row(f"CPU of PageRank, {n} workers", [sum(each.cpu_s) for each in found[n]], "s") for n in workers),
-        *(row(f"rounds until proved to a millionth, {n} workers", [len(each.bytes) for each in found[n]], "rounds")
+        *(row(f"CPU of PageRank, by {n}", [sum(each.cpu_s) for each in found[n]], "s") for n in workers),
+        *(row(f"rounds until proved to a millionth, by {n}", [len(each.bytes) for each in found[n]], "rounds")
           for n in workers),
-        *(row(f"MB between {n} workers", [sum(each.bytes) / 1e6 for each in found[n]], "MB") for n in workers),
+        *(row(f"MB between {n}", [sum(each.bytes) / 1e6 for each in found[n]], "MB") for n in workers),
     ]  # fmt: skip
 
 

@@ -33,15 +33,15 @@ def test_a_crawl_stands_beside_both_sources_with_its_ratio_to_one_node() -> None
 
     rows = rows_of({n: [crawled(10.0 / n), crawled(8.0 / n)] for n in (1, 2, 3, 4)}, 0.15)
     one, three = (
-        of(rows, "pages crawled a minute", "1 of 4; peer: 2006"),
-        of(rows, "as fast as one: pages", "3 of 4; peer: 2006"),
+        of(rows, "pages crawled a minute", "by 1; peer: 2006"),
+        of(rows, "as fast as one: pages", "by 3; peer: 2006"),
     )
     assert (one.ours, one.spread, one.peer) == (405.0, (360.0, 450.0), 16)
     assert three.ours == pytest.approx(3.0) and three.peer == 2.625
-    assert of(rows, "KB crawled", "2 of 4", "2006").ours
-    assert of(rows, "as fast", "4 of 4", "2018").peer == pytest.approx(3.1716)
-    assert of(rows, "CPU a page, 4 nodes").ours == 50.0 and of(rows, "copies stored", "4 nodes").ours == 1.0
-    assert not [each for each in rows if "4 of 4; peer: 2006" in each.what], "the thesis has three machines at most"
+    assert of(rows, "KB crawled", "by 2; peer: 2006").ours
+    assert of(rows, "as fast", "by 4; peer: 2018").peer == pytest.approx(3.1716)
+    assert of(rows, "CPU a page, by 4").ours == 50.0 and of(rows, "copies stored", "by 4").ours == 1.0
+    assert not [each for each in rows if "by 4; peer: 2006" in each.what], "the thesis has three machines at most"
 
 
 def test_a_job_that_takes_half_the_time_is_twice_as_fast() -> None:
@@ -68,11 +68,9 @@ def test_the_table_of_an_index_has_its_times_and_each_query_its_hits() -> None:
 
 def test_workers_index_all_pages_and_rank_all_alike() -> None:
     rows = index_rows(texts_of(PAGES, 12), (1,), 1, None)
-    assert (
-        of(rows, "pages indexed", "12 pages", "peer: 2018").ours and of(rows, "CPU of a page indexed, 1 workers").ours
-    )
+    assert of(rows, "pages indexed", "12 pages", "peer: 2018").ours and of(rows, "CPU of a page indexed, by 1").ours
     rows = rank_rows(make_up(1, 20, 400, 3_000), (1, 2), 1, None)
-    assert of(rows, "rounds", "1 workers").ours == of(rows, "rounds", "2 workers").ours
+    assert of(rows, "rounds", "by 1").ours == of(rows, "rounds", "by 2").ours
     assert of(rows, "MB between 1").ours == 0 < (of(rows, "MB between 2").ours or 0)
     assert set(WORKERS) == set(RANKED_2018.values) == set(CRAWLED_2018.values)
 
