@@ -1,11 +1,8 @@
 """The orders in which a crawler may fetch what it knows.
 
-Pure. *Breadth first* is what Najork & Wiener 2001 found good; *in-links* is of Cho, Garcia-Molina & Page 1998; *cash* is
-OPIC of Abiteboul, Preda & Cobena 2003; *larger sites first* and ranks of what is known so far are of Baeza-Yates,
-Castillo, Marin & Rodriguez 2005.
+*Breadth first*: Najork & Wiener 2001; *in-links*: Cho, Garcia-Molina & Page 1998; *cash*: OPIC of Abiteboul, Preda &
+Cobena 2003; *ranks* of what is known so far: Baeza-Yates, Castillo, Marin & Rodriguez 2005.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 
@@ -25,9 +22,14 @@ def given(seen: Seen, pages: Places) -> Values:
     return seen.given[pages]
 
 
-def paced(seen: Seen, pages: Places) -> Values:
-    """What is given to each page for each page that was fetched since it was found, and some more."""
-    return (1 + seen.given[pages]) / (seen.fetched - seen.found_at[pages] + len(seen.web.site) / 20)
+def doublings(seen: Seen, pages: Places) -> Values:
+    """How often the pages that link to each page doubled: as the crawler counts."""
+    return np.floor(np.log2(np.maximum(seen.given[pages], 1)))
+
+
+def one(seen: Seen, page: int) -> float:
+    """Each target gets as much."""
+    return 1.0
 
 
 def cash(seen: Seen, page: int) -> float:
@@ -52,42 +54,26 @@ def rank_known(seen: Seen) -> None:
 
 
 def nothing(seen: Seen) -> None:
-    """Refresh the order alone."""
-
-
-def best(worth: float, waiting: int) -> float:
-    return worth
-
-
-def larger(worth: float, waiting: int) -> float:
-    return waiting
-
-
-def perfect(ranks: Values) -> Callable[[Seen, Places], Values]:
-    """The worth of pages to who knows the ranks of the whole web."""
-    return lambda seen, pages: ranks[pages]
+    """Order anew by what was given meanwhile."""
 
 
 def policies(ranks: Values) -> dict[str, Policy]:
-    def outside(seen: Seen, page: int) -> Values:
-        t = seen.web.targets_of(page)
-        return (seen.web.site[t] != seen.web.site[page]) * 1.0
+    """Return all policies by name. `ranks`: of the whole web, which only the last two know."""
+
+    def true_rank(seen: Seen, pages: Places) -> Values:
+        return ranks[pages]
+
     return {
         "breadth first": Policy(breadth_first),
-        "bf best": Policy(breadth_first, turns=best),
-        "bf, larger sites": Policy(breadth_first, turns=larger),
-        "in-links": Policy(given, lambda seen, page: 1.0, nothing),
-        "in-links best": Policy(given, lambda seen, page: 1.0, nothing, best),
-        "outside in-links": Policy(given, outside, nothing),
-        "outside in-links best": Policy(given, outside, nothing, best),
+        "in-links": Policy(given, one, nothing),
+        "in-links, best page": Policy(given, one, nothing, "best"),
         "cash": Policy(given, cash, nothing),
-        "cash best": Policy(given, cash, nothing, best),
-        "cash paced": Policy(paced, cash, nothing),
-        "cash paced best": Policy(paced, cash, nothing, best),
-        "rank": Policy(given, rank, rank_known),
-        "rank best": Policy(given, rank, rank_known, best),
-        "rank larger": Policy(given, rank, rank_known, larger),
-        "rank paced best": Policy(paced, rank, rank_known, best),
-        "perfect": Policy(perfect(ranks)),
-        "perfect best": Policy(perfect(ranks), turns=best),
+        "cash, best page": Policy(given, cash, nothing, "best"),
+        "ranks": Policy(given, rank, rank_known),
+        "ranks, best page": Policy(given, rank, rank_known, "best"),
+        "ranks, famous sites": Policy(given, rank, rank_known, "fame"),
+        "breadth first, famous sites": Policy(breadth_first, sites="fame"),
+        "in-links, famous sites": Policy(doublings, one, nothing, "fame"),
+        "true ranks": Policy(true_rank),
+        "true ranks, best page": Policy(true_rank, sites="best"),
     }

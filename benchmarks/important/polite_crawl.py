@@ -1,17 +1,20 @@
 """Simulates the crawl of a web that is known beforehand, to see in which order a policy fetches its pages.
 
-Pure. In a round every site may be asked once, and so many requests are made in all. A page becomes known when the first
-page that links to it is fetched, or as a seed. Pages are ordered by their worth when they become known, and anew
-whenever another hundredth of the web has been fetched, as by a node that computes ranks now and then.
+In a round every site may be asked once, and so many requests are made in all. A page becomes known when the first page
+that links to it is fetched, or as a seed. Pages are ordered by their worth when they become known, and anew whenever
+another hundredth of the web has been fetched.
 """
 
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
+
+from crawl.frontier.site_turns import FAME_BITS, SiteTurns, fame
 
 REFRESHES = 100  # in a crawl
 Values = NDArray[np.float64]
@@ -20,7 +23,7 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Web:
-    """Pages are 0 … n - 1, `site` has the number of each one's site."""
+    """A web's links. `site` has the number of each page's site."""
 
     site: Places
     starts: Places  # `targets[starts[n]:starts[n + 1]]` are linked from page n
@@ -32,87 +35,108 @@ class Web:
         return self.targets[self.starts[page] : self.starts[page + 1]]
 
 
-@dataclass(slots=True, eq=False)
 class Seen:
-    """What a crawler knows: an entry for each page of the web. `given`: what fetched pages gave to a page."""
+    """What a crawler knows, with an entry for each page of the web. `given`: what fetched pages gave to it; `depth`: links
+    from a seed; `domains`: of sites, a bit for each site that links there."""
 
-    web: Web
-    is_known: NDArray[np.bool_] = field(init=False)
-    is_fetched: NDArray[np.bool_] = field(init=False)
-    given: Values = field(init=False)
-    number: Values = field(init=False)  # in the order of finds
-    found_at: Values = field(init=False)  # by the count of pages fetched by then
-    depth: Values = field(init=False)  # links from a seed
-    fetched: int = 0
-    found: int = 0
-
-    def __post_init__(self) -> None:
-        pages = len(self.web.site)
+    def __init__(self, web: Web) -> None:
+        pages, sites = len(web.site), int(web.site.max()) + 1
+        self.web = web
         self.is_known, self.is_fetched = np.zeros(pages, bool), np.zeros(pages, bool)
-        self.given, self.number, self.found_at, self.depth = (np.zeros(pages) for _ in range(4))
+        self.given, self.number, self.depth = np.zeros(pages), np.zeros(pages), np.zeros(pages)
+        self.domains = [0] * sites
+        self.fetched = self.found = 0
 
     def find(self, pages: Places, depth: float) -> None:
         """Note pages that became known."""
-        self.is_known[pages], self.found_at[pages], self.depth[pages] = True, self.fetched, depth
+        self.is_known[pages], self.depth[pages] = True, depth
         self.number[pages] = np.arange(self.found, self.found + len(pages))
         self.found += len(pages)
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """An order. `worth`: of some pages. `gives`: what a page hands to each of its targets when it is fetched; `refresh`:
-    what is computed now and then, None where worths never change. `turns`: of a site, by its best page's worth and how
-    many wait there, the greatest first; None: the site that waited longest comes first."""
+    """An order. `worth`: of some pages; `gives`: what a page hands to each of its targets when it is fetched; `refresh`:
+    what is computed now and then, None where worths never change. `sites`: in turn, those first whose best page is worth
+    most, or by fame as the crawler has it."""
 
     worth: Callable[[Seen, Places], Values]
-    gives: Callable[[Seen, int], Values | float] | None = None
+    gives: Callable[[Seen, int], float] | None = None
     refresh: Callable[[Seen], None] | None = None
-    turns: Callable[[float, int], float] | None = None
+    sites: str = "turns"
 
 
-Queues = list[list[tuple[float, float, int]]]
+class Crawl:
+    """One crawl: `run` returns the pages in the order in which they are fetched, so many in a round at most."""
 
+    def __init__(self, web: Web, policy: Policy, requests: int) -> None:
+        self._web, self._policy, self._requests = web, policy, requests
+        self._seen, self._site_of = Seen(web), web.site.tolist()
+        self._waiting: list[list[tuple[float, float, int]]] = [[] for _ in self._seen.domains]
+        self._line: dict[int, None] = {}  # sites where pages wait, that which waits longest first
+        self._turns = SiteTurns()
+        self._bits = [1 << crc32(b"%d" % site) % FAME_BITS for site in range(len(self._waiting))]
 
-def crawl(web: Web, policy: Policy, requests: int) -> Places:
-    """Return the pages in the order in which they are fetched, with so many requests in a round at most."""
-    seen, order, site_of = Seen(web), list[int](), web.site.tolist()
-    waiting: Queues = [[] for _ in range(max(site_of) + 1)]
-    line: dict[int, None] = {}  # sites where pages wait, that which waits longest first
-    step, due = len(site_of) // REFRESHES, 0
+    def run(self) -> Places:
+        seen, order, due = self._seen, list[int](), 0
+        seen.find(self._web.seeds, 0)
+        self._push(self._web.seeds)
+        while self._line:
+            if self._policy.refresh is not None and seen.fetched >= due:
+                due += len(self._site_of) // REFRESHES
+                self._refresh()
+            for site in self._turn():
+                order.append(page := heapq.heappop(self._waiting[site])[2])
+                self._fetch(page, site)
+        return np.array(order)
 
-    def push(pages: Places) -> None:
-        worths, numbers = (-policy.worth(seen, pages)).tolist(), seen.number[pages].tolist()
-        for item in zip(worths, numbers, pages.tolist(), strict=True):
-            heapq.heappush(waiting[site_of[item[2]]], item)
-            line.setdefault(site_of[item[2]])
+    def _fetch(self, page: int, site: int) -> None:
+        seen, targets = self._seen, self._web.targets_of(page)
+        seen.is_fetched[page], seen.fetched = True, seen.fetched + 1
+        if self._policy.gives is not None:
+            seen.given[targets] += self._policy.gives(seen, page)
+        new = targets[~seen.is_known[targets]]
+        seen.find(new, seen.depth[page] + 1)
+        if self._policy.sites == "fame":
+            for other in set(self._web.site[targets].tolist()) - {site}:
+                if not seen.domains[other] & self._bits[site]:
+                    seen.domains[other] |= self._bits[site]
+                    self._turns.value(str(other), fame(seen.domains[other]))
+        if self._waiting[site]:
+            self._join(site)
+        self._push(new)
 
-    seen.find(web.seeds, 0)
-    push(web.seeds)
-    while line:
-        if policy.refresh is not None and seen.fetched >= due:
-            due += step
-            policy.refresh(seen)
-            for queue in waiting:
-                queue.clear()
-            push(np.flatnonzero(seen.is_known & ~seen.is_fetched))
-        for site in _turn(policy, waiting, line, requests):
+    def _push(self, pages: Places) -> None:
+        worths = (-self._policy.worth(self._seen, pages)).tolist()
+        for item in zip(worths, self._seen.number[pages].tolist(), pages.tolist(), strict=True):
+            site = self._site_of[item[2]]
+            heapq.heappush(self._waiting[site], item)
+            self._join(site)
+
+    def _join(self, site: int) -> None:
+        if site not in self._line:
+            self._line[site] = None
+            if self._policy.sites == "fame":
+                self._turns.join(str(site), fame(self._seen.domains[site]))
+
+    def _refresh(self) -> None:
+        assert self._policy.refresh is not None
+        self._policy.refresh(self._seen)
+        for queue in self._waiting:
+            queue.clear()
+        self._push(np.flatnonzero(self._seen.is_known & ~self._seen.is_fetched))
+
+    def _turn(self) -> list[int]:
+        line, most = self._line, min(self._requests, len(self._line))
+        if self._policy.sites == "fame":
+            turn = []
+            while len(turn) < most and (name := self._turns.pop()) is not None:
+                self._turns.charge(name)
+                turn.append(int(name))
+        elif self._policy.sites == "turns":
+            turn = list(islice(line, most))
+        else:
+            turn = heapq.nsmallest(most, line, key=lambda site: self._waiting[site][0][0])
+        for site in turn:
             del line[site]
-            page = heapq.heappop(waiting[site])[2]
-            order.append(page)
-            seen.is_fetched[page], seen.fetched = True, seen.fetched + 1
-            targets = web.targets_of(page)
-            if policy.gives is not None:
-                seen.given[targets] += policy.gives(seen, page)
-            new = targets[~seen.is_known[targets]]
-            seen.find(new, seen.depth[page] + 1)
-            if waiting[site]:
-                line[site] = None
-            push(new)
-    return np.array(order)
-
-
-def _turn(policy: Policy, waiting: Queues, line: dict[int, None], requests: int) -> list[int]:
-    if policy.turns is None or len(line) <= requests:
-        return list(islice(line, requests))
-    worths = {site: policy.turns(-waiting[site][0][0], len(waiting[site])) for site in line}
-    return heapq.nlargest(requests, line, key=worths.__getitem__)
+        return turn
