@@ -7,14 +7,13 @@ another hundredth of the web has been fetched.
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.frontier.site_turns import FAME_BITS, SiteTurns, fame
+from crawl.frontier.site_turns import SiteTurns, domain_bit, fame
 
 REFRESHES = 100  # in a crawl
 Values = NDArray[np.float64]
@@ -75,7 +74,7 @@ class Crawl:
         self._waiting: list[list[tuple[float, float, int]]] = [[] for _ in self._seen.domains]
         self._line: dict[int, None] = {}  # sites where pages wait, that which waits longest first
         self._turns = SiteTurns()
-        self._bits = [1 << crc32(b"%d" % site) % FAME_BITS for site in range(len(self._waiting))]
+        self._bits = [domain_bit(f"{site}.test") for site in range(len(self._waiting))]
 
     def run(self) -> Places:
         seen, order, due = self._seen, list[int](), 0
@@ -131,7 +130,6 @@ class Crawl:
         if self._policy.sites == "fame":
             turn = []
             while len(turn) < most and (name := self._turns.pop()) is not None:
-                self._turns.charge(name)
                 turn.append(int(name))
         elif self._policy.sites == "turns":
             turn = list(islice(line, most))

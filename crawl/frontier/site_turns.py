@@ -1,85 +1,69 @@
-"""In which order the sites whose rest is over get their turns: by their fame, and by how long they wait.
+"""In which order the sites get turns that could be asked now: by their fame, and by how long they wait.
 
-Pure. A turn costs a site 1, divided by its fame. Next is the site that would then have paid least (fair queueing by
-Golestani 1994), so that a famous site is asked more often than others where not all can be asked at once, however many
-pages it has. Every fourth turn goes to the site that waits longest: nobody waits four times as long as if all took
-turns, whatever others make themselves look like.
+Pure. A turn costs a site 1, divided by its fame, on top of what turns cost when it came in line; the cheapest is next
+(fair queueing by Golestani 1994). So where not all can be asked at once, a famous site is asked more often, however
+many pages it has. Every fourth turn goes to the site that waits longest: whatever others make themselves look like,
+nobody waits more than four times as long as if all took turns.
 """
 
 import heapq
 from collections import OrderedDict
-from collections.abc import Iterable
+from zlib import crc32
 
 AGED_EVERY = 4  # turns
-FAME_BITS = 64
+_FAME_BITS = 64
 _STALE_LEAST = 1_000  # entries of the heap that no longer count, before it is worth a cleaning
 
 
+def domain_bit(domain: str) -> int:
+    """Return the bit of a registrable domain in the set of those that link to a site; some domains share one."""
+    return 1 << crc32(domain.encode()) % _FAME_BITS
+
+
 def fame(domains: int) -> int:
-    """Return a site's fame by a set of bits, one for each registrable domain that links to it, but its own; domains may
-    share a bit, so fame is at most 65."""
+    """Return a site's fame by the bits of the other domains that link to it: 1 … 65, each domain counting once."""
     return 1 + domains.bit_count()
 
 
 class SiteTurns:
-    """Orders the sites that are in line. It remembers what sites paid as long as that says anything."""
+    """The line of sites that could be asked now."""
 
     def __init__(self) -> None:
-        self._paid: dict[str, float] = {}
-        self._now = 0.0  # what the last site had paid after its turn; others begin there
-        self._line: OrderedDict[str, tuple[float, int]] = OrderedDict()  # as in the heap, longest in line first
-        self._least: list[tuple[float, int, str]] = []
-        self._price = 0.0  # what the site that was popped last will have paid
+        self._line: OrderedDict[str, tuple[float, int]] = OrderedDict()  # (cost, number), longest in line first
+        self._cheapest: list[tuple[float, int, str]] = []  # the same, and what counts no more
+        self._cost = 0.0  # of the last turn by fame; only rises
         self._number = self._turns = 0
 
-    def __len__(self) -> int:
-        """Count the sites in line."""
-        return len(self._line)
-
-    def first(self) -> str | None:
-        """Return the site that is in line longest."""
-        return next(iter(self._line), None)
+    def __bool__(self) -> bool:
+        """Tell whether any site is in line."""
+        return bool(self._line)
 
     def join(self, site: str, fame: int) -> None:
-        """Put a site in line, at the end of those that wait."""
-        self._line[site] = (0.0, 0)
-        self.value(site, fame)
+        """Put a site at the end of the line."""
+        self._enter(site, self._cost + 1 / fame)
 
     def value(self, site: str, fame: int) -> None:
-        """Let a site's fame count from now on, if it is in line."""
-        if site in self._line:
-            self._number += 1
-            paid = max(self._paid.get(site, 0.0), self._now) + 1 / fame
-            self._line[site] = paid, self._number
-            heapq.heappush(self._least, (paid, self._number, site))
-            self._clean()
+        """Let the fame that a site has come to count from now on, if it is in line."""
+        if (known := self._line.get(site)) is not None:
+            self._enter(site, min(known[0], self._cost + 1 / fame))
 
     def pop(self) -> str | None:
-        """Take the site out of line whose turn it is; it pays if it is `charge`d before the next one."""
+        """Take the site out of line whose turn it is; None: nobody is there."""
         if not self._line:
             return None
         self._turns += 1
-        if not self._turns % AGED_EVERY:
-            site, (self._price, _) = self._line.popitem(last=False)
-            return site
+        if self._turns % AGED_EVERY == 0:
+            return self._line.popitem(last=False)[0]
         while True:
-            self._price, number, site = heapq.heappop(self._least)
-            if self._line.get(site) == (self._price, number):
+            self._cost, number, site = heapq.heappop(self._cheapest)
+            if self._line.get(site) == (self._cost, number):
                 del self._line[site]
                 return site
 
-    def charge(self, site: str) -> None:
-        """Let the site pay that was popped last: it uses its turn."""
-        self._paid[site] = self._price
-        if self._turns % AGED_EVERY:  # who came by age may be far ahead of the others
-            self._now = self._price
-
-    def forget(self, sites: Iterable[str]) -> None:
-        """Forget what some sites paid."""
-        for site in sites:
-            self._paid.pop(site, None)
-
-    def _clean(self) -> None:
-        if len(self._least) > 2 * len(self._line) + _STALE_LEAST:
-            self._least = [item for item in self._least if self._line.get(item[2]) == item[:2]]
-            heapq.heapify(self._least)
+    def _enter(self, site: str, cost: float) -> None:
+        self._number += 1
+        self._line[site] = cost, self._number
+        heapq.heappush(self._cheapest, (cost, self._number, site))
+        if len(self._cheapest) > 2 * len(self._line) + _STALE_LEAST:
+            self._cheapest = [item for item in self._cheapest if self._line.get(item[2]) == item[:2]]
+            heapq.heapify(self._cheapest)
