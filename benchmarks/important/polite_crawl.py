@@ -35,8 +35,8 @@ class Web:
 
 
 class Seen:
-    """What a crawler knows, with an entry for each page of the web. `given`: what fetched pages gave to it; `depth`: links
-    from a seed; `domains`: of sites, a bit for each site that links there."""
+    """What a crawler knows, with an entry for each page of the web. `given`: what fetched pages gave to it; `depth`:
+    links from a seed; `domains`: of sites, a bit for each site that links there."""
 
     def __init__(self, web: Web) -> None:
         pages, sites = len(web.site), int(web.site.max()) + 1
@@ -55,9 +55,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """An order. `worth`: of some pages; `gives`: what a page hands to each of its targets when it is fetched; `refresh`:
-    what is computed now and then, None where worths never change. `sites`: in turn, those first whose best page is worth
-    most, or by fame as the crawler has it."""
+    """An order. `worth`: of some pages; `gives`: what a page hands to each of its targets when it is fetched;
+    `refresh`: what is computed now and then, None where worths never change. `sites`: in turn, those first whose best
+    page is worth most, or by fame as the crawler has it."""
 
     worth: Callable[[Seen, Places], Values]
     gives: Callable[[Seen, int], float] | None = None
@@ -66,7 +66,7 @@ class Policy:
 
 
 class Crawl:
-    """One crawl: `run` returns the pages in the order in which they are fetched, so many in a round at most."""
+    """One crawl, with so many requests in a round at most."""
 
     def __init__(self, web: Web, policy: Policy, requests: int) -> None:
         self._web, self._policy, self._requests = web, policy, requests
@@ -77,6 +77,7 @@ class Crawl:
         self._bits = [domain_bit(f"{site}.test") for site in range(len(self._waiting))]
 
     def run(self) -> Places:
+        """Return the pages in the order in which they are fetched."""
         seen, order, due = self._seen, list[int](), 0
         seen.find(self._web.seeds, 0)
         self._push(self._web.seeds)

@@ -40,3 +40,6 @@ def branching(seed: int, sites: int, pages: int) -> Web:
 
 def _seeds(seed: int, fronts: Places) -> Places:
     return np.random.default_rng(seed).choice(fronts, SEEDS, replace=False)
+
+
+WEBS = {"scattered web": scattered, "branching web": branching}

@@ -37,7 +37,9 @@ class _SiteQueue:
 
 
 class SiteQueues:
-    """Queues the ready URLs by site, deepest scope first, then those that most pages link to. `addresses` bounds the requests to one server."""
+    """Queues the ready URLs by site, deepest scope first, then those that most pages link to.
+
+    `addresses` bounds the requests to one server."""
 
     def __init__(self, addresses: AddressLimits) -> None:
         self._addresses = addresses
