@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from crawl.frontier.site_turns import SiteTurns, domain_bit, fame
+from crawl.frontier.turn_order import TurnOrder, domain_bit, fame
 
 REFRESHES = 100  # in a crawl
 Values = NDArray[np.float64]
@@ -73,7 +73,7 @@ class Crawl:
         self._seen, self._site_of = Seen(web), web.site.tolist()
         self._waiting: list[list[tuple[float, float, int]]] = [[] for _ in self._seen.domains]
         self._line: dict[int, None] = {}  # sites where pages wait, that which waits longest first
-        self._turns = SiteTurns()
+        self._turns = TurnOrder()
         self._bits = [domain_bit(f"{site}.test") for site in range(len(self._waiting))]
 
     def run(self) -> Places:

@@ -1,7 +1,7 @@
 """Which site may be asked next: a queue of ready URLs for each site, and a heap of the sites by the end of their rest.
 
 Pure: `now` is steady time in seconds. A site takes part in the race for turns while it has ready URLs and no open
-request; it is in line for a turn once its rest is over (site_turns.py), and has it if its server's address has room. A
+request; it is in line for a turn once its rest is over (turn_order.py), and has it if its server's address has room. A
 site can also be *borrowed*, for one request that a URL of another site leads to.
 Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap of hosts).
 """
@@ -14,7 +14,7 @@ from math import inf
 
 from crawl.frontier.due_work import DELAY_S, DueWork
 from crawl.frontier.fetch_task import FetchTask, QueuedUrl
-from crawl.frontier.site_turns import SiteTurns, domain_bit, fame
+from crawl.frontier.turn_order import TurnOrder, domain_bit, fame
 from crawl.frontier.url_status import QueuePosition, UrlStage
 from crawl.politeness.address_limits import AddressLimits
 from dht import Slot, site_of, split_url
@@ -45,7 +45,7 @@ class SiteQueues:
         self._addresses = addresses
         self._sites: dict[str, _SiteQueue] = {}
         self._rests: list[tuple[float, int, str]] = []  # (free_at, number, site)
-        self._turns = SiteTurns()  # those whose rest is over
+        self._turns = TurnOrder()  # those whose rest is over
         self._unlocated: dict[str, None] = {}  # new sites whose address nobody has looked up yet
         self._held: frozenset[str] = frozenset()  # hosts whose sites get no turn
         self.held_ready = 0  # ready URLs of these
@@ -107,7 +107,7 @@ class SiteQueues:
             self._enter(self._sites[entry.site], entry)  # the former place counts no more
 
     def add_domain(self, site: str, domain: str) -> None:
-        """Note that a registrable domain links to a site of another; it counts once, and only while the site is known."""
+        """Note that a registrable domain links to a site of another: it counts once, while the site is known."""
         queue, bit = self._sites.get(site), domain_bit(domain)
         if queue and not queue.domains & bit:
             queue.domains |= bit

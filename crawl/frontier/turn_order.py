@@ -25,7 +25,7 @@ def fame(domains: int) -> int:
     return 1 + domains.bit_count()
 
 
-class SiteTurns:
+class TurnOrder:
     """The line of sites that could be asked now."""
 
     def __init__(self) -> None:
