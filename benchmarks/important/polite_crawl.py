@@ -9,6 +9,7 @@ import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +58,13 @@ class Seen:
 class Policy:
     """An order. `worth`: of some pages; `gives`: what a page hands to each of its targets when it is fetched;
     `refresh`: what is computed now and then, None where worths never change. `sites`: in turn, those first whose best
-    page is worth most, or by fame as the crawler has it."""
+    page is worth most, or by fame as the crawler has it, from those sites alone that the same one of `nodes` crawls."""
 
     worth: Callable[[Seen, Places], Values]
     gives: Callable[[Seen, int], float] | None = None
     refresh: Callable[[Seen], None] | None = None
-    sites: str = "turns"
+    sites: Literal["turns", "best", "fame"] = "turns"
+    nodes: int = 1
 
 
 class Crawl:
@@ -73,7 +75,7 @@ class Crawl:
         self._seen, self._site_of = Seen(web), web.site.tolist()
         self._waiting: list[list[tuple[float, float, int]]] = [[] for _ in self._seen.domains]
         self._line: dict[int, None] = {}  # sites where pages wait, that which waits longest first
-        self._turns = TurnOrder()
+        self._turns, self._known = TurnOrder(), set[int]()  # sites of which a page was found
         self._bits = [domain_bit(f"{site}.test") for site in range(len(self._waiting))]
 
     def run(self) -> Places:
@@ -99,7 +101,8 @@ class Crawl:
         seen.find(new, seen.depth[page] + 1)
         if self._policy.sites == "fame":
             for other in set(self._web.site[targets].tolist()) - {site}:
-                if not seen.domains[other] & self._bits[site]:
+                is_heard = other in self._known and (site - other) % self._policy.nodes == 0
+                if is_heard and not seen.domains[other] & self._bits[site]:
                     seen.domains[other] |= self._bits[site]
                     self._turns.value(str(other), fame(seen.domains[other]))
         if self._waiting[site]:
@@ -116,6 +119,7 @@ class Crawl:
     def _join(self, site: int) -> None:
         if site not in self._line:
             self._line[site] = None
+            self._known.add(site)
             if self._policy.sites == "fame":
                 self._turns.join(str(site), fame(self._seen.domains[site]))
 

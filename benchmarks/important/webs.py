@@ -42,4 +42,4 @@ def _seeds(seed: int, fronts: Places) -> Places:
     return np.random.default_rng(seed).choice(fronts, SEEDS, replace=False)
 
 
-WEBS = {"scattered web": scattered, "branching web": branching}
+WEBS = {"scattered": scattered, "branching": branching}
