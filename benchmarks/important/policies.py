@@ -58,7 +58,7 @@ def nothing(seen: Seen) -> None:
 
 
 def policies(ranks: Values) -> dict[str, Policy]:
-    """Return all policies by name. `ranks`: of the whole web, which only the last two know."""
+    """Return all policies by name. `ranks`: of the whole web, which only the last one knows."""
 
     def true_rank(seen: Seen, pages: Places) -> Values:
         return ranks[pages]
@@ -67,12 +67,10 @@ def policies(ranks: Values) -> dict[str, Policy]:
         "breadth first": Policy(breadth_first),
         "in-links": Policy(given, one, nothing),
         "cash": Policy(given, cash, nothing),
-        "ranks": Policy(given, rank, rank_known),
         "ranks, best page": Policy(given, rank, rank_known, "best"),
         "ranks, famous sites": Policy(given, rank, rank_known, "fame"),
         "breadth first, famous sites": Policy(breadth_first, sites="fame"),
         "in-links, famous sites": Policy(doublings, one, nothing, "fame"),
         "the same on 16 nodes": Policy(doublings, one, nothing, "fame", nodes=16),
-        "true ranks": Policy(true_rank),
         "true ranks, best page": Policy(true_rank, sites="best"),
     }
