@@ -156,12 +156,13 @@ class Frontier:
     def add_links(self, page: str, urls: Iterable[str]) -> None:
         """Note that a page, fetched for the first time, links to these URLs: to each one that waits, and to each site
         of another domain. What was not known before learns nothing of its first link, which all have."""
-        domain, hosts = domain_of(split_url(page).host), dict[str, str]()
-        for url in dict.fromkeys(urls):
-            hosts[site_of(url)] = split_url(url).host
-            if (entry := self._entries.get(url)) is not None:
+        entries, own, found = self._entries, page[: page.index("/", len("https://")) + 1], dict.fromkeys(urls)
+        for url in found:
+            if (entry := entries.get(url)) is not None:
                 self._sites.add_link(entry)
-        for site, host in hosts.items():
+        domain = domain_of(split_url(page).host)
+        elsewhere = {at.site: at.host for url in found if not url.startswith(own) and (at := split_url(url))}
+        for site, host in elsewhere.items():
             if not host_matches(f"*.{domain}", host):
                 self._sites.add_domain(site, domain)
 

@@ -102,9 +102,9 @@ class SiteQueues:
 
     def add_link(self, entry: QueuedUrl) -> None:
         """Note that one more page links to a URL that waits."""
-        before, entry.links = entry.place, entry.links + 1
-        if entry.stage is UrlStage.READY and entry.place != before:
-            self._enter(self._sites[entry.site], entry)  # the former place counts no more
+        entry.links += 1
+        if entry.links & (entry.links - 1) == 0 and entry.stage is UrlStage.READY:  # it has another place now
+            self._enter(self._sites[entry.site], entry)
 
     def add_domain(self, site: str, domain: str) -> None:
         """Note that a registrable domain links to a site of another: it counts once, while the site is known."""
