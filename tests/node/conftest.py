@@ -23,7 +23,8 @@ from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
-from node.web import CrawlerIdentity, WebServer
+from node.web.pages import CrawlerIdentity
+from node.web.server import WebServer
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
