@@ -1,12 +1,13 @@
 """Which network is this, and where is the first contact? Imports `dht` only.
 
-Nouns: network file (`networks.py`; behind a URL: `network_urls.py`, `seed_url.py`), first contact (`contact.py`; by name: `names.py`), and
-the bare bootstrap node (`__main__.py`). An invitation may be a part of the file, or words (`invitation_words.py`).
+Nouns: network file (`networks.py`; behind a URL: `network_urls.py`, `seed_url.py`), first contact (`contact.py`; by
+name: `names.py`), and the bare bootstrap node (`__main__.py`). An invitation may be a part of the file, or words
+(`invitation_words.py`).
 """
 
 from typing import TYPE_CHECKING
 
-from dht.front_door import lazily
+from dht import lazily
 
 if TYPE_CHECKING:
     from bootstrap.contact import first_contacts

@@ -1,6 +1,7 @@
 """Fetches a network file behind a URL, as a campus publishes one: within bounds, and the right one or none.
 
-From where that is safe, `network_urls.py` says. The file certifies itself, so who fetched it once cannot be given another network later; only first contacts change.
+`network_urls.py` says from where. The file certifies itself, so who fetched it once cannot be given another network
+later; only first contacts change.
 """
 
 import asyncio

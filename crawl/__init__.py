@@ -10,7 +10,7 @@ Then, by room: `fetch` makes one request, `content` reads one body, `parsing` do
 from typing import TYPE_CHECKING
 
 from crawl.canonical_url import canonical_url, is_canonical
-from dht.front_door import lazily
+from dht import lazily
 
 if TYPE_CHECKING:
     from crawl.config import CrawlConfig

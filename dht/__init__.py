@@ -232,6 +232,7 @@ __all__ = [
     "grant_flaw",
     "host_matches",
     "json_web_key",
+    "lazily",
     "network_id",
     "node_id_of",
     "now_of",

@@ -9,7 +9,7 @@ must be.
 
 from typing import TYPE_CHECKING
 
-from dht.front_door import lazily
+from dht import lazily
 
 if TYPE_CHECKING:
     from index.change_feed import DocumentChange, Text

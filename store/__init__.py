@@ -7,7 +7,7 @@ catalog), `replication` (how owners keep the same: replicator, then replica_writ
 
 from typing import TYPE_CHECKING
 
-from dht.front_door import lazily
+from dht import lazily
 
 if TYPE_CHECKING:
     from store.config import StoreConfig
