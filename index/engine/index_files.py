@@ -21,9 +21,10 @@ from index.engine.whoosh import WhooshEngine
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.forward_index import FieldTerms, analyse, encode_forward
+from index.text.field_terms import FieldTerms, analyse
+from index.text.forward_index import encode_forward
 from index.text.site_host import digest_of_host, front_name, host_of, name_of_host
-from index.text.surfaces import title_line, words_of
+from index.text.surfaces import title_line, words_in
 from index.text.tags import tags_of
 
 log = logging.getLogger(__name__)
@@ -195,7 +196,7 @@ def _entry(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: Ana
         (*host_names(text.url), name_of_host(host)),
         text.language.lower(),
         fields,
-        words_of(text),
+        words_in(fields.pieces),
         tags_of(text, analyzer),
         title_line(text.title),
         bool(front_name(text.url)),

@@ -11,7 +11,7 @@ from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Form, Phrase, Term, forms_of
 from index.query.parser import Condition, LanguageFilter, Query, QueryNode, SiteFilter, TagFilter, select
 from index.query.query_tree import all_of
-from index.text.forward_index import FieldTerms
+from index.text.field_terms import FieldTerms
 from index.text.stem_classes import class_of
 
 _Key = str | SiteFilter | LanguageFilter | TagFilter  # a term, or what a filter asks for

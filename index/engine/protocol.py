@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from index.query.parser import Query, QueryNode
-from index.text.forward_index import FieldTerms
+from index.text.field_terms import FieldTerms
 from index.text.site_host import HOST_BYTES
 
 FACETS = ("site", "language", "year", "type")  # by which matches are counted, with the names of their filters

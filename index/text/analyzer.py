@@ -10,7 +10,7 @@ needs an analyzer of its own (`analyzer_rules.py`): an index is built by one, an
 
 import re
 import threading
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from enum import IntEnum
 from itertools import chain
 from operator import add
@@ -78,10 +78,10 @@ _Chunk = tuple[_Terms, _Terms]  # the terms of a chunk, in one stem class, in or
 
 
 class _Found(threading.local):
-    """The joined forms of the text that this thread is cutting."""
+    """The chunks with joined forms of the text that this thread is cutting, and these forms."""
 
     def __init__(self) -> None:
-        self.joined: list[str] = []
+        self.joined: list[tuple[bytes, _Terms]] = []
 
 
 class ChunkMemo(dict[bytes, _Terms]):
@@ -101,7 +101,7 @@ class ChunkMemo(dict[bytes, _Terms]):
             return found
         terms, joined = self.compounds.get(chunk) or self._cut(chunk)
         if joined:
-            _found.joined.extend(joined)
+            _found.joined.append((chunk, joined))
         return terms
 
     def known(self, chunk: bytes) -> _Chunk:
@@ -190,13 +190,28 @@ def terms(text: str, limit: int = 1 << 30, stem_class: int = ENGLISH) -> list[st
 
     No step of it is Python's but for chunks that are not remembered: a page has some thousand of them.
     """
-    # A full stop that ends a chunk says nothing, and would make another chunk of each word.
-    chunks = text.encode("utf-8", "replace").translate(_SPACED).replace(b". ", b" ").split()
-    joined: list[str] = []
-    _found.joined = joined
-    found = list(chain.from_iterable(map(_memos[stem_class].__getitem__, chunks)))
-    found += joined
+    cut, joined = _look_up(pieces_of(text), stem_class)
+    found = list(chain(chain.from_iterable(cut), *(forms for _, forms in joined)))
     return found if len(found) <= limit else found[:limit]
+
+
+def pieces_of(text: str) -> list[bytes]:
+    """Return the pieces of a text, each of which `look_up` makes terms of: what stands between spaces, or signs that
+    are part of no word, its ASCII letters in lower case."""
+    # A full stop that ends a chunk says nothing, and would make another chunk of each word.
+    return text.encode("utf-8", "replace").translate(_SPACED).replace(b". ", b" ").split()
+
+
+def look_up(pieces: Iterable[bytes], stem_class: int) -> tuple[list[_Terms], dict[bytes, _Terms]]:
+    """Return the terms of each of some pieces, and the joined forms of those that have any."""
+    cut, joined = _look_up(pieces, stem_class)
+    return cut, dict(joined)
+
+
+def _look_up(pieces: Iterable[bytes], stem_class: int) -> tuple[list[_Terms], list[tuple[bytes, _Terms]]]:
+    joined: list[tuple[bytes, _Terms]] = []
+    _found.joined = joined
+    return list(map(_memos[stem_class].__getitem__, pieces)), joined
 
 
 def tokens(

@@ -6,13 +6,13 @@ letters are folded as for a search, and an English ending after an apostrophe is
 """
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import NamedTuple
 
 from index.change_feed import Text
 from index.text.folding import fold
-from index.text.forward_index import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
+from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.scripts import TOKEN, UNSPACED_RUN
 
 MIN_CHARS = 3
@@ -66,7 +66,12 @@ def title_line(title: str) -> str:
 
 def distinct_words(*texts: str) -> list[str]:
     """Return the distinct words of some texts, in no order that means anything, at most `MAX_WORDS`."""
-    chunks = dict.fromkeys(" ".join(texts).encode("utf-8", "replace").translate(_LETTERS).split())
+    return words_in(text.encode("utf-8", "replace") for text in texts)
+
+
+def words_in(pieces: Iterable[bytes]) -> list[str]:
+    """Return the distinct words of some pieces of a text, in UTF-8: as many as of the text."""
+    chunks = dict.fromkeys(b" ".join(pieces).translate(_LETTERS).split())
     plain = [chunk for chunk in chunks if chunk.isalpha() and MIN_CHARS <= len(chunk) <= MAX_CHARS]  # all ASCII
     others = (_memo[chunk] for chunk in chunks if not chunk.isalpha() and not chunk.isdigit())
     found = dict.fromkeys(chain(b" ".join(plain).decode().split(), chain.from_iterable(others)))

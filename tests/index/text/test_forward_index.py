@@ -13,16 +13,18 @@ from index.errors import IndexCorrupt
 from index.query.leaf import phrase_of, term_of
 from index.query.scoring import occurrences
 from index.text.analyzer import terms
-from index.text.forward_index import (
-    BASES,
+from index.text.field_terms import (
     BODY,
-    BOILERPLATE_BASE,
     BOILERPLATE_LIMIT,
     LIMITS,
     MAX_BODY_CHARS,
     MAX_LINE_CHARS,
     TITLE,
     analyse,
+)
+from index.text.forward_index import (
+    BASES,
+    BOILERPLATE_BASE,
     by_field,
     content_digest,
     decode_forward,
