@@ -24,7 +24,7 @@ from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.field_terms import FieldTerms, analyse
 from index.text.forward_index import encode_forward
 from index.text.site_host import digest_of_host, front_name, host_of, name_of_host
-from index.text.surfaces import title_line, words_in
+from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
 
 log = logging.getLogger(__name__)
@@ -196,7 +196,7 @@ def _entry(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: Ana
         (*host_names(text.url), name_of_host(host)),
         text.language.lower(),
         fields,
-        words_in(fields.pieces),
+        words_of(text),
         tags_of(text, analyzer),
         title_line(text.title),
         bool(front_name(text.url)),

@@ -8,18 +8,17 @@ filter. Beside the text lies a field of as many terms in which numbers that foll
 other term as a dash: so pairs score there as phrases do in the text.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import numpy as np
 import tantivy
-from numpy.typing import NDArray
 
 from index.engine.protocol import FACETS, IndexEntry
 from index.engine.tantivy_columns import add_columns, fill_columns
 from index.query.collection_statistics import CELL_BITS
 from index.query.ranking_rules import FRONT_FIELD, FRONT_MOST, INDEXED_CLASSES
 from index.query.scoring import WEIGHTS
-from index.text.field_terms import TITLE, URL, FieldTerms
+from index.text.field_terms import TITLE, URL, FieldTerms, Places
 from index.text.stem_classes import CLASSES, ENGLISH, class_of
 
 LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
@@ -103,7 +102,7 @@ def without_class(term: str) -> str:
 
 def is_number(term: str) -> bool:
     """Tell whether a term is one of those of which pairs are indexed."""
-    return term.isascii() and term.isdigit()
+    return term.isdigit() and term.isascii()
 
 
 def pair_of(first: str, second: str) -> str:
@@ -117,20 +116,21 @@ class _WrittenLines:
     def __init__(self, fields: FieldTerms, stem_class: int) -> None:
         mark, self._terms = _MARKS[stem_class], fields.vocabulary
         self._words = [term + mark for term in fields.vocabulary] if mark else fields.vocabulary
-        self._is_number = np.fromiter(map(is_number, fields.vocabulary), np.bool_, len(fields.vocabulary))
+        self._are_numbers = np.zeros(len(fields.vocabulary), np.bool_)
+        self._are_numbers[[place for place, term in enumerate(fields.vocabulary) if is_number(term)]] = True
 
-    def text(self, line: NDArray[np.uint16]) -> str:
+    def text(self, line: Places) -> str:
         """Return its terms, of their stem class."""
         return " ".join(map(self._words.__getitem__, line.tolist()))
 
-    def pairs(self, line: NDArray[np.uint16]) -> str:
+    def pairs(self, line: Places) -> str:
         """Return a pair for each two numbers of it that follow each other, and a dash for any other term."""
-        pairs, are_numbers = [FILLER] * len(line), self._is_number[line]
+        pairs, are_numbers = [FILLER] * len(line), self._are_numbers[line]
         for place in (are_numbers[:-1] & are_numbers[1:]).nonzero()[0].tolist():
             pairs[place] = pair_of(self._terms[line[place]], self._terms[line[place + 1]])
         return " ".join(pairs)
 
-    def filled(self, line: NDArray[np.uint16], length: int) -> str:
+    def filled(self, line: Places, length: int) -> str:
         """Return its terms and as many dashes as make them so many in all: a term in such a field scores the same
         everywhere."""
         return " ".join((self.text(line), *FILLER * (length - len(line))))

@@ -10,7 +10,7 @@ needs an analyzer of its own (`analyzer_rules.py`): an index is built by one, an
 
 import re
 import threading
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from enum import IntEnum
 from itertools import chain
 from operator import add
@@ -35,7 +35,7 @@ from index.text.stem_classes import CLASSES, ENGLISH, stem
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
 MAX_JOINED_CHARS, MAX_JOINED_PARTS = 32, 4
 MEMO_CHUNKS = 1 << 16  # of all classes: 17 MB; the commonest return at once after it was emptied
-MEMO_TERMS, MEMO_BYTES = 6, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
+MEMO_TERMS, MEMO_BYTES = 8, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
 
 JOINERS = "-._\u00ad\u200c\u2010\u2011"  # between two words that are also one; ASCII's and hyphens, soft and hard
 _KEPT = b"'._-+#"  # signs that are part of words, or join them
@@ -78,10 +78,10 @@ _Chunk = tuple[_Terms, _Terms]  # the terms of a chunk, in one stem class, in or
 
 
 class _Found(threading.local):
-    """The chunks with joined forms of the text that this thread is cutting, and these forms."""
+    """The joined forms of the text that this thread is cutting."""
 
     def __init__(self) -> None:
-        self.joined: list[tuple[bytes, _Terms]] = []
+        self.joined: list[str] = []
 
 
 class ChunkMemo(dict[bytes, _Terms]):
@@ -101,7 +101,7 @@ class ChunkMemo(dict[bytes, _Terms]):
             return found
         terms, joined = self.compounds.get(chunk) or self._cut(chunk)
         if joined:
-            _found.joined.append((chunk, joined))
+            _found.joined.extend(joined)
         return terms
 
     def known(self, chunk: bytes) -> _Chunk:
@@ -190,28 +190,13 @@ def terms(text: str, limit: int = 1 << 30, stem_class: int = ENGLISH) -> list[st
 
     No step of it is Python's but for chunks that are not remembered: a page has some thousand of them.
     """
-    cut, joined = _look_up(pieces_of(text), stem_class)
-    found = list(chain(chain.from_iterable(cut), *(forms for _, forms in joined)))
-    return found if len(found) <= limit else found[:limit]
-
-
-def pieces_of(text: str) -> list[bytes]:
-    """Return the pieces of a text, each of which `look_up` makes terms of: what stands between spaces, or signs that
-    are part of no word, its ASCII letters in lower case."""
     # A full stop that ends a chunk says nothing, and would make another chunk of each word.
-    return text.encode("utf-8", "replace").translate(_SPACED).replace(b". ", b" ").split()
-
-
-def look_up(pieces: Iterable[bytes], stem_class: int) -> tuple[list[_Terms], dict[bytes, _Terms]]:
-    """Return the terms of each of some pieces, and the joined forms of those that have any."""
-    cut, joined = _look_up(pieces, stem_class)
-    return cut, dict(joined)
-
-
-def _look_up(pieces: Iterable[bytes], stem_class: int) -> tuple[list[_Terms], list[tuple[bytes, _Terms]]]:
-    joined: list[tuple[bytes, _Terms]] = []
+    chunks = text.encode("utf-8", "replace").translate(_SPACED).replace(b". ", b" ").split()
+    joined: list[str] = []
     _found.joined = joined
-    return list(map(_memos[stem_class].__getitem__, pieces)), joined
+    found = list(chain.from_iterable(map(_memos[stem_class].__getitem__, chunks)))
+    found += joined
+    return found if len(found) <= limit else found[:limit]
 
 
 def tokens(

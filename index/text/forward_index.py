@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from index.change_feed import Text
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.compression import frames_by
-from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, analyse
+from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, Places, analyse
 from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
@@ -171,7 +171,7 @@ def signature_of(text: Text) -> bytes:
     return text.signature if len(text.signature) == SIGNATURE_BYTES and any(text.signature) else b""
 
 
-def _bases(lines: Sequence[NDArray[np.uint16]]) -> list[int]:
+def _bases(lines: Sequence[Places]) -> list[int]:
     """The first position of each line of `FieldTerms`: all that must not run together."""
     bases, position = [BASES[TITLE]], BASES[HEADINGS]
     for heading in lines[1:-3]:
@@ -182,12 +182,9 @@ def _bases(lines: Sequence[NDArray[np.uint16]]) -> list[int]:
 
 def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
     """The reader of the record of a document."""
-    lines, names = fields.lines, fields.vocabulary
-    found = np.concatenate(lines)
+    names, found, lines = fields.vocabulary, fields.places, fields.lines
     counts = np.bincount(found, minlength=len(names))
-    first = np.empty(len(names), np.intp)
-    first[found[::-1]] = np.arange(len(found))[::-1]
-    order = np.lexsort((first, counts == 1))  # those that stand more than once come first, each part as they come
+    order = (counts == 1).argsort(kind="stable")  # those that stand more than once come first
     rank = np.empty(len(names), np.uint16)
     rank[order] = np.arange(len(names), dtype=np.uint16)
     runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, _bases(lines), strict=True)]

@@ -22,7 +22,7 @@ _WHOLE = 0xFFFFFFFF
 def sketch_of(fields: FieldTerms) -> list[int]:
     """Return the columns of a document's sketch."""
     hashes = np.fromiter(map(crc32, map(str.encode, fields.vocabulary)), np.uint32, len(fields.vocabulary))
-    found = hashes[np.concatenate(fields.lines[:-1])]
+    found = hashes[fields.places[: len(fields.places) - len(fields.lines[-1])]]
     bits = np.zeros(COLUMNS * COLUMN_BITS, np.uint8)
     bits[found >> _SHIFT] = 1
     bits[(found[1:] + found[:-1]) * np.uint32(_MIX) >> _SHIFT] = 1
