@@ -4,7 +4,7 @@ Pure: values only. It leaves nothing out until `limit`, and then cannot say what
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale, commonest
 from index.query.collection_statistics import CELL_BITS
@@ -29,7 +29,7 @@ class MemoryEngine:
         self._added: list[IndexEntry] = []
         self._removed: list[int] = []
 
-    def add(self, entries: Sequence[IndexEntry]) -> None:
+    def add(self, entries: Iterable[IndexEntry]) -> None:
         self._added.extend(entries)
 
     def remove(self, numbers: Collection[int]) -> None:

@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Iterator, Set
 from enum import IntEnum
+from functools import lru_cache
 from itertools import chain
 from operator import add
 from pathlib import Path
@@ -225,8 +226,14 @@ def words(text: str) -> list[str]:
     """Return the words of a query's text in order, not stemmed: lower case, diacritics on, unspaced runs as bigrams;
     without joined forms."""
     chunks = text.encode("utf-8", "replace").translate(_SPACED).decode().split()
-    pieces = chain.from_iterable(map(_pieces, chunks))
-    return [word for words, kind, _, _ in pieces if kind is not _Kind.JOINED for word in words]
+    return [word for chunk in chunks for word in (_words_in if len(chunk) <= MEMO_BYTES else _cut_words)(chunk)]
+
+
+def _cut_words(chunk: str) -> tuple[str, ...]:
+    return tuple(word for words, kind, _, _ in _pieces(chunk) if kind is not _Kind.JOINED for word in words)
+
+
+_words_in = lru_cache(1 << 12)(_cut_words)  # 1 MB: those of titles and addresses come again
 
 
 def joined_word(text: str) -> str:

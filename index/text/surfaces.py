@@ -8,7 +8,6 @@ letters are folded as for a search, and an English ending after an apostrophe is
 import unicodedata
 from collections.abc import Iterator
 from itertools import chain, islice
-from sys import intern
 from typing import NamedTuple
 
 from index.change_feed import Text
@@ -20,7 +19,7 @@ MIN_CHARS = 3
 MAX_CHARS = 32
 MAX_TITLE_CHARS = 80  # of a suggestion
 MAX_WORDS = 5000  # of one document: a page of more distinct words is a word list
-_MEMO_CHUNKS = 1 << 16
+_MEMO_CHUNKS = 1 << 15
 _MEMO_BYTES = 64
 _LETTERS = bytes(b if b > 127 or b == ord("'") or bytes((b,)).isalnum() else 32 for b in range(256)).lower()
 
@@ -37,10 +36,7 @@ class _WordMemo(dict[bytes, tuple[str, ...]]):
     """The words of each piece of a text that was looked up; a piece holds no space."""
 
     def __missing__(self, chunk: bytes) -> tuple[str, ...]:
-        if chunk.isalpha():  # a word of ASCII: most are
-            found: tuple[str, ...] = (intern(chunk.decode()),) if MIN_CHARS <= len(chunk) <= MAX_CHARS else ()
-        else:
-            found = tuple(each.word for each in written_words(chunk.decode("utf-8", "replace")))
+        found = tuple(each.word for each in written_words(chunk.decode("utf-8", "replace")))
         if len(chunk) <= _MEMO_BYTES:
             if len(self) >= _MEMO_CHUNKS:
                 self.clear()
@@ -71,7 +67,9 @@ def title_line(title: str) -> str:
 def distinct_words(*texts: str) -> list[str]:
     """Return the distinct words of some texts, in no order that means anything, at most `MAX_WORDS`."""
     chunks = dict.fromkeys(" ".join(texts).encode("utf-8", "replace").translate(_LETTERS).split())
-    found = dict.fromkeys(chain.from_iterable(map(_memo.__getitem__, chunks)))
+    plain = [chunk for chunk in chunks if chunk.isalpha() and MIN_CHARS <= len(chunk) <= MAX_CHARS]  # all ASCII
+    others = (_memo[chunk] for chunk in chunks if not chunk.isalpha() and not chunk.isdigit())
+    found = dict.fromkeys(chain(b" ".join(plain).decode().split(), chain.from_iterable(others)))
     return list(found) if len(found) <= MAX_WORDS else list(islice(found, MAX_WORDS))
 
 
