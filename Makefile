@@ -1,4 +1,4 @@
-# make demo | test | check | prove | bench | docs; everything installs into .venv, nothing outside it.
+# make demo | test | check | prove | bench | docs | packages; everything installs into .venv, nothing outside it.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
@@ -8,7 +8,7 @@ BENCHMARKS := overlay placement trust durability freshness duplicates seen traps
 # Tests start hundreds of processes: none compiles again what another has, though the machine may say so.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test check prove bench soak docs site clean
+.PHONY: demo test check prove bench soak docs site packages clean
 
 demo: $(READY)
 	@$(BIN)/dse-node demo $(ARGS)
@@ -47,6 +47,12 @@ site: export SITE ?= build/site
 site:
 	@rm -rf "$(DOCUMENTS)" && mkdir -p "$(DOCUMENTS)" && cp -r *.md docs "$(DOCUMENTS)"
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict && echo "the documents are in $(SITE)/index.html"
+
+packages: $(READY) # into dist: the wheel, the source archive and, where dpkg-deb is, a Debian package for this release
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[packages]'
+	@rm -rf dist && $(BIN)/python -m build --outdir dist >/dev/null
+	@! command -v dpkg-deb >/dev/null || PIP="$(BIN)/python -m pip" packaging/build_deb.sh dist/*.whl dist
+	@ls -1 dist/*
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -24,6 +24,7 @@ from crawl.errors import (
 )
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.fetcher import open_fetcher
+from crawl.fetch.request_signer import RequestSigner
 from crawl.fetch.response import (
     BandwidthWait,
     Fetched,
@@ -102,6 +103,7 @@ __all__ = [
     "ParseTask",
     "Parsers",
     "QueuePosition",
+    "RequestSigner",
     "Robots",
     "RobotsAccess",
     "RobotsCache",

@@ -14,6 +14,8 @@ from crawl.name_server import name_server
 from crawl.operator_blocklist import OperatorBlocklist
 
 DAY_S = 86_400.0
+_ORIGIN = re.compile(r"https://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
+_NODE_PAGE = re.compile(f"({_ORIGIN.pattern})/bot")
 
 # Fields that must not be 0 either, and the least that works.
 _AT_LEAST: dict[str, float] = {
@@ -32,6 +34,8 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     # who we are
     agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _
     info_url: str = ""  # page about the bot, put into User-Agent, for site owners; empty: that of the network file
+    sign: bool = True  # sign each request (Web Bot Auth), so that sites can tell a node from who borrows its name
+    key_directory: str = ""  # https origin of a node that lists our keys; empty: that of info_url where it ends in /bot
 
     # how much at once
     max_open_fetches: int = 384  # most of them wait for slow sites; two cores keep up (docs/crawl.md)
@@ -108,6 +112,10 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(f"agent: {self.agent!r} is no product token: letters, digits, - and _")
         if not self.info_url.isascii() or not self.info_url.isprintable():
             raise ValueError("info_url: holds characters that a header field must not")
+        if self.key_directory and not _ORIGIN.fullmatch(self.key_directory):
+            raise ValueError(
+                f"key_directory: {self.key_directory[:80]!r} is not like https://example.org, without a path"
+            )
         try:
             OperatorBlocklist(self.refuse)
         except ValueError as error:
@@ -130,6 +138,12 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(f"min_revisit_s: {self.min_revisit_s:g} is more than revisit_s, {self.revisit_s:g}")
         if self.max_revisit_s < self.revisit_s:
             raise ValueError(f"max_revisit_s: {self.max_revisit_s:g} is less than revisit_s, {self.revisit_s:g}")
+
+    def key_origin(self) -> str:
+        """Return the https origin where sites find the keys of this network's nodes, "" where none is known: a page
+        about the bot that ends in /bot is a node's own, whose directory lists all members."""
+        page = _NODE_PAGE.fullmatch(self.info_url)
+        return self.key_directory or (page[1] if page else "")
 
     def user_agent(self, version: str) -> str:
         """Return the User-Agent line: who we are, and where to read about it."""

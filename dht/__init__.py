@@ -10,7 +10,7 @@ reachability (do strangers get through), overlay (all of it running: `api.py` is
 
 from dht.atomic_file import write_atomically
 from dht.audit_line import AuditLine
-from dht.clock import Clock, Now, system_clock
+from dht.clock import Clock, Now, now_of, system_clock
 from dht.config import DhtConfig
 from dht.errors import (
     MALFORMED,
@@ -26,6 +26,8 @@ from dht.errors import (
     PeerTimeout,
     RemoteError,
 )
+from dht.identity.crawler_key import CrawlerKey, crawler_key_of
+from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
 from dht.identity.node_key import Identity, node_id_of, verify
 from dht.identity.puzzle import solve_all, work_of
 from dht.identity.puzzle_solver import PuzzleFile
@@ -141,6 +143,7 @@ __all__ = [
     "Clock",
     "Contact",
     "CrawlRules",
+    "CrawlerKey",
     "Datagram",
     "DhtConfig",
     "DialBack",
@@ -209,6 +212,7 @@ __all__ = [
     "check_network",
     "check_publishers",
     "check_window",
+    "crawler_key_of",
     "decode_grant",
     "decode_signed",
     "difference",
@@ -220,8 +224,10 @@ __all__ = [
     "encode_signed",
     "grant_flaw",
     "host_matches",
+    "json_web_key",
     "network_id",
     "node_id_of",
+    "now_of",
     "open_heartbeat",
     "open_overlay",
     "open_voucher",
@@ -238,6 +244,7 @@ __all__ = [
     "shards",
     "sign_strategy",
     "sign_voucher",
+    "signature_fields",
     "signers_needed",
     "site_of",
     "slot_of",
@@ -249,6 +256,7 @@ __all__ = [
     "spread_depth",
     "stray_range",
     "system_clock",
+    "thumbprint",
     "unknown_parts",
     "verify",
     "voucher_id",

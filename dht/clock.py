@@ -22,12 +22,12 @@ Clock = Callable[[], Now]
 DAY_S = 86_400.0
 
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # looked up once
-_now = partial(tuple.__new__, Now)  # half the time of `Now(…)`; the clocks are read a hundred times a page
+now_of = partial(tuple.__new__, Now)  # half the time of `Now(…)`; the clocks are read a hundred times a page
 
 
 def system_clock() -> Now:
     """Read this machine's clocks; the simulator has its own."""
-    return _now((time.time(), time.clock_gettime(_STEADY)))
+    return now_of((time.time(), time.clock_gettime(_STEADY)))
 
 
 def day_of(wall: float) -> int:

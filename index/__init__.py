@@ -15,6 +15,7 @@ from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
 from index.search.agreement import Reason, is_remnant, owners_digest
 from index.search.oracle import SearchOracle
+from index.search.query_trace import Tracer, untraced
 from index.search.searcher import Searcher
 from index.shard.local_index import LocalIndex
 from index.shard.messages import Agreement
@@ -35,7 +36,9 @@ __all__ = [
     "SearchRequest",
     "Searcher",
     "Text",
+    "Tracer",
     "is_remnant",
     "owners_digest",
     "unknown_rules",
+    "untraced",
 ]

@@ -73,7 +73,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
 }
 LAUNCHERS = {"__init__.py", "__main__.py"}  # they show or start what lies in the rooms, and may import any
 IMPURE = {"asyncio", "time", "random", "socket", "os", "sqlite3", "aiohttp"}
-FOLDERS = "|".join((*PACKAGES, "tests", "benchmarks", "docs", "examples", "contrib"))
+FOLDERS = "|".join((*PACKAGES, "tests", "benchmarks", "docs", "examples", "contrib", "packaging"))
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(p for folder in FOLDERS.split("|") for p in (ROOT / folder).rglob("*.md"))])
 SOURCES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
 
@@ -150,8 +150,8 @@ def test_rooms_import_only_rooms_before_them() -> None:
 
 def test_tests_mirror_the_rooms() -> None:
     rooms = {room for order in ROOMS.values() for room in order}
-    # of whole nodes, of failing machines, and of strangers who mean harm
-    beside = {"sim", "e2e", "lab", "faults", "data", "benchmarks", "attacks", "dht/attacks"}
+    # of whole nodes, of failing machines, of strangers who mean harm, and of what is installed
+    beside = {"sim", "e2e", "lab", "faults", "data", "benchmarks", "attacks", "dht/attacks", "packaging"}
     for path in (ROOT / "tests").rglob("test_*.py"):
         room = path.parent.relative_to(ROOT / "tests").as_posix()
         assert room in rooms | beside | {"."}, f"{path} lies in no room of the house"

@@ -33,13 +33,15 @@ def test_commands_are_understood(path: Path) -> None:
 
 @pytest.mark.parametrize("path", CURRENT, ids=_name)
 def test_settings_are_there(path: Path) -> None:
-    named = re.findall(r"(?:`|--set )((?:node|dht|crawl|store|index|hook)\.[a-z_0-9]+)(?: =|=|`)", path.read_text())
+    named = re.findall(
+        r"(?:`|--set )((?:node|dht|crawl|store|index|hook|traces)\.[a-z_0-9]+)(?: =|=|`)", path.read_text()
+    )
     assert not set(named) - set(keys_of(Config))
 
 
 def test_routes_and_metrics_are_those_of_the_web_listener() -> None:
     text = (ROOT / "docs" / "client-author.md").read_text()
-    told = set(re.findall(r"`(GET|POST) (/[\w/.]*)", text))
+    told = set(re.findall(r"`(GET|POST) (/[\w/.-]*)", text))
     known = {(route.method, route.path) for route in ROUTES}
     assert not told - known
     assert not {(method, path) for method, path in known if path.startswith("/api/")} - told

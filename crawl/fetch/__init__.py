@@ -1,4 +1,4 @@
 """How is one URL fetched within bounds?
 
-One bounded GET: addresses, names, connections, codings. Read fetcher first.
+One bounded GET, signed: addresses, names, connections, codings. Read fetcher first.
 """

@@ -8,7 +8,7 @@ one do with GET; where the connection was new its site has seen the request, and
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from weakref import WeakSet
@@ -26,12 +26,13 @@ MAX_INTERIM = 16  # heads before the answer's own; honest sites send one or two
 _REMEMBERED = 4096  # origins: 2 kB each
 _UNSAFE = re.compile(r"[^!-~]")  # in a target
 _BREAKS = re.compile(r"[\r\n\0]")  # in a field
+Sign = Callable[[str], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
     """A response whose body is still to be read; then its connection is to be kept or dropped. `address`: who answered,
-    "" unknown; `sent`: the request's head."""
+    "" unknown; `sent`: the request's head, without its signature."""
 
     status: int
     headers: Mapping[str, str]
@@ -54,10 +55,17 @@ class _Swallowed(Exception):
 
 
 class Connections:
-    """Makes requests over one connector, which belongs to whoever made it. `fields`: sent with each request."""
+    """Makes requests over one connector, which belongs to whoever made it. `fields`: sent with each request; `sign`:
+    returns those that sign a request for a URL."""
 
-    def __init__(self, config: CrawlConfig, connector: aiohttp.TCPConnector, fields: Mapping[str, str]) -> None:
-        self._connector, self._fields = connector, _written(fields)
+    def __init__(
+        self,
+        config: CrawlConfig,
+        connector: aiohttp.TCPConnector,
+        fields: Mapping[str, str],
+        sign: Sign | None = None,
+    ) -> None:
+        self._connector, self._fields, self._sign = connector, _written(fields), sign
         self._timeout = aiohttp.ClientTimeout(
             total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s
         )
@@ -73,17 +81,20 @@ class Connections:
         target = request_target(url)
         if _UNSAFE.search(target):
             raise ValueError("a target that cannot be asked for")
-        head = f"GET {target} HTTP/1.1\r\n{host}{self._fields}{_written(fields) if fields else ''}\r\n".encode()
+        head = f"GET {target} HTTP/1.1\r\n{host}{self._fields}{_written(fields) if fields else ''}".encode()
         try:
-            return await self._exchange(request, head)
+            return await self._exchange(request, head, self._signature(url))
         except _Swallowed:
             pass
         try:
-            return await self._exchange(request, head)
+            return await self._exchange(request, head, self._signature(url))
         except _Swallowed as again:
             raise again.__cause__ or again from None
 
-    async def _exchange(self, request: aiohttp.ClientRequest, head: bytes) -> Response:
+    def _signature(self, url: str) -> bytes:
+        return _written(self._sign(url)).encode() if self._sign else b""
+
+    async def _exchange(self, request: aiohttp.ClientRequest, head: bytes, signature: bytes) -> Response:
         """Make one request, up to the end of the response's head; raises _Swallowed where it never arrived."""
         try:
             connection = await self._connector.connect(request, [], self._timeout)
@@ -104,7 +115,7 @@ class Connections:
                 max_headers=self._max_fields,
             )
             protocol.start_timeout()
-            transport.write(head)
+            transport.write(b"%b%b\r\n" % (head, signature))
             message, body = await protocol.read()
             interim = 0
             while 100 <= message.code < 200 and message.code != 101:  # what the site says first, before its answer
@@ -114,7 +125,8 @@ class Connections:
                 message, body = await protocol.read()
             self._served.add(protocol)
             peer = transport.get_extra_info("peername")
-            return Response(message.code, message.headers, body, str(peer[0]) if peer else "", head, connection)
+            address = str(peer[0]) if peer else ""
+            return Response(message.code, message.headers, body, address, head + b"\r\n", connection)
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
             connection.close()
             if was_idle and not isinstance(error, TimeoutError):

@@ -10,6 +10,7 @@ import errno
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from crawl.fetch.bandwidth_limit import BandwidthLimit
 from crawl.fetch.connections import READ_BYTES, Connections
 from crawl.fetch.content_codings import BadCoding, check_codings
 from crawl.fetch.hosts_file import parse_hosts
+from crawl.fetch.request_signer import RequestSigner
 from crawl.fetch.resolver import Resolver
 from crawl.fetch.response import Fetched, broken_coding
 from crawl.fetch.sent_request import FORM, FORMS, read_sent_head
@@ -184,9 +186,11 @@ async def open_fetcher(
     clock: Clock,
     families: WorkingFamilies | None = None,
     faults: LocalFaults | None = None,
+    signer: RequestSigner | None = None,
 ) -> AsyncIterator[HttpFetcher]:
     """Open a fetcher and its connections, closed at the end. `version`: ours, for User-Agent; `families`: those that
-    work on this machine, by default both; `faults`: who is told when no handles are left. Raises BadHostsFile."""
+    work on this machine, by default both; `faults`: who is told when no handles are left; `signer`: signs each request,
+    None leaves them unsigned. Raises BadHostsFile."""
     families = families or WorkingFamilies((4, 6))
     resolver = Resolver(config, _hosts(config.hosts_file), families, clock)
     connector = aiohttp.TCPConnector(
@@ -197,11 +201,11 @@ async def open_fetcher(
         happy_eyeballs_delay=ATTEMPT_EVERY_S,
         socket_factory=small_packet_socket,
     )
-    fields = {"User-Agent": config.user_agent(version), **dict(FORMS[FORM])}
+    agent = config.user_agent(version)
+    sign = partial(signer.fields, user_agent=agent) if signer else None
+    connections = Connections(config, connector, {"User-Agent": agent, **dict(FORMS[FORM])}, sign)
     try:
-        yield HttpFetcher(
-            config, Connections(config, connector, fields), resolver, families, clock, faults or LocalFaults(clock)
-        )
+        yield HttpFetcher(config, connections, resolver, families, clock, faults or LocalFaults(clock))
     finally:
         await connector.close()
         await resolver.close()

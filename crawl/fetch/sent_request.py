@@ -1,7 +1,8 @@
 """What a request to a site said, in a few bytes: the fields that all requests share are named by a number.
 
 Pure. A GET of ours has its target and Host from its URL, User-Agent, the fields of a form, and perhaps validators. What
-says anything else has no such note, so that whoever writes a request out of a note writes what was sent, byte for byte.
+says anything else has no such note, so that whoever writes a request out of a note writes what was sent, byte for byte;
+only the signature is not told, which is long and good for minutes.
 """
 
 from collections.abc import Mapping

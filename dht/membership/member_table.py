@@ -43,6 +43,7 @@ class MemberTable:
         self._own_claim = MembershipClaim(own_member, frozenset())
         self._limit = limit
         self._peers = PeerPools()
+        self.find = self._peers.find  # what is known of a peer that is vouched for: asked ten times a packet
         self.waiting = WaitingPeers(lambda peer: bool(self.admission.attesters(peer)))
         self.digest_index = DigestIndex()  # of all, waiting ones too: nobody need tell us of them again
         self._order = MemberOrder()
@@ -260,10 +261,6 @@ class MemberTable:
     def near(self) -> IdRange:
         """This node's neighbourhood."""
         return self._peers.block
-
-    def find(self, peer: NodeId) -> KnownPeer | None:
-        """Return what is known of a peer that is vouched for, None of any other."""
-        return self._peers.find(peer)
 
     def known(self) -> Iterator[tuple[NodeId, KnownPeer]]:
         """Return every peer, near ones and then far ones, those heard of last first; bare bootstrap nodes too."""

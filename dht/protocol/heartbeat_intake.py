@@ -79,7 +79,7 @@ class HeartbeatIntake:
     def _is_sign_of_its_clock(self, sent_at: float, now: Now) -> bool:
         """Whether a heartbeat that others pass on tells its author's clock: it is of the future. That counts where this
         node knows nobody yet, since its only contact cannot show which of their two clocks is wrong."""
-        return not len(self._members) and sent_at > now.wall + AHEAD_LIMIT_S
+        return sent_at > now.wall + AHEAD_LIMIT_S and not len(self._members)
 
     def recall(self, now: Now, raws: Iterable[bytes], since: Mapping[bytes, float]) -> list[tuple[bytes, NodeId]]:
         """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try, and

@@ -153,6 +153,8 @@ class MessageQuestions:
 
     def overdue(self, now: Now) -> None:
         """Repeat what has waited for too long."""
+        if not self._open:
+            return
         for transaction, question in [each for each in self._open.items() if each[1].due <= now.steady]:
             if len(question.sent) > MAX_TURNS:
                 question.due = NEVER  # whoever asked waits for as long as it likes
@@ -164,7 +166,7 @@ class MessageQuestions:
     @property
     def next_due(self) -> float:
         """Steady time of the next `overdue`."""
-        return min((question.due for question in self._open.values()), default=NEVER)
+        return min([question.due for question in self._open.values()]) if self._open else NEVER
 
     def _repeat(self, now: Now, transaction: bytes, question: OpenQuestion) -> None:
         """Send the question. While its answerer may not know this address it is padded, so that the first part is no

@@ -145,5 +145,13 @@ def _keys(entry: IndexEntry, lines: _Lines) -> set[_Key]:
 
 def _is_in_one(lines: _Lines, phrase: tuple[str, ...]) -> bool:
     """Tell whether terms, each of which is somewhere in the lines, follow each other in one of them."""
-    size = len(phrase)
-    return size == 1 or any(line[i : i + size] == phrase for line in lines for i in range(len(line) - size + 1))
+    return len(phrase) == 1 or any(_follow(line, phrase) for line in lines)
+
+
+def _follow(line: tuple[str, ...], phrase: tuple[str, ...]) -> bool:
+    size, place = len(phrase), -1
+    for _ in range(line.count(phrase[0])):
+        place = line.index(phrase[0], place + 1)
+        if line[place : place + size] == phrase:
+            return True
+    return False

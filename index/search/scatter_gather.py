@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot
+from index.search.query_trace import Tracer, untraced
 from index.search.replica_plan import Ready, make_plan
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
@@ -49,9 +50,17 @@ class ScatterGather:
     """Asks ready replicas; each time that `hedge_fraction` of a round's time is over, what silent ones have is asked of
     others, until all have been asked."""
 
-    def __init__(self, overlay: Overlay, clock: Clock, rng: random.Random, hedge_fraction: float, aside: Aside) -> None:
-        """`aside` runs the check of a large answer off the event loop."""
-        self._overlay, self._clock, self._rng = overlay, clock, rng
+    def __init__(
+        self,
+        overlay: Overlay,
+        clock: Clock,
+        rng: random.Random,
+        hedge_fraction: float,
+        aside: Aside,
+        tracer: Tracer = untraced,
+    ) -> None:
+        """`aside` runs the check of a large answer off the event loop; `tracer` times each peer that is asked."""
+        self._overlay, self._clock, self._rng, self._tracer = overlay, clock, rng, tracer
         self._hedge_fraction, self._aside = hedge_fraction, aside
 
     async def cover(
@@ -64,7 +73,7 @@ class ScatterGather:
         avoid: frozenset[NodeId] = frozenset(),
     ) -> Gathered[A]:
         """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing."""
-        race = _GatherRun(self._overlay, self._rng, ready, ask, answer, wrong, set(avoid), self._aside)
+        race = _GatherRun(self._overlay, self._rng, ready, ask, answer, wrong, set(avoid), self._aside, self._tracer)
         left = until - self._clock().steady
         try:
             async with asyncio.timeout(max(left, 0.0)):
@@ -88,8 +97,9 @@ class _GatherRun(Generic[A]):
         wrong: Callable[[A, Sequence[Slot]], str | None],
         avoid: set[NodeId],
         aside: Aside,
+        tracer: Tracer,
     ) -> None:
-        self._aside = aside
+        self._aside, self._tracer = aside, tracer
         self._overlay, self._rng = overlay, rng
         self._ready, self._ask, self._avoid = ready, ask, avoid
         self._answer: type[A] = answer
@@ -140,7 +150,8 @@ class _GatherRun(Generic[A]):
 
     async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
         try:
-            found = await self._overlay.ask(peer, self._ask(slots), self._answer, timeout_s=left_s)
+            with self._tracer.part("ask", peer, slots=len(slots)):
+                found = await self._overlay.ask(peer, self._ask(slots), self._answer, timeout_s=left_s)
             self._heard.add(peer)
             if peer != self._overlay.view.node_id and (reason := await self._weigh(found, slots)):
                 raise BadMessage(peer.hex(), reason)

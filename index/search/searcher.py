@@ -25,6 +25,7 @@ from index.search.hit_audit import HitAudit
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import PageCursor, query_digest, read_cursor, statistics_digest, write_cursor
 from index.search.passage_heading import heading_above
+from index.search.query_trace import Tracer, untraced
 from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit, names_site, pick
 from index.search.scatter_gather import ScatterGather
 from index.search.shown_texts import cut_title, readings_of, snippet_chars, true_copies, wanted
@@ -113,12 +114,14 @@ class Searcher:
         rng: random.Random,
         sign: Sign = no_signature,
         audit: PeerAudit | None = None,
+        tracer: Tracer = untraced,
     ) -> None:
         """`read` gives documents whose signatures were verified, None for those that nobody has, nothing where it
-        cannot tell; `sign` makes the signature of a main text, as the crawler does; `audit` is all of a node's."""
+        cannot tell; `sign` makes the signature of a main text, as the crawler does; `audit` is all of a node's;
+        `tracer` times the parts of each query."""
         self._config, self._overlay, self._read, self._clock, self._sign = config, overlay, read, clock, sign
-        self._local, self._suggester = local, Suggester()
-        gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
+        self._local, self._suggester, self._tracer = local, Suggester(), tracer
+        gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check, tracer)
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
@@ -130,16 +133,19 @@ class Searcher:
         Where the rules in force leave it partial, because indexes for them are still being built, it is asked again by
         the rules before, which every node knows for a day."""
         began, found = self._clock().steady, dict[str, Any]()
-        for rules in self._local.rules():
-            answer = await self._search_by(rules, asked, began)
-            if not found or answer["coverage"]["answered"] > found["coverage"]["answered"]:
-                found = answer
-            if found["whole"]:
-                break
+        with self._tracer.query() as span:
+            for rules in self._local.rules():
+                answer = await self._search_by(rules, asked, began)
+                if not found or answer["coverage"]["answered"] > found["coverage"]["answered"]:
+                    found = answer
+                if found["whole"]:
+                    break
+            span.say(**{name: found["coverage"][name] for name in ("slots", "answered", "peers_asked")})
         return found
 
     async def _search_by(self, rules: SearchRules, asked: SearchRequest, began: float) -> dict[str, Any]:
-        query = parse_query(asked.text, asked.language, asked.site, asked.is_by_date, rules)
+        with self._tracer.part("parse"):
+            query = parse_query(asked.text, asked.language, asked.site, asked.is_by_date, rules)
         words = (query.text, query.language, query.site)
         deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
         limit = min(max(asked.limit, 1), MAX_LIMIT)
@@ -152,7 +158,9 @@ class Searcher:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
         outcome, page = await self._attempts(request)
         few = outcome.total <= FEW and not after
-        return self._answer(request, outcome, page, await self.suggest(query.text) if few else [])
+        suggestions = await self.suggest(query.text) if few else []
+        with self._tracer.part("snippets", results=len(page.shown)):
+            return self._answer(request, outcome, page, suggestions)
 
     async def suggest(self, typed: str) -> list[str]:
         """Return what somebody who typed this may be about to ask, by the words and titles that are indexed here."""
@@ -163,7 +171,8 @@ class Searcher:
         avoid: frozenset[NodeId] = frozenset()
         for attempt in range(ATTEMPTS):
             outcome = await self._ask(request, avoid)
-            page = await self._show(request, outcome)
+            with self._tracer.part("documents"):
+                page = await self._show(request, outcome)
             if not page.liars or attempt == ATTEMPTS - 1 or self._clock().steady >= request.deadline:
                 break
             avoid |= page.liars
@@ -173,12 +182,14 @@ class Searcher:
         """Both rounds, with as many documents as leave enough results; the numbers are the same on every node."""
         now = self._clock().steady
         left, asked = request.deadline - now, request.peer_query
-        outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid)
+        with self._tracer.part("statistics"):
+            outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid)
         wanted, is_crowded = request.shown + request.limit + 1, _is_crowded(asked.query)
         per_host = OF_ONE_HOST * (wanted // TEN + 1) if is_crowded else 0
         k = min(wanted + SPARE, MAX_K)  # often enough: of 6,000 results on 10,000 real pages ten had more copies
         while True:
-            await self._rounds.best(asked, outcome, k, per_host, now + left * SECOND_ROUND, avoid)
+            with self._tracer.part("best", wanted=k):
+                await self._rounds.best(asked, outcome, k, per_host, now + left * SECOND_ROUND, avoid)
             picked = pick(outcome.order, believe, wanted, is_crowded, not outcome.more)
             if outcome.more and len(picked) < wanted and k < MAX_K:
                 k = min(4 * k, MAX_K)

@@ -7,6 +7,7 @@ from random import Random
 
 from crawl import BandwidthWait, Fetcher, FindWay, Locate, Parsers, anywhere, nowhere
 from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
+from index import Tracer, untraced
 from node.crawling.machine_load import MachineReading
 from node.sites.dns_proof import FindTexts, no_texts
 from node.sites.mirror_finder import Sampling
@@ -42,6 +43,7 @@ class NodeEnvironment:
     measure_files: Callable[[], int] | None = None  # bytes of all files outside of the store; None: there are none
     machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
     spreading: ShardPolicy = SHARDING  # which sites are big enough to be spread
+    tracer: Tracer = untraced  # of the queries that are asked here
     sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
 
     def new_rng(self) -> Random:

@@ -76,6 +76,10 @@ class NodeService:
     async def peers(self) -> list[Json]:
         return self._status.peers()
 
+    async def member_keys(self) -> Sequence[bytes]:
+        view = self._overlay.view
+        return [said.public_key for peer in view.members() if (said := view.heartbeat(peer))]
+
     def warnings(self) -> list[str]:
         return list(self._status.warnings())
 

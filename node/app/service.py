@@ -36,6 +36,9 @@ class Service(Protocol):
         """Return one object a member: node_id, self, endpoints, live, families, strategy_version, ready, leased,
         refuses, due, load (percent: cpu, memory, disk, network), clock_off_s, last_heard_s."""
 
+    async def member_keys(self) -> Sequence[bytes]:
+        """Return the public keys of the other members of the network, as this node knows them."""
+
     def warnings(self) -> list[str]:
         """Say what keeps this node from doing all that it should, one sentence each; empty where nothing does."""
 

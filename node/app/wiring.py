@@ -222,7 +222,7 @@ class IndexParts:
         no_room = partial(env.store.no_room, 0)
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
         read, rng = lookup.texts, env.new_rng()
-        self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit)
+        self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
 
 
 class JobParts:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from node.cli.argument_types import Between, Ordered, Share, lengths
+from node.version import VERSION
 
 _ABOUT = """\
 A web search engine that nobody owns: crawler, store, index and peer of one network in one daemon.
@@ -32,6 +33,7 @@ Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs, with their help; `verb` names the function that does one, as module:function."""
     parser = argparse.ArgumentParser("dse-node", description=_ABOUT, epilog=_CODES, formatter_class=_HelpFormatter)
+    parser.add_argument("--version", action="version", version=f"{parser.prog} {VERSION}", help="print the version")
     parser.set_defaults(verb=None, data_dir=None, config=None, url=None, json=False)
     verbs = parser.add_subparsers(metavar="VERB", title="verbs")
     _add_staying(verbs)
@@ -128,7 +130,7 @@ def _add_setup(verbs: Verbs) -> None:
     init.add_argument("--profile", choices=("guest", "server", "campus"), default="server", help="how much it may use")
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
     _repeatable(init, "--set", "KEY=VALUE", "a setting, such as node.web_port=8190")
-    init.add_argument("--yes", action="store_true", help="do not ask")
+    init.add_argument("--yes", action="store_true", help="ask nothing, as where no terminal is")
     _place(init, json=True)
     identity = _family(verbs, "identity", "the key that a node is known by")
     _place(_verb(identity, "show", "setup:identity_show", "print node id and public key"), json=True)
@@ -207,6 +209,10 @@ def _add_doctor(verbs: Verbs) -> None:
     doctor.add_argument("--bundle", metavar="FILE", help=about)
     doctor.add_argument("--with-addresses", action="store_true", help="leave addresses and URLs in it")
     _place(doctor, url=True, json=True)
+    about = "say which version this is, which runs, and whether the network asks for a newer one; asks nobody else"
+    update = _verb(verbs, "update", "doctor:update", about, "dse-node update --check")
+    update.add_argument("--check", action="store_true", help="look only, which is all that it does")
+    _place(update, url=True, json=True)
 
 
 def _add_crawl(verbs: Verbs) -> None:

@@ -102,8 +102,22 @@ class HookConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class TracesConfig:
+    """Where the time of queries asked here is told: an OpenTelemetry collector gets durations, and no words of them."""
+
+    url: str = ""  # URL; traces are sent there by OTLP as JSON, mostly to http://127.0.0.1:4318/v1/traces; empty: none
+    share: float = 1.0  # of all queries that are traced, by chance; 0 to 1
+
+    def __post_init__(self) -> None:
+        if self.url and not _is_web_address(self.url):
+            raise ValueError(f"url: {self.url[:100]!r} is no http or https URL of at most {MAX_URL_CHARS} characters")
+        if not 0 <= self.share <= 1:
+            raise ValueError(f"share: {self.share} is not between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
-    """Everything that can be set, a branch for each package, and one for what calls the owner."""
+    """Everything that can be set, a branch for each package, and two for who is told of what happens here."""
 
     node: NodeConfig = field(default_factory=NodeConfig)
     dht: DhtConfig = field(default_factory=DhtConfig)
@@ -111,6 +125,7 @@ class Config:
     store: StoreConfig = field(default_factory=StoreConfig)
     index: IndexConfig = field(default_factory=IndexConfig)
     hook: HookConfig = field(default_factory=HookConfig)
+    traces: TracesConfig = field(default_factory=TracesConfig)
 
 
 def with_contact(config: Config, info_url: str) -> Config:

@@ -20,8 +20,9 @@ from random import SystemRandom
 import uvloop
 
 from bootstrap import first_contacts, load_network
-from crawl import TxtRecords, open_fetcher, open_parsers
+from crawl import RequestSigner, TxtRecords, open_fetcher, open_parsers
 from dht import (
+    CrawlerKey,
     Endpoint,
     Identity,
     LocalFaults,
@@ -32,6 +33,7 @@ from dht import (
     system_clock,
     when_told_to_stop,
 )
+from index import Tracer, untraced
 from node.app.departure import Departure
 from node.app.disk_meter import bytes_below
 from node.app.environment import NodeEnvironment
@@ -40,6 +42,8 @@ from node.app.node_core import NodeCore
 from node.app.node_service import NodeService
 from node.app.owner_hook import OwnerHook
 from node.app.owner_watch import OwnerWatch
+from node.app.query_tracer import QueryTracer
+from node.app.trace_export import TraceExport
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
@@ -116,11 +120,14 @@ async def _serve(
     manager: ServiceManager,
     stop: Callable[[], None],
 ) -> None:
-    async with _open_core(config, data, network, faults) as (core, overlay):
+    own = Identity.load(data.identity)
+    key = CrawlerKey(own) if config.crawl.sign else None
+    tracer = QueryTracer(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
+    async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
         answers = NodeService(core, overlay, network, config.store.quota_bytes, departure, system_clock)
         crawl = config.crawl
-        identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url)
+        identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
         web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
         spare_collector()
         map_large_buffers()
@@ -136,6 +143,10 @@ async def _serve(
                 hook = OwnerHook(config.hook, {"node": overlay.view.node_id.hex(), "network": network.name})
                 watch = OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock)
                 tasks.create_task(watch.run(), name="owner-watch")
+            if tracer:
+                about = {"service.name": "dse-node", "service.version": VERSION}
+                about["service.instance.id"] = overlay.view.node_id.hex()
+                tasks.create_task(TraceExport(config.traces.url, tracer, about).run(), name="trace-export")
             tasks.create_task(_leave(departure, stop), name="departure")
             tasks.create_task(give_way_to_twin(overlay), name="twin")
             rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
@@ -169,10 +180,16 @@ async def _keep_event_log(core: NodeCore, overlay: OverlayService) -> None:
 
 @asynccontextmanager
 async def _open_core(
-    config: Config, data: DataDir, network: Network, faults: LocalFaults
+    config: Config,
+    data: DataDir,
+    network: Network,
+    identity: Identity,
+    key: CrawlerKey | None,
+    tracer: Tracer,
+    faults: LocalFaults,
 ) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
-    identity, rng = Identity.load(data.identity), SystemRandom()
+    rng = SystemRandom()
     settings = OverlaySettings(
         listening(config.node),
         data.dht,
@@ -192,8 +209,9 @@ async def _open_core(
         store = RecordStore.open(data.store, config.store, system_clock, faults)
         if expects_others and not (store.occupied(0) or is_founder):
             overlay.expect_others()
+        signer = RequestSigner(key, config.crawl.key_origin(), system_clock, os.urandom) if key else None
         fetcher = await stack.enter_async_context(
-            open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults)
+            open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults, signer)
         )
         environment = NodeEnvironment(
             identity=identity,
@@ -213,6 +231,7 @@ async def _open_core(
             expects_others=expects_others,
             faults=faults,
             machine=read_machine,
+            tracer=tracer,
             measure_files=partial(bytes_below, data.index, data.seen, data.dht),
             outage=str if config.crawl.allow_private else overlay.families.outage,  # an intranet may be on this machine
         )

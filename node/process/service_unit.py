@@ -9,6 +9,10 @@ from node.errors import BadUnit
 
 NAME = "dse-node.service"
 MARK = "# Written by `dse-node service install`; `dse-node service remove` takes it away."
+PACKAGED_MARK = (
+    "# Of the package dse-node, which takes it away; `systemctl edit dse-node` changes what you need changed."
+)
+PACKAGED_PROGRAM = "/usr/bin/dse-node"
 STATE_DIR = "/var/lib/dse-node"  # where a system unit keeps a node that belongs to nobody else
 RESTART_S = 2  # and a start takes one more: a killed node answers again within 5 s
 WATCHDOG_S = 60  # of a silent loop, whose longest steps take parts of a second; a machine that swaps is forgiven
@@ -54,7 +58,8 @@ class ServiceUnit:
     """Says what a unit runs, for whom, and how far this system can shut it in.
 
     `command`: program and arguments. `owner`: the account of a system unit; "" for one that systemd makes up for it,
-    whose data lies in STATE_DIR. `has_namespaces`: whether this system lets the unit have namespaces of its own."""
+    whose data lies in STATE_DIR. `has_namespaces`: whether this system lets the unit have namespaces of its own.
+    `is_packaged`: whether a package of the system brings it, so that it is there before its node is made."""
 
     command: tuple[str, ...]
     data_dir: str
@@ -62,16 +67,19 @@ class ServiceUnit:
     is_system: bool = False
     owner: str = ""
     has_namespaces: bool = True
+    is_packaged: bool = False
 
     def text(self) -> str:
         """Return the unit's file; raises BadUnit."""
-        return "\n".join((MARK, self._unit(), self._service(), self._install()))
+        mark = PACKAGED_MARK if self.is_packaged else MARK
+        return "\n".join((mark, self._unit(), self._service(), self._install()))
 
     def _unit(self) -> str:
+        made = f"ConditionPathExists={_path(self.data_dir)}/config.toml\n" if self.is_packaged else ""
         network = "Wants=network-online.target\nAfter=network-online.target\n" if self.is_system else ""
         return (
             "[Unit]\nDescription=dse-node, a node of a distributed web search engine\n"
-            f"{network}StartLimitIntervalSec=0\n"  # a disk that is full for a day must not end a node for good
+            f"{network}{made}StartLimitIntervalSec=0\n"  # a disk that is full for a day must not end a node for good
         )
 
     def _service(self) -> str:
@@ -96,6 +104,11 @@ class ServiceUnit:
 
     def _install(self) -> str:
         return f"[Install]\nWantedBy={'multi-user.target' if self.is_system else 'default.target'}\n"
+
+
+PACKAGED = ServiceUnit(
+    (PACKAGED_PROGRAM, "run", "--data-dir", STATE_DIR), STATE_DIR, is_system=True, owner="dse-node", is_packaged=True
+)
 
 
 def _word(text: str) -> str:

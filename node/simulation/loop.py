@@ -14,15 +14,34 @@ import asyncio
 import gc
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from contextvars import Context, ContextVar
+from contextvars import Context, ContextVar, copy_context
 from heapq import heappop, heappush
 from typing import Any, TypeVar
 
-from dht import Now
+import msgspec
+
+from dht import Now, now_of
 
 EPOCH = 1_767_225_600.0  # 2026-01-01, the wall clock's start in every simulation
 PLACE: ContextVar[str] = ContextVar("PLACE", default="")
 Result = TypeVar("Result")
+
+
+class SimHandle(msgspec.Struct, eq=False):
+    """A call that waits for its turn: what a task or a sleep needs of `asyncio.TimerHandle`, made in a small part of
+    the time. A simulated second of a node makes hundreds of them."""
+
+    context: Context
+    callback: Callable[..., Any] | None  # None: cancelled
+    args: tuple[Any, ...] = ()
+
+    def cancel(self) -> None:
+        """Never run the call; what it holds is let go at once."""
+        self.callback, self.args = None, ()
+
+    def cancelled(self) -> bool:
+        """Tell whether it was cancelled."""
+        return self.callback is None
 
 
 class SimClock:
@@ -34,7 +53,7 @@ class SimClock:
 
     def __call__(self) -> Now:
         now = self._loop._now
-        return Now(EPOCH + now + self.ahead_s, now - self.behind_s)
+        return now_of((EPOCH + now + self.ahead_s, now - self.behind_s))
 
     def read_steady(self) -> float:
         """Read the steady clock alone."""
@@ -45,13 +64,14 @@ class SimLoop(asyncio.BaseEventLoop):
     """An event loop on virtual time: run a coroutine with `SimLoop().run(main())`."""
 
     _ready: Any  # of asyncio: the handles to be run, a deque
+    _stopping: bool  # of asyncio: this step is the last
 
     def __init__(self) -> None:
         super().__init__()
         self._now = 0.0
-        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._timers: list[tuple[float, int, SimHandle]] = []
         self._made = 0
-        self._asleep: dict[str, list[asyncio.Handle]] = {}
+        self._asleep: dict[str, list[SimHandle]] = {}
 
     def run(self, main: Coroutine[Any, Any, Result]) -> Result:
         """Run `main` to its end, then cancel what is left, as asyncio.run does."""
@@ -75,28 +95,31 @@ class SimLoop(asyncio.BaseEventLoop):
         self._ready.extend(self._asleep.pop(place))
 
     def get_debug(self) -> bool:
-        """Return False at once: handles ask this thrice each."""
+        """Return False at once: it is asked often."""
         return False
 
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.Handle:
-        handle = asyncio.Handle(callback, args, self, context)
+    ) -> SimHandle:
+        handle = SimHandle(copy_context() if context is None else context, callback, args)
         self._ready.append(handle)
         return handle
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        timer = asyncio.TimerHandle(when, callback, args, self, context)
+    ) -> SimHandle:
+        timer = SimHandle(copy_context() if context is None else context, callback, args)
         self._made += 1
         heappush(self._timers, (when, self._made, timer))
         return timer
 
     def call_later(  # type: ignore[override]
         self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
-    ) -> asyncio.TimerHandle:
-        return self.call_at(self._now + delay, callback, *args, context=context)
+    ) -> SimHandle:
+        timer = SimHandle(copy_context() if context is None else context, callback, args)
+        self._made += 1
+        heappush(self._timers, (self._now + delay, self._made, timer))
+        return timer
 
     def run_in_executor(self, executor: object, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
         """Run a call here and now: threads would make the order depend on the machine."""
@@ -108,31 +131,35 @@ class SimLoop(asyncio.BaseEventLoop):
         return future
 
     def _run_once(self) -> None:
-        """Run what is ready, or else let time pass until something is."""
+        """Run what is ready and let time pass until something is, over and over until the loop is told to stop: asyncio
+        asks for one step at a time, and would ask a million times."""
         ready, timers = self._ready, self._timers
-        if not ready:
-            self._pass_time()
-        while timers and timers[0][0] <= self._now:
-            ready.append(heappop(timers)[2])
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if handle._cancelled:
-                continue
-            if self._asleep and (waiting := self._asleep.get(_place_of(handle))) is not None:
-                waiting.append(handle)
-            else:
-                handle._context.run(handle._callback, *handle._args)  # as its _run does
+        while True:
+            if not ready:
+                self._pass_time()
+            now = self._now
+            while timers and timers[0][0] <= now:
+                ready.append(heappop(timers)[2])
+            for _ in range(len(ready)):
+                handle = ready.popleft()
+                callback = handle.callback
+                if callback is None:
+                    continue
+                if self._asleep and (waiting := self._asleep.get(_place_of(handle))) is not None:
+                    waiting.append(handle)
+                else:
+                    handle.context.run(callback, *handle.args)
+            if self._stopping:
+                return
 
     def _pass_time(self) -> None:
         timers = self._timers
-        while timers and timers[0][2].cancelled():
+        while timers and timers[0][2].callback is None:
             heappop(timers)
         if not timers:
             raise RuntimeError("the simulation waits for something that nothing will bring about: a deadlock")
-        self._now = max(self._now, timers[0][0])
-
-    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Do nothing: the timer is passed over when its time comes."""
+        if timers[0][0] > self._now:
+            self._now = timers[0][0]
 
     def _process_events(self, event_list: list[object]) -> None:
         """Do nothing: there are no events of sockets."""
@@ -141,9 +168,8 @@ class SimLoop(asyncio.BaseEventLoop):
         """Do nothing: nobody waits in a selector to be woken."""
 
 
-def _place_of(handle: asyncio.Handle) -> str:
-    place: str = handle._context.get(PLACE, "")  # type: ignore[attr-defined]  # public from Python 3.12 on
-    return place
+def _place_of(handle: SimHandle) -> str:
+    return handle.context.get(PLACE, "")
 
 
 RARELY = (100_000, 50, 100)

@@ -31,6 +31,7 @@ from dht import (
     NodeId,
     Now,
     ProtocolEngine,
+    now_of,
 )
 from node.simulation.delays import Delays
 from node.simulation.loop import EPOCH, rarely_collected
@@ -99,7 +100,7 @@ class Swarm:
     @property
     def now(self) -> Now:
         """Return the time; all nodes have the same."""
-        return Now(EPOCH + self.time, self.time)
+        return now_of((EPOCH + self.time, self.time))
 
     @property
     def trace_hash(self) -> str:

@@ -44,7 +44,7 @@ def findings_of(status: Json, peers: list[Json], strategy: Json, now: float) -> 
     yield files_finding(table(status, "open_files").get("limit"), table(status, "open_files").get("open"))
     yield _sync(status)
     yield _copies(status)
-    yield _version(status, peers, strategy)
+    yield version_finding(status, peers, strategy)
     yield _strategy(strategy, now)
     for fault in tables(status, "faults"):
         what = "; ".join(plain(fault.get(part, "")) for part in ("cause", "what_stops"))
@@ -154,7 +154,7 @@ def _copies(status: Json) -> Finding:
     return Finding("copies", "look", f"{few:,} slots have too few copies", "keep this node running: it copies them")
 
 
-def _version(status: Json, peers: list[Json], strategy: Json) -> Finding:
+def version_finding(status: Json, peers: list[Json], strategy: Json) -> Finding:
     """Judge a release by what the network asks of it: peers do not say theirs."""
     version, mine = plain(status.get("version", "")), count(table(status, "strategy"), "version")
     if unknown := texts(strategy, "not_understood"):

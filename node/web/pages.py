@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import jinja2
 from aiohttp import web
 
-from dht import InputError
+from dht import CrawlerKey, InputError, thumbprint
 from index import FILTERS
 from node.app.service import Service
 from node.views.peers import peer_rows
@@ -19,6 +19,7 @@ from node.web.api import parameters, search_request
 from node.web.problems import Problem, problem_of
 from node.web.result_forms import ResultForms
 from node.web.results import result_page
+from node.web.routes import route
 from node.web.translations import choose, translator
 
 PAGE_RESULTS = 10
@@ -50,6 +51,12 @@ class CrawlerIdentity:
     user_agent: str = "dse-node"
     network: str = ""
     info_url: str = ""  # whom to ask
+    key: CrawlerKey | None = None  # by which it signs its requests; None: it signs none
+
+    @property
+    def keyid(self) -> str:
+        """Return the name of its key, "" where it has none."""
+        return thumbprint(self.key.public_key) if self.key else ""
 
 
 class Pages:
@@ -126,7 +133,7 @@ class Pages:
 
     async def bot(self, request: web.Request) -> web.Response:
         """Show who crawls, and how to slow or stop it."""
-        return self.render(request, "bot.html", crawler=self._crawler)
+        return self.render(request, "bot.html", crawler=self._crawler, keys=route("key_directory").path)
 
     async def opensearch(self, request: web.Request) -> web.Response:
         """Answer with the description by which a browser adds this search engine."""

@@ -10,6 +10,7 @@ from typing import Literal
 Kind = Literal["text", "count", "flag", "texts"]
 
 JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
+KEY_DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
 MAX_QUERY = 1000  # characters; longer ones are no questions
 MAX_URL = 2048  # bytes of a canonical URL
 MAX_URLS = 100  # URLs in one request for documents
@@ -166,6 +167,7 @@ _READS = "Stored documents in the order of the key space: of a slot, a site, or 
 _DOCUMENTS = "Stored documents by URL, in order; null where there is none"
 _SUGGESTED = "application/x-suggestions+json"
 _OPENSEARCH = "application/opensearchdescription+xml"
+_KEYID = Parameter("keyid", "only the key of this name: a JWK thumbprint, as in Signature-Input", most=43)
 
 
 def _memento(path: str, name: str, about: str, gives: str) -> HttpRoute:
@@ -230,6 +232,15 @@ ROUTES: tuple[HttpRoute, ...] = (
     ),
     _memento("/timegate/{url}", "timegate", "Leads to the version nearest to Accept-Datetime (RFC 7089)", TEXT),
     _memento("/timemap/link/{url}", "timemap", "All versions of a page (RFC 7089)", "application/link-format"),
+    HttpRoute(
+        "GET",
+        "/.well-known/http-message-signatures-directory",
+        "key_directory",
+        "The keys by which the network's nodes sign requests to sites",
+        KEY_DIRECTORY_TYPE,
+        "Object",
+        parameters=(_KEYID,),
+    ),
     HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT),
     HttpRoute("GET", "/readyz", "readyz", "200 when it serves a slot, else 503 and why", TEXT, parameters=(_READY_AS,)),
     HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT),

@@ -17,6 +17,7 @@ from node.web.api import Api
 from node.web.archive import Archive
 from node.web.clients import Clients
 from node.web.guard import Guard, Handler
+from node.web.key_directory import KeyDirectory
 from node.web.logins import Logins
 from node.web.mcp import Mcp
 from node.web.memento import Memento
@@ -55,6 +56,7 @@ class WebServer:
             Mcp(service, config.web_origins),
             Health(service, metrics),
             Owner(logins, pages),
+            KeyDirectory(service, crawler.key),
         )
         self.listening = asyncio.Event()
 

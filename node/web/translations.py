@@ -300,6 +300,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "请求来自志愿者的 IPv4 和 IPv6 地址，因此没有可供放行或屏蔽的网段列表：请按名称在 robots.txt 中设定规则。"
         "任何人都可以冒用此名；不遵守 robots.txt 的访问者不是本程序。",
     ),
+    "bot.signed": (
+        "Its requests are signed (Web Bot Auth, RFC 9421): a visitor with this name whose signature fails, or whose "
+        "key is not listed, is no member of this network.",
+        "它的请求带有签名（Web Bot Auth，RFC 9421）：若访问者使用此名，但签名无效或其密钥未列出，则不是本网络的成员。",
+    ),
+    "bot.keys": ("Keys of the members", "成员的密钥"),
+    "bot.own_key": ("This node signs by the key", "本节点的签名密钥"),
     "bot.remove": (
         "To have pages removed that are stored already, put this file at the site, here for all its pages, and have "
         "any node read it (dse-node remove URL): they are hidden within a minute and erased within an hour.",

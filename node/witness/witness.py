@@ -145,7 +145,10 @@ class Witness:
         enough sites: the hearings want those looks. Then whose pages were looked at least; the newest, which had the
         least time to change."""
         handed = (_drawn(record, record) for record in self._hearing.calls.handed())
-        newest_first, mine = [*handed, *reversed(self._due.values())], {author for author, _ in self._suspects}
+        newest_first = [*handed, *reversed(self._due.values())]
+        if not newest_first:
+            return None, False
+        mine = {author for author, _ in self._suspects}
         doubted = {*self._suspects, *self._hearing.doubted(mine)}
         sites = Counter(author for author, _ in doubted)
         for authors, enough in ((mine, ENOUGH), (sites.keys() - mine, ENOUGH_CALLED)):

@@ -1,16 +1,23 @@
-"""The programs of examples/, run as their docstrings say: two against a real node, the others by themselves."""
+"""The programs of examples/, run as their docstrings say: some against a real node, the others by themselves.
+
+What other people's programs are told by that node (sites, collectors of traces, search clients) is looked at beside.
+"""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.request import Request, urlopen
 
 import pytest
-from machines import ROOT, linked, village, wait_until
+from machines import ROOT, Machine, linked, village, wait_until
 
 from node.archive.capture import Capture
 from node.archive.parquet import write_parquet
@@ -18,18 +25,20 @@ from node.archive.parquet import write_parquet
 ROOMS = ["library", "pool", "museum"]
 
 
-def run(example: str, *words: str, code: int = 0) -> str:
+def run(example: str, *words: str, code: int = 0, given: str = "") -> str:
     """Run one example at the root of the repository; return what it printed."""
     command = [sys.executable, str(ROOT / "examples" / example), *words]
-    done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60)
+    around = {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, cwd=ROOT, env=around, input=given, capture_output=True, text=True, timeout=60)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
 
 @pytest.mark.e2e
 def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) -> None:
-    with village(tmp_path, {"town.test": linked(ROOMS, "town.test", "town.test")}, 21200) as town:
-        node = town.add("one")
+    web = {"town.test": linked(ROOMS, "town.test", "town.test")}
+    with village(tmp_path, web, 21200) as town, http_server() as (collector, traces):
+        node = town.add("one", f"traces.url={collector}v1/traces")
         node.start()
         url, listener = f"http://town.test:{town.port}/", f"http://127.0.0.1:{node.web_port}"
         token = str(node.data / "admin.token")
@@ -44,6 +53,42 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) ->
         assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
         assert "opening hours" in run("retrieve_for_llms.py", "opening hours", "--node", listener).lower()
         clients_of_others_find_it(listener, url)
+        a_site_knows_the_crawler(node, listener)
+        wait_until("a collector is told of a query", lambda: any('"name":"statistics"' in body for _, body in traces))
+        assert not [body for _, body in traces if "opening" in body or "town.test" in body]
+
+
+@contextmanager
+def http_server() -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Somebody else's server on loopback; gives its address, and the heads and bodies of what it is asked."""
+    asked: list[tuple[str, str]] = []
+
+    class Server(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
+            asked.append((f"{self.requestline}\r\n{self.headers}", body))
+            self.send_response(404 if self.path == "/robots.txt" else 200)
+            self.end_headers()
+
+        do_POST = do_GET
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/", asked
+        finally:
+            server.shutdown()
+
+
+def a_site_knows_the_crawler(node: Machine, listener: str) -> None:
+    """Have the node crawl a site that checks who comes, by the keys that the node lists."""
+    with http_server() as (url, asked):
+        node.do("crawl", url, "--depth", "0")
+        wait_until("robots.txt and the page are asked for", lambda: len(asked) > 1)
+    heads = [head for head, _ in asked]
+    for head in heads:
+        assert run("verify_crawler.py", listener, given=head).startswith("a member's request, signed by ")
+    assert "of another request" in run("verify_crawler.py", listener, given=heads[1].replace("GET /", "GET /b"), code=1)
 
 
 def clients_of_others_find_it(listener: str, url: str) -> None:

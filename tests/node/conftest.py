@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from dht import BadStrategy, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
+from dht import BadStrategy, CrawlerKey, Identity, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import SearchRequest
 from node.app.service import Json
 from node.archive.capture import Capture
@@ -26,6 +26,7 @@ from node.jobs.page_import import BroughtPage
 from node.web import CrawlerIdentity, WebServer
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
+OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
 NODE_ID = "c0ffee0123456789c0ffee0123456789c0ffee01"
 
 PAGES: dict[str, Json] = {
@@ -175,6 +176,9 @@ class FakeService:
             "scrub": self.look_at_scrub(),
             "new_field": [1, 2, 3],
         }
+
+    async def member_keys(self) -> list[bytes]:
+        return [MEMBER.public_key, bytes(32)]
 
     async def peers(self) -> list[Json]:
         mine = {"node_id": NODE_ID, "endpoints": ["127.0.0.1:8091", "[::1]:8091"], "live": True, "families": [4, 6]}
@@ -435,7 +439,11 @@ def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
     crawler = CrawlerIdentity(
-        "dse-node", "dse-node/0.1 (+https://example.org/bot)", "campus", "https://example.org/bot"
+        "dse-node",
+        "dse-node/0.1 (+https://example.org/bot)",
+        "campus",
+        "https://example.org/bot",
+        CrawlerKey(OWN),
     )
     server = WebServer(service, config, TOKEN, "0.1.0", crawler)
     task = loop.create_task(server.run())

@@ -9,10 +9,13 @@ from node.simulation.trial import plan_for
 from node.simulation.world import World, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, assert_polite, crawled
 
-PAGES = {25: 240, 50: 480}  # kept of the web that a trial of so many nodes crawls
+PAGES = {16: 152, 25: 240, 50: 480}  # kept of the web that a trial of so many nodes crawls
 
 
-@pytest.mark.parametrize(("nodes", "seconds"), [(25, 240.0), pytest.param(50, 3600.0, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(
+    ("nodes", "seconds"),
+    [(16, 240.0), *(pytest.param(*more, marks=pytest.mark.prove) for more in ((25, 240.0), (50, 3600.0)))],
+)
 def test_they_live_through_some_minutes_or_an_hour(nodes: int, seconds: float) -> None:
     """What the hour costs is measured by `dse-node simulate --nodes 50 --hours 1`, not here."""
     simulate(partial(scenario, nodes, seconds), plan_for(nodes, seed=1, loss=0.0))
@@ -23,7 +26,7 @@ async def scenario(nodes: int, until_s: float, world: World) -> None:
     await world.pass_time(20.0)
     await world.crawl()
     await world.pass_time(15.0)
-    gone, back = world.nodes["n7"], [world.nodes["n21"], world.nodes["n14"]]
+    gone, back = world.nodes["n7"], [world.nodes[f"n{min(21, nodes - 1)}"], world.nodes["n14"]]
     await world.kill(gone)
     for node in back:
         await world.pass_time(10.0)

@@ -111,7 +111,7 @@ async def crash(world: World, node: SimNode, rng: Random, history: History) -> N
 
 
 @pytest.mark.parametrize(
-    "seed", [1, 2, *(pytest.param(n, marks=pytest.mark.prove) for n in (*range(3, 25), 30, 31, 78, 84, 103, 114))]
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.prove) for n in (*range(2, 25), 30, 31, 78, 84, 103, 114))]
 )
 def test_no_slot_has_two_holders_nor_long_none_whatever_befalls_clocks_machines_and_disks(seed: int) -> None:
     """With seeds 30 and 78 hardly a lease is held for minutes, and none may be: most owners have just started, and
@@ -169,7 +169,7 @@ def test_two_machines_with_one_identity_say_so_and_crawl_nothing_till_one_is_gon
     simulate(scenario, WorldPlan(seed=4))
 
 
-@pytest.mark.parametrize("seed", [5, 6])
+@pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.prove)])
 def test_a_frozen_holder_is_missed_and_replaced_and_holds_nothing_when_it_goes_on(seed: int) -> None:
     async def scenario(world: World) -> None:
         nodes, history = await world.add(NODES), History(world)

@@ -46,7 +46,7 @@ def grown(nodes: int, seed: int) -> Swarm:
     return swarm
 
 
-@pytest.mark.parametrize(("nodes", "share"), [(40, 0.5), (40, 1.0)])
+@pytest.mark.parametrize(("nodes", "share"), [pytest.param(40, 0.5, marks=pytest.mark.prove), (40, 1.0)])
 def test_a_record_is_read_though_its_holders_died_one_after_the_other(nodes: int, share: float) -> None:
     swarm = grown(nodes, 5)
     first = holders(swarm)

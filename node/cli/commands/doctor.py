@@ -1,4 +1,4 @@
-"""Does the verb that looks for what keeps a node from doing all that it should: doctor."""
+"""Does the verbs that look for what keeps a node from doing all that it should: doctor, update."""
 
 import json
 import platform
@@ -26,9 +26,11 @@ from node.config.data_dir import DataDir, write_secret
 from node.config.settings import Config
 from node.config.toml_reader import keys_of
 from node.errors import ConfigError, NothingToDo, NotRunning
+from node.version import VERSION
 from node.views.checkup import Finding, findings_of
 from node.views.redaction import Redaction
 from node.views.safe_text import plain
+from node.views.updates import update_findings
 
 Json = dict[str, Any]
 SIGNS = {"good": "good", "look": "LOOK", "bad": "BAD "}
@@ -48,6 +50,19 @@ def doctor(arguments: Namespace) -> int:
         return code
     _print(findings)
     return code
+
+
+def update(arguments: Namespace) -> int:
+    """Say which version this is, which one runs, and whether the network asks for a newer one: 1 where it does."""
+    answers = _ask(arguments)
+    parts = answers.get("status", {}), answers.get("peers", []), answers.get("strategy", {})
+    findings = list(update_findings(VERSION, sys.prefix, *parts))
+    if arguments.json:
+        print_json(_json(answers, findings))
+    else:
+        _print(findings)
+        print("Peers do not say their versions, and nobody else is asked: CHANGELOG.md of a release says what is new.")
+    return 1 if any(finding.health == "bad" for finding in findings) else 0
 
 
 def _ask(arguments: Namespace) -> Json:

@@ -42,9 +42,22 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print(bold(line) if number == 0 else line)
 
 
+def is_terminal() -> bool:
+    """Tell whether somebody is there to be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def ask(question: str) -> str:
+    """Return the line that the person at the terminal types; the end of input is taken for Ctrl-C."""
+    try:
+        return input(question)
+    except EOFError:
+        raise KeyboardInterrupt from None
+
+
 def confirm(question: str) -> bool:
     """Ask the person at the terminal; return True where there is none, as the command line itself was the answer."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not is_terminal():
         return True
     return input(f"{question} [Y/n] ").strip().lower() in ("", "y", "yes")
 

@@ -15,6 +15,7 @@ from node.errors import BadUnit
 from node.process.service_unit import FINAL_CODES, MARK, NAME, STATE_DIR, ServiceUnit
 
 SYSTEM_UNITS = Path("/etc/systemd/system")
+PACKAGED_UNITS = Path("/usr/lib/systemd/system")  # of the Debian package, which `packaging/build_deb.sh` builds
 CLOSED = ("/home", "/root", "/run/user")  # to a system unit that is shut in
 ASK_S = 10.0  # systemctl answers within parts of a second
 SHOWN = ("ActiveState", "SubState", "Result", "MainPID", "NRestarts", "StatusText")
@@ -126,12 +127,15 @@ def _has_namespaces() -> bool:
 
 def _file(arguments: Namespace) -> Path:
     if arguments.system:
-        return SYSTEM_UNITS / NAME
+        own, packaged = SYSTEM_UNITS / NAME, PACKAGED_UNITS / NAME
+        return packaged if packaged.exists() and not own.exists() else own
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(home) / "systemd" / "user" / NAME
 
 
 def _check_own(file: Path) -> None:
+    if file.parent == PACKAGED_UNITS:
+        raise BadUnit(str(file), "belongs to the package dse-node", f"systemctl edit {NAME}, or apt remove dse-node")
     if file.is_symlink() or (file.exists() and not file.read_text(errors="replace").startswith(MARK)):
         raise BadUnit(str(file), "was not written by this command", "move it away, or go on with it as it is")
 

@@ -1,6 +1,7 @@
 """Does the verbs that need no running node: init, identity show, paths, version."""
 
 import asyncio
+import shlex
 import sys
 import tomllib
 from argparse import Namespace
@@ -12,8 +13,9 @@ from bootstrap import fetch_network, is_url, load_network, split_invitation
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
 from node.app.network_founding import founder_note, make_network
 from node.cli.commands.invitations import invitation_for
-from node.cli.commands.output import confirm, print_facts, print_json
+from node.cli.commands.output import ask, is_terminal, print_facts, print_json
 from node.cli.commands.target_node import data_dir
+from node.cli.first_questions import FirstAnswers, costs_here, first_answers
 from node.config.data_dir import DataDir
 from node.config.settings import Config
 from node.config.toml_reader import keys_of, parse_config
@@ -37,20 +39,14 @@ def init(arguments: Namespace) -> int:
     data = data_dir(arguments)
     if data.config.exists():
         raise BadDataDir(str(data.root), "a node lives here already", "`dse-node run` starts it")
-    given: str = arguments.network or ""
+    answers = _answers(arguments, data)
+    given: str = arguments.network or answers.network
     network = _given_network(given) if given else None
-    invitation = invitation_for(network, arguments.invitation) if network is not None else None
-    what = (
-        f"a member of the network in {given}"
-        if given
-        else f"the first node of a new private network, {arguments.name!r}"
-    )
+    invitation = invitation_for(network, arguments.invitation or answers.invitation) if network is not None else None
     pairs = [f"node.seed_url={given}"] if is_url(given) else []
-    settings = chosen_settings(arguments.profile, [*pairs, *arguments.set])
+    settings = chosen_settings(arguments.profile, [*pairs, *answers.settings, *arguments.set])
     if settings.get("node.mode") == "client" and not given:
         raise ConfigError("node.mode", "is client, but there is no network to be a guest of", "give --network FILE")
-    if not arguments.yes and not confirm(f"Make {what}, in {data.root}?"):
-        return 1
     data.create()
     identity = ensure_identity(data)
     if network is None:
@@ -67,10 +63,20 @@ def init(arguments: Namespace) -> int:
         data.invite(str(invitation))
     _solve_puzzle(data, identity)
     data.config.write_text(write_config(Config, settings))
-    _print_made(arguments, data, identity)
+    _print_made(arguments, data, identity, answers.site)
     if invitation is None and settings.get("node.mode") != "client" and _asks_invitations(network):
         print(UNINVITED, file=sys.stderr)
     return 0
+
+
+def _answers(arguments: Namespace, data: DataDir) -> FirstAnswers:
+    """Ask a person at a terminal what the command line left open, before anything is written."""
+    if arguments.yes or arguments.json or not is_terminal():
+        return FirstAnswers()
+    print(f"This makes a node in {data.root}. Enter takes what stands in brackets, Ctrl-C ends it.")
+    is_open = arguments.profile == "server" and not arguments.set
+    costs = costs_here(data.root) if is_open else ""
+    return first_answers(ask, costs, needs_network=not arguments.network, needs_limits=is_open)
 
 
 def _asks_invitations(network: str) -> bool:
@@ -167,10 +173,12 @@ def version(arguments: Namespace) -> int:
     return 0
 
 
-def _print_made(arguments: Namespace, data: DataDir, identity: Identity) -> None:
+def _print_made(arguments: Namespace, data: DataDir, identity: Identity, site: str) -> None:
     if arguments.json:
         print_json({"node_id": identity.node_id.hex(), "data_dir": str(data.root), "config": str(data.config)})
         return
     where = "" if arguments.data_dir is None else f" --data-dir {data.root}"
     print(f"made node {identity.node_id.hex()} in {data.root}")
     print(f"settings: {data.config}\nstart it: dse-node run{where}")
+    if site:
+        print(f"and beside it: dse-node crawl {shlex.quote(site)} --depth 3 --scope host{where}")

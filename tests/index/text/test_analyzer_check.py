@@ -11,6 +11,7 @@ from index.text.analyzer_check import TEXT, AnalyzerDiffers, check_analyzer
 
 
 def _forget() -> None:
+    check_analyzer.cache_clear()
     analyzer.forget()
     folding._folds.clear()
     stem_classes._latin.cache_clear()

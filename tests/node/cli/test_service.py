@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from node.cli.commands import service
 from node.cli.main import main
-from node.process.service_unit import MARK
+from node.process.service_unit import MARK, PACKAGED
 
 
 @pytest.fixture
@@ -57,6 +58,22 @@ def test_a_unit_of_others_is_left_alone(unit: Path, home: str, capsys: pytest.Ca
         assert main(["service", *verb]) == 2
         assert "was not written by this command" in capsys.readouterr().err
     assert "mine" in unit.read_text()
+
+
+def test_the_unit_of_a_package_is_shown_and_left_to_it(
+    unit: Path, home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(service, "SYSTEM_UNITS", tmp_path / "etc")
+    monkeypatch.setattr(service, "PACKAGED_UNITS", tmp_path / "usr")
+    packaged = tmp_path / "usr" / "dse-node.service"
+    packaged.parent.mkdir()
+    packaged.write_text(PACKAGED.text())
+    assert main(["service", "status", "--system"]) == 1
+    assert str(packaged) in capsys.readouterr().out
+    for verb in (["install", "--system"], ["remove", "--system"]):
+        assert main(["service", *verb]) == 2
+        assert "belongs to the package dse-node" in capsys.readouterr().err
+    assert packaged.exists() and not (tmp_path / "etc").exists()
 
 
 def test_no_service_is_made_of_what_cannot_run(unit: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

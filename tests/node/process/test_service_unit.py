@@ -3,23 +3,29 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from node.cli.main import TWIN
 from node.errors import BadUnit
-from node.process.service_unit import FINAL_CODES, MARK, ServiceUnit
+from node.process.service_unit import FINAL_CODES, MARK, PACKAGED, ServiceUnit
 
 SYSTEM = ServiceUnit(("/usr/bin/true", "run"), "/var/lib/dse-node", is_system=True)
 USER = ServiceUnit(("/usr/bin/true", "run"), "/home/ann/dse")
 OWNED = ServiceUnit(("/usr/bin/true", "run"), "/srv/dse", is_system=True, owner="ann")
 
 
-@pytest.mark.parametrize("unit", [SYSTEM, USER, OWNED])
+@pytest.mark.parametrize("unit", [SYSTEM, USER, OWNED, PACKAGED])
 def test_a_killed_node_is_back_in_time_and_one_that_cannot_start_is_left_alone(unit: ServiceUnit) -> None:
     text = unit.text()
-    assert text.startswith(MARK) and "\nType=notify\n" in text and "\nRestart=on-failure\n" in text
+    assert (
+        text.startswith("# ")
+        and (text.startswith(MARK) is not unit.is_packaged)
+        and "\nType=notify\n" in text
+        and "\nRestart=on-failure\n" in text
+    )
     assert re.search(r"^RestartSec=[0-4]$", text, re.M) and re.search(r"^WatchdogSec=[1-9][0-9]*$", text, re.M)
     assert f"\nRestartPreventExitStatus={FINAL_CODES}\n" in text and str(TWIN) in FINAL_CODES.split()
 
@@ -31,6 +37,11 @@ def test_only_its_own_directory_is_written_to() -> None:
         and "User=" not in USER.text().split("Private")[0]
     )
     assert all("\nProtectSystem=strict\n" in unit.text() for unit in (SYSTEM, USER, OWNED))
+
+
+def test_a_packages_unit_waits_for_its_node_to_be_made_and_says_who_takes_it_away() -> None:
+    assert "\nConditionPathExists=/var/lib/dse-node/config.toml\n" in PACKAGED.text()
+    assert "ConditionPathExists" not in SYSTEM.text() and "service remove" not in PACKAGED.text()
 
 
 def test_odd_paths_stay_one_word_and_impossible_ones_are_refused() -> None:
@@ -47,7 +58,7 @@ def analyze(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, timeout=60, check=False)
 
 
-@pytest.mark.parametrize("unit", [SYSTEM, USER, OWNED])
+@pytest.mark.parametrize("unit", [SYSTEM, USER, OWNED, replace(PACKAGED, command=SYSTEM.command)])
 def test_systemd_finds_no_fault_and_little_exposure(unit: ServiceUnit, tmp_path: Path) -> None:
     file = tmp_path / "dse-node.service"
     file.write_text(unit.text())

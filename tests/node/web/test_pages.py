@@ -9,8 +9,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from dht import crawler_key_of, thumbprint
 from index import FILTERS
 from index.query.parser import ReadAs, parse_query
+from tests.node.conftest import OWN
 
 FORMS = ["rss", "atom", "json"]
 XSS = [
@@ -338,6 +340,8 @@ def test_the_bot_page_tells_site_owners_how_to_refuse(site: Any) -> None:
     for told in ("between once an hour and once in 60 days", "addresses of volunteers", "dse-node-removal: /"):
         assert told in page
     assert "志愿者" in site.get("/bot?hl=zh").text
+    assert '<a href="/.well-known/http-message-signatures-directory">' in page
+    assert thumbprint(crawler_key_of(OWN.public_key) or b"") in page, "which of the keys is this node's"
 
 
 def test_a_browser_can_add_the_search(site: Any) -> None:

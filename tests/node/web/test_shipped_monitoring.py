@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from node.web.routes import ROUTES
 
 FOLDER = Path(__file__).parents[3] / "contrib" / "monitoring"
 RULES, DASHBOARD = FOLDER / "prometheus-rules.yml", FOLDER / "grafana-dashboard.json"
+CASES = FOLDER / "prometheus-rules-test.yml"
 OF_PROMETHEUS = {"up": set[str]()}
 TARGET_LABELS = {"instance", "job"}
 FUNCTIONS = {"rate", "predict_linear", "sum", "min", "max", "count", "time"}
@@ -30,12 +31,14 @@ TOKEN = re.compile(
 Token = tuple[str, str]
 
 
+def shown() -> list[str]:
+    """The queries of the dashboard, with its variables in their places."""
+    panels = json.loads(DASHBOARD.read_text())["panels"]
+    return [re.sub(r"\$\w+", ".+", target["expr"]) for panel in panels for target in panel.get("targets", ())]
+
+
 def expressions() -> list[str]:
-    """All queries, with the variables of the dashboard in their places."""
-    rules = re.findall(r"^ +expr: (.+)$", RULES.read_text(), re.M)
-    dashboard = json.loads(DASHBOARD.read_text())
-    targets = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
-    return [*rules, *(re.sub(r"\$\w+", ".+", expression) for expression in targets)]
+    return [*re.findall(r"^ +expr: (.+)$", RULES.read_text(), re.M), *shown()]
 
 
 def tokens(expression: str) -> Iterator[Token]:
@@ -88,15 +91,22 @@ def _selected(left: list[Token]) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def printed() -> dict[str, dict[str, set[str]]]:
-    """What /metrics prints of a node that has something of everything: metrics, their labels, and those's values."""
+def page() -> str:
+    """What /metrics prints of a node that has something of everything."""
     metrics = Metrics()
     for route in ROUTES:
         metrics.count(route.name, 200)
+        metrics.count(route.name, 503)
     status: dict[str, Any] = {"copies": {"slots": {"1": 2, "3": 4}, "loss_a_year": 1e-6}}
     status["needs"] = [need.json() for need in needs_of(status, "", 0.0)]
+    return metrics.text(view_of(status)).decode()
+
+
+@pytest.fixture(scope="module")
+def printed(page: str) -> dict[str, dict[str, set[str]]]:
+    """The metrics of that page, their labels, and those's values."""
     found = dict[str, dict[str, set[str]]]()
-    for family in text_string_to_metric_families(metrics.text(view_of(status)).decode()):
+    for family in text_string_to_metric_families(page):
         for sample in family.samples:
             labels = found.setdefault(sample.name, {})
             for label, value in sample.labels.items():
@@ -172,8 +182,61 @@ def test_another_parser_reads_the_queries() -> None:
         parser.parse(expression)
 
 
-def test_promtool_takes_the_rules() -> None:
-    if not (promtool := shutil.which("promtool")):
+def _series(name: str, labels: dict[str, str]) -> str:
+    said = {**labels, "instance": "a", "job": "dse-node"}
+    return f"{name}{{{', '.join(f'{label}={json.dumps(value)}' for label, value in said.items())}}}"
+
+
+@pytest.fixture
+def promtool() -> Callable[..., None]:
+    """Runs promtool, which must find nothing wrong."""
+    if not (program := shutil.which("promtool")):
         pytest.skip("promtool is not installed")
-    done = subprocess.run([promtool, "check", "rules", str(RULES)], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
+
+    def run(*arguments: str, given: str = "") -> None:
+        done = subprocess.run([program, *arguments], input=given, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return run
+
+
+def test_promtool_takes_the_rules(promtool: Callable[..., None]) -> None:
+    promtool("check", "rules", str(RULES))
+
+
+def test_each_alert_fires_where_it_should_alone(promtool: Callable[..., None]) -> None:
+    promtool("test", "rules", str(CASES))
+
+
+def test_promtool_takes_the_figures(promtool: Callable[..., None], page: str) -> None:
+    promtool("check", "metrics", given=page)
+
+
+def test_each_query_of_the_dashboard_finds_what_is_printed(
+    promtool: Callable[..., None], page: str, tmp_path: Path
+) -> None:
+    series = [
+        {"series": _series(sample.name, sample.labels), "values": "1x20"}
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+    ]
+    asked = [
+        {"expr": f"count({query}) > bool 0", "eval_time": "15m", "exp_samples": [{"labels": "{}", "value": 1}]}
+        for query in shown()
+    ]
+    file = tmp_path / "dashboard.json"  # any JSON is YAML
+    file.write_text(json.dumps({"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": asked}]}))
+    promtool("test", "rules", str(file))
+
+
+def test_each_alert_has_a_case_where_it_fires_and_one_where_it_does_not(
+    printed: dict[str, dict[str, set[str]]],
+) -> None:
+    cases = CASES.read_text()
+    for alert in re.findall(r"- alert: (\w+)", RULES.read_text()):
+        assert re.search(rf"alertname: {alert}\n +eval_time: \w+\n +exp_alerts:\n +- exp_labels", cases), alert
+        assert f"{{alertname: {alert}, " in cases, f"{alert} is never silent"
+    for metric, labels in re.findall(r"series: '(\w+)\{(.*?)\}'", cases):
+        known = OF_PROMETHEUS.get(metric, set(printed.get(metric, ()))) | TARGET_LABELS
+        assert metric in printed or metric in OF_PROMETHEUS, f"{metric} is not printed"
+        assert set(re.findall(r"(\w+)=", labels)) <= known, f"{metric} has no such labels"

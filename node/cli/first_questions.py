@@ -1,0 +1,123 @@
+"""Asks whoever makes a node at a terminal at most three questions, each with a default, and says what the answers cost.
+
+`ask` prints a question and returns a line, so that the rest is text in, values out. Nobody is asked where no terminal
+is, or by `init --yes`: what a script types stays the whole answer.
+"""
+
+import asyncio
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from crawl import FetchHours, InlineParsers, ParseTask
+from node.errors import ConfigError
+from node.views.status import size
+
+Answer = TypeVar("Answer")
+Ask = Callable[[str], str]
+"""(question) → the line that was typed."""
+
+TRIES = 3  # after which a wrong answer ends the command, as on its command line
+PARSE_SHARE = 1 / 3  # of what a page costs one node, its fetch, index and store included: docs/crawl.md
+SAMPLE_BYTES = 30_000  # of a page on average: docs/crawl.md
+SAMPLE_PAGES = 20
+_BYTES = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
+_AMOUNT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([kmgt]b)(/s)?", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class FirstAnswers:
+    """Holds what was answered, as options of `init`: "" and () where the default was taken."""
+
+    network: str = ""
+    invitation: str = ""
+    settings: tuple[str, ...] = ()
+    site: str = ""
+
+
+def first_answers(ask: Ask, costs: str, *, needs_network: bool, needs_limits: bool) -> FirstAnswers:
+    """Ask what the command line left open; raises ConfigError where no answer can be used."""
+    network, invitation, settings = "", "", tuple[str, ...]()
+    if needs_network:
+        about = "Join which network? Its file or URL, and the words of an invitation if you got some"
+        network, invitation = _asked(ask, f"{about}\n[a new private one] ", network_of)
+    if needs_limits:
+        about = "How much may it use of disk, line and hours, such as: 50 GB, 500 kB/s, 22:00-07:00?"
+        settings = _asked(ask, f"{costs}\n{about}\n[20 GB, no limit, always] ", limits_of)
+    site = ask("Which site first, such as https://www.example.org/?\n[none] ").strip()
+    return FirstAnswers(network, invitation, settings, site)
+
+
+def network_of(text: str) -> tuple[str, str]:
+    """Return a network's file or URL, and the words of an invitation behind it."""
+    try:
+        name, *words = shlex.split(text) or [""]
+    except ValueError as error:
+        raise ConfigError(text, str(error).lower(), 'put a file\'s name in quotes, such as "my campus.toml"') from None
+    return name, " ".join(words)
+
+
+def limits_of(text: str) -> tuple[str, ...]:
+    """Return settings for amounts between commas: bytes of disk, bytes a second, hours of the day."""
+    settings, hours = list[str](), list[str]()
+    for part in filter(None, map(str.strip, text.split(","))):
+        if amount := _AMOUNT.fullmatch(part):
+            count = int(float(amount[1]) * _BYTES[amount[2].lower()])
+            settings.append(f"{'crawl.max_bytes_s' if amount[3] else 'store.quota_bytes'}={count}")
+        else:
+            hours.append(part)
+    if hours:
+        try:
+            FetchHours.parse(", ".join(hours))
+        except ValueError as error:
+            remedy = "write disk, line and hours, such as 50 GB, 500 kB/s, 22:00-07:00"
+            raise ConfigError(", ".join(hours), f"is no amount, and no hours: {error}", remedy) from None
+        settings.append(f'crawl.hours="{", ".join(hours)}"')
+    return tuple(settings)
+
+
+def _asked(ask: Ask, question: str, read: Callable[[str], Answer]) -> Answer:
+    """Ask until the answer can be read, but a few times at most."""
+    for tries_left in reversed(range(TRIES)):
+        try:
+            return read(ask(question).strip())
+        except ConfigError as error:
+            if not tries_left:
+                raise
+            question = f"{error}\n"
+    raise AssertionError("the last try returns or raises")
+
+
+def costs_here(root: Path) -> str:
+    """Say what a node costs on this machine: by its free disk, and by reading some pages, which takes half a second."""
+    there = next(folder for folder in (root, *root.parents) if folder.exists())
+    free, page_s = shutil.disk_usage(there).free, _page_s()
+    share = f"{page_s / PARSE_SHARE * 1000:.0f} ms of one core"
+    return f"Measured here: {size(free)} free at {there}; each page takes about {share}."
+
+
+def _page_s() -> float:
+    """Measure the CPU seconds in which this machine reads a page of usual size."""
+    body = b"<title>t</title>" + b"".join(_paragraphs())
+    task = ParseTask("http://a.example/", body, "text/html", "utf-8", 1000, 1_000_000)
+    return asyncio.run(_read(task, InlineParsers()))
+
+
+async def _read(task: ParseTask, parsers: InlineParsers) -> float:
+    await parsers.parse(task)  # the first one loads what all need
+    began = time.process_time()
+    for _ in range(SAMPLE_PAGES):
+        await parsers.parse(task)
+    parsers.close()
+    return (time.process_time() - began) / SAMPLE_PAGES
+
+
+def _paragraphs() -> Iterable[bytes]:
+    text = "words of a page, so many that they fill a line or two of what people see there "
+    count = SAMPLE_BYTES // (len(text) * 3)
+    return (f'<p><a href="/{number}">{number}</a> {text * 3}</p>'.encode() for number in range(count))

@@ -1,0 +1,51 @@
+"""What the long tests share: a wheel of this checkout, and a root of Debian that knows nothing of this machine.
+
+Both come from package registries by their ordinary clients, as does what the wheel depends on. A test that lacks a
+tool, or a right, is skipped by its name.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parent))  # under importlib mode a test's folder is not on the path by itself
+ROOT = Path(__file__).parents[2]
+FETCH_S = 900  # for what a registry sends over a slow line
+IN_ROOT = "python3-venv,adduser,ca-certificates,libstdc++6"  # what the package and the image depend on
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, timeout=FETCH_S)
+    return next(out.glob("dse_node-*.whl"))
+
+
+@pytest.fixture(scope="session")
+def debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive of a root of this machine's own release, as mmdebstrap makes it; or one made before, DEBIAN_ROOT."""
+    if made := os.environ.get("DEBIAN_ROOT"):
+        return Path(made)
+    need("mmdebstrap", "unshare", "dpkg-deb")
+    released = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
+    if released.get("ID") != "debian":
+        pytest.skip("makes its roots of Debian, which this machine is not")
+    archive = tmp_path_factory.mktemp("debian") / "root.tar"
+    command = ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={IN_ROOT}", released["VERSION_CODENAME"]]
+    done = subprocess.run([*command, str(archive)], capture_output=True, text=True, timeout=FETCH_S, check=False)
+    if done.returncode:
+        pytest.skip(f"mmdebstrap made no root: {done.stderr.strip()[-300:]}")
+    return archive
+
+
+def need(*tools: str) -> None:
+    """Skip the test where a tool is not on this machine, or where it is not root's."""
+    if missing := [tool for tool in tools if not shutil.which(tool)]:
+        pytest.skip(f"not on this machine: {', '.join(missing)}")
+    if os.geteuid() != 0:
+        pytest.skip("only root makes roots and namespaces here")

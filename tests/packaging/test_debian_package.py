@@ -1,0 +1,47 @@
+"""The Debian package, built by its script, is installed in a clean root, runs there, and leaves it clean."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, need
+
+from node.process.service_unit import PACKAGED
+from node.version import VERSION
+
+pytestmark = pytest.mark.prove
+IN_NAMESPACES = """
+set -e
+ip link set lo up
+mount -t proc proc "$1/proc"
+mount -t tmpfs dev "$1/dev"
+for device in null zero random urandom; do touch "$1/dev/$device"; mount --bind "/dev/$device" "$1/dev/$device"; done
+exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 -B /tmp/judge_debian.py "/tmp/$2"
+"""
+
+
+def test_it_is_installed_runs_and_leaves_nothing(wheel: Path, debian: Path, tmp_path: Path) -> None:
+    need("dpkg-deb", "unshare", "ip", "tar")
+    environment = {**os.environ, "PIP": f"{sys.executable} -m pip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
+    build = [str(ROOT / "packaging" / "build_deb.sh"), str(wheel), str(tmp_path)]
+    subprocess.run(build, env=environment, check=True, timeout=900)
+    package, root = next(tmp_path.glob("*.deb")), tmp_path / "root"
+    root.mkdir()
+    subprocess.run(["tar", "-C", str(root), "-xf", str(debian)], check=True, timeout=300)
+    for file in (package, Path(__file__).with_name("judge_debian.py")):
+        shutil.copy(file, root / "tmp")
+    judge = ["unshare", "--mount", "--net", "--pid", "--fork", "sh", "-c", IN_NAMESPACES, "sh", str(root), package.name]
+    done = subprocess.run(judge, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    seen = json.loads(done.stdout)
+    assert "sudo -u dse-node dse-node init" in seen["installed"] and seen["version"] == f"dse-node {VERSION}\n"
+    assert seen["unit"] == PACKAGED.text() and seen["state_mode"] == 0o700
+    assert "<!doctype html>" in seen["page"] and seen["ready"] == "ready\n" and VERSION in seen["status"]
+    assert seen["ended"] == 0 and seen["verified"] == ""
+    assert seen["kept_when_removed"] == ["/var/lib/dse-node"]
+    assert seen["left_when_purged"] == [] and seen["changed"] == []
+    assert "dse-node" not in seen["accounts"]
