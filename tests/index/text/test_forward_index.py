@@ -17,8 +17,6 @@ from index.text.field_terms import (
     BODY,
     BOILERPLATE_LIMIT,
     LIMITS,
-    MAX_BODY_CHARS,
-    MAX_LINE_CHARS,
     TITLE,
     analyse,
 )
@@ -135,12 +133,6 @@ def test_the_digest_tells_mirrors() -> None:
     assert content_digest(text) == content_digest(replace(text, url="http://b.example/", headings=("x",)))
     assert content_digest(replace(text, title="ab", body="c")) != content_digest(replace(text, title="a", body="bc"))
     assert LIMITS[TITLE] < BASES[1]
-
-
-def test_a_title_or_body_of_megabytes_costs_what_a_long_one_costs() -> None:
-    text = corpus.text(random.Random(1), "http://a.example/long")
-    huge = replace(text, title=" " * MAX_LINE_CHARS + "late", body=" " * MAX_BODY_CHARS + "late")
-    assert analyse(huge).title == analyse(huge).body == []
 
 
 def test_an_encoded_document_leaves_nothing_to_the_garbage_collector() -> None:
