@@ -8,7 +8,19 @@ from typing import Any
 from crawl import SCOPE_KINDS
 from index import FACETS, Reason
 from node.clients.narrowing import TIME_RANGES
-from node.web.routes import JSON, MAX_COUNT, MAX_LOADED, MAX_SITES, MAX_TAVILY, ROUTES, TOPICS, HttpRoute, Parameter
+from node.web.routes import (
+    FORM,
+    HTML,
+    JSON,
+    MAX_COUNT,
+    MAX_LOADED,
+    MAX_SITES,
+    MAX_TAVILY,
+    ROUTES,
+    TOPICS,
+    HttpRoute,
+    Parameter,
+)
 
 Json = dict[str, Any]
 
@@ -51,7 +63,8 @@ def _operation(entry: HttpRoute) -> Json:
     if entry.parameters:
         operation["parameters"] = [_parameter(parameter, entry.path) for parameter in entry.parameters]
     if entry.takes:
-        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": _reference(entry.takes)}}}
+        kind = FORM if entry.gives == HTML else JSON
+        operation["requestBody"] = {"required": True, "content": {kind: {"schema": _reference(entry.takes)}}}
     if entry.needs_token:
         operation["security"] = [{"token": []}]
     return operation
@@ -261,6 +274,7 @@ _SCHEMAS: Json = {
         unread=_list(_object("slot reason count", slot=_COUNT, reason=_TEXT, count=_COUNT)),
         left_out={"type": "object", "additionalProperties": _COUNT},
     ),
+    "Fields": {"type": "object", "additionalProperties": _TEXT},
     "Counted": _object(
         "query", query=_TEXT, count={"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": 10}
     ),

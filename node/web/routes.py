@@ -11,6 +11,7 @@ Kind = Literal["text", "count", "flag", "texts"]
 
 JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
 KEY_DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
+FORM = "application/x-www-form-urlencoded"
 MAX_QUERY = 1000  # characters; longer ones are no questions
 MAX_URL = 2048  # bytes of a canonical URL
 MAX_URLS = 100  # URLs in one request for documents
@@ -105,7 +106,15 @@ _SEARCH_PAGE = (
     _SITE,
     _SORT,
     _INTERFACE,
-    Parameter("explain", "say how each score came about", "flag", False),
+    Parameter(
+        "quick", "answer soon with what there is, as the page's script asks before it fetches the rest", "flag", False
+    ),
+    Parameter("rest", "wait up to ten seconds for what is late", "flag", False),
+    Parameter("unruled", "leave the reader's rules for sites aside", "flag", False),
+    Parameter(
+        "start", "under such rules: how many of these hundred earlier pages have shown", "count", 0, 0, MAX_COUNT
+    ),
+    Parameter("explain", "say how each score came about; the page does", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type; the page does", "flag", False),
     Parameter("format", "html; json as SearXNG gives it; rss or atom for a feed of the newest", most=8),
     Parameter("pageno", "with json: which page of twenty results", "count", 1, 1, MAX_PAGE),
@@ -124,6 +133,10 @@ def _get(path: str, name: str, about: str, schema: str, *parameters: Parameter) 
 
 def _client(path: str, name: str, about: str, schema: str, takes: str) -> HttpRoute:
     return HttpRoute("POST", f"/clients{path}", name, about, JSON, schema, takes)
+
+
+def _form(path: str, name: str, about: str) -> HttpRoute:
+    return HttpRoute("POST", path, name, about, HTML, takes="Fields")
 
 
 def _post(path: str, name: str, about: str, schema: str = "Object", takes: str = "Object") -> HttpRoute:
@@ -194,6 +207,13 @@ ROUTES: tuple[HttpRoute, ...] = (
     _page("/status", "status_page", "The state of this node as a page", _INTERFACE),
     _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, _INTERFACE),
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL, _AT),
+    _form("/search", "posted_results", "The same for a form, so that the query stands in no address"),
+    _page("/sites", "site_rules", "The sites that this browser raises, lowers and blocks", _INTERFACE),
+    _form("/sites", "set_site_rules", "Change these rules"),
+    HttpRoute("GET", "/sites/rules.txt", "site_rules_text", "These rules as a file", TEXT),
+    _page("/suggest-site", "suggest_site", "Where readers suggest a site", _INTERFACE),
+    _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner"),
+    _page("/privacy", "privacy", "Who sees what of a query", _INTERFACE),
     _page("/help", "help_page", "How to ask: signs and filters", _INTERFACE),
     _page("/login", "login", "Where the link of `dse-node open` leads", _CODE),
     HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
@@ -271,6 +291,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _client("/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract"),
     HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, "Object", "Object"),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
+    HttpRoute("GET", "/page.js", "script", "The pages' script, without which they are whole", "text/javascript"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )
 

@@ -115,6 +115,11 @@ class FakeService:
     warned: list[str] = field(default_factory=list)
     ready: int = 60
     collected: int = 1204  # documents of the network
+    known: Json | None = field(  # of every URL
+        default_factory=lambda: {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"}
+    )
+    numbers: Json = field(default_factory=lambda: {"body": 3.5, "title": 9.0})  # that explain a score
+    hits: list[Json] | None = None  # what is found, whatever is asked
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def search(self, question: SearchRequest) -> Json:
@@ -126,7 +131,12 @@ class FakeService:
             await self.gate.wait()
         if query == "!bug":
             raise Unforeseen("secret path /home/operator")
-        hits = [_hit(page, query, question.explain) for page in PAGES.values() if query in page["text"] + page["title"]]
+        hits = [
+            _hit(page, query, self.numbers if question.explain else {})
+            for page in PAGES.values()
+            if query in page["text"] + page["title"]
+        ]
+        hits = hits if self.hits is None else self.hits
         slots = {"slots": 256, "answered": self.answered, "peers_asked": 4, "peers_answered": 4, "late": []}
         return {
             "query": query,
@@ -293,7 +303,7 @@ class FakeService:
             "rule": {"allowed": True, "strategy_version": 3, "min_delay_s": 1.0, "max_depth": 2, "preferred": None},
             "owners": [{"node_id": "ab" * 20, "live": True, "ready": False}, {"node_id": NODE_ID, "self": True}],
             "holder": {"node_id": "ab" * 20, "self": False, "answered": True},
-            "known": {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"},
+            "known": self.known,
             "crawler": {"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
         }
 
@@ -356,7 +366,7 @@ def capture(page: Json) -> Capture:
     return Capture(page["url"], at, headers=headers, content_digest=digest, **about)
 
 
-def _hit(page: Json, query: str, explain: bool) -> Json:
+def _hit(page: Json, query: str, numbers: Json) -> Json:
     at = page["text"].find(query)
     return {
         "url": page["url"],
@@ -371,7 +381,7 @@ def _hit(page: Json, query: str, explain: bool) -> Json:
         "replicas": 3,
         "site_more": 4,
         "similar": ["http://mirror.test/appetite.html"],
-        **({"explain": {"body": 3.5, "title": 9.0}} if explain else {}),
+        **({"explain": numbers} if numbers else {}),
     }
 
 

@@ -142,7 +142,7 @@ def _print_result(number: int, result: Result) -> None:
         print(f"    {result.day}")
     if result.snippet:
         print(f"    {marked(result.snippet)}")
-    for line in result.explain.splitlines():
+    for line in result.why.lines.splitlines() if result.why else ():
         print(f"      {line}")
     print()
 
