@@ -51,6 +51,7 @@ from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import forgotten, unfit
 from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
+from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
 from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import RobotsCache
@@ -109,6 +110,8 @@ __all__ = [
     "RobotsCache",
     "ScopeKind",
     "SentRequest",
+    "SitePage",
+    "SiteWait",
     "TokenAnswer",
     "TokenIssuer",
     "Trail",
@@ -117,6 +120,7 @@ __all__ = [
     "UrlStatus",
     "Visit",
     "VisitState",
+    "WaitingSite",
     "admit_urls",
     "allowed_depth",
     "anywhere",

@@ -6,7 +6,7 @@ catalog), `replication` (how owners keep the same: replicator, then replica_writ
 """
 
 from store.config import StoreConfig
-from store.disk.catalog_reader import RecordChange
+from store.disk.catalog_reader import CatalogReader, RecordChange
 from store.disk.file_system import MemoryDisk
 from store.disk.record_store import RecordStore
 from store.disk.scrub import ScrubStatus
@@ -36,7 +36,8 @@ from store.replication.possession_audit import PeerFigures
 from store.replication.replicator import Replicator
 
 __all__ = [
-    "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CopyCounts",
+    "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CatalogReader",
+    "CopyCounts",
     "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "PeerFigures", "RangeEntry", "Record",
     "RecordChange", "RecordCheck", "RecordStore", "Replicator", "RequestNote", "ScrubStatus", "SlotReport",
     "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy",

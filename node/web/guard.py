@@ -105,7 +105,7 @@ class Guard:
         if route.needs_token and not is_owner:
             detail = (
                 "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node; "
-                "a browser needs the link that `dse-node open` prints."
+                "a browser needs the link that `dse-node open` prints, and where it has just followed it, a reload."
             )
             response = self._show(request, Problem(401, detail))
             response.headers["WWW-Authenticate"] = "Bearer"

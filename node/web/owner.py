@@ -36,13 +36,13 @@ class Owner:
         return json_response({"path": f"{route('login').path}?code={code}", "expires_in_s": LINK_S})
 
     async def login(self, request: web.Request) -> web.Response:
-        """Use a link up and lead to the state of the node, logged in; what only looks ahead uses nothing up."""
+        """Use a link up and lead to the owner's page, logged in; what only looks ahead uses nothing up."""
         code = parameters(request, "login").text("code")
         looks_ahead = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "")
         session = "" if looks_ahead else self._logins.log_in(code, _now())
         if not session:
             return self._pages.problem(request, Problem(403, STALE_LINK))
-        answer = web.Response(status=303, headers={"Location": "/status"})
+        answer = web.Response(status=303, headers={"Location": route("owner_overview").path})
         answer.set_cookie(
             _cookie(request), session, max_age=int(SESSION_S), httponly=True, samesite="Strict", secure=request.secure
         )

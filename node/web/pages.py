@@ -13,7 +13,8 @@ from dht import CrawlerKey, thumbprint
 from index import FILTERS
 from node.app.service import Service
 from node.views.peers import peer_rows
-from node.views.status import size, view_of
+from node.views.status import loss_share, size, view_of
+from node.views.strategy import clock, instant, span
 from node.web.problems import Problem
 from node.web.routes import route
 from node.web.score_view import chart, sentence
@@ -73,7 +74,9 @@ class Pages:
             undefined=jinja2.StrictUndefined,
             auto_reload=False,  # an upgrade lays other files under a running node
         )
-        self._templates.filters.update(size=size, number="{:,}".format, sentence=sentence, chart=chart)
+        self._templates.filters.update(size=size, number="{:,}".format, share=loss_share)
+        self._templates.filters.update(span=span, instant=instant, clock=clock)
+        self._templates.filters.update(sentence=sentence, chart=chart)
 
     async def home(self, request: web.Request) -> web.Response:
         """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""

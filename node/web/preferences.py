@@ -51,21 +51,21 @@ class Preferences:
         if not is_own_page(request):
             detail = "This form belongs to another site, or the browser does not say where it comes from."
             return self._pages.problem(request, Problem(403, detail))
-        fields = await read_form(request)
-        if "text" in fields:
-            try:
-                rules = read_rules(fields["text"])
-            except InputError as error:
-                return self._show(request, fields["text"], str(error))
+        values = await read_form(request, "set_site_rules")
+        if order := values.text("set"):
+            rules = _changed(self._own(request), order)
         else:
-            rules = _changed(self._own(request), fields.get("set", ""))
+            try:
+                rules = read_rules(values.text("text"))
+            except InputError as error:
+                return self._show(request, values.text("text"), str(error))
         value = cookie_of(rules)
         if len(value) > MAX_COOKIE_CHARS:
             return self._show(request, written(rules), is_too_long=True)
-        if back := parse_qsl(fields.get("back", ""), max_num_fields=MAX_FIELDS):
+        if back := parse_qsl(values.text("back"), max_num_fields=MAX_FIELDS):
             where = f"/search?{urlencode(back)}"
         else:
-            where = f"/sites?{urlencode({'saved': 1, 'hl': fields.get('hl', '')[:16]})}"
+            where = f"/sites?{urlencode({'saved': 1, 'hl': values.text('hl')})}"
         answer = web.Response(status=303, headers={"Location": where})
         if value:
             answer.set_cookie(

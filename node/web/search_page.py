@@ -53,10 +53,10 @@ class SearchPage:
     async def posted_results(self, request: web.Request) -> web.Response:
         """Show results of a query that stands in no address, so that no browser's history keeps it. A button of such a
         page sends all its parameters in one field."""
-        fields = await read_form(request)
-        if "go" in fields:
-            fields = dict(parse_qsl(fields["go"], max_num_fields=MAX_FIELDS))
-        return await self._show(request, read_parameters(route("results"), list(fields.items())), is_posted=True)
+        values = await read_form(request, "posted_results")
+        if go := values.text("go"):
+            values = read_parameters(route("results"), parse_qsl(go, max_num_fields=MAX_FIELDS))
+        return await self._show(request, values, is_posted=True)
 
     async def _show(self, request: web.Request, values: Values, is_posted: bool) -> web.Response:
         query, page_number = values.text("q").strip(), values.count("page")

@@ -23,6 +23,7 @@ from node.web.mcp import Mcp
 from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
 from node.web.owner import Owner
+from node.web.owner_pages import OwnerPages
 from node.web.pages import CrawlerIdentity, Pages
 from node.web.preferences import Preferences
 from node.web.routes import ROUTES
@@ -64,6 +65,7 @@ class WebServer:
             Mcp(service, config.web_origins),
             Health(service, metrics),
             Owner(logins, pages),
+            OwnerPages(service, pages),
             KeyDirectory(service, crawler.key),
         )
         self.listening = asyncio.Event()

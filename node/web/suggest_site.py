@@ -30,11 +30,11 @@ class SuggestSite:
         """Take an address, or what the owner says about one."""
         if not is_own_page(request):
             return self._pages.problem(request, Problem(403, "This form belongs to another site."))
-        fields, is_owner = await read_form(request), request.get(IS_OWNER, False)
-        if is_owner and (dropped := fields.get("drop")):
+        values, is_owner = await read_form(request, "suggested_site"), request.get(IS_OWNER, False)
+        if is_owner and (dropped := values.text("drop")):
             self._tips.take(dropped)
             return self._show(request, "add.dropped", dropped)
-        url = _canonical(fields.get("take") or fields.get("url", ""))
+        url = _canonical(values.text("take") or values.text("url"))
         if not url:
             return self._show(request, "add.no_url", status_code=400)
         if is_owner:

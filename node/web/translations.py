@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from index import FILTERS
+from node.web.owner_texts import OWNER_TEXTS
 from node.web.search_texts import SEARCH_TEXTS
 
 Tongue = Literal["en", "zh"]
@@ -336,7 +337,7 @@ _FILTERS_IN_CHINESE = {
     "before": "早于该年、月或日；未注明日期的网页除外",
     "after": "该年、月或日当天及以后；未注明日期的网页除外",
 }
-TEXTS.update(SEARCH_TEXTS)
+TEXTS.update(SEARCH_TEXTS | OWNER_TEXTS)
 TEXTS.update({f"help.filter.{name}": (rule.about, _FILTERS_IN_CHINESE[name]) for name, rule in FILTERS.items()})
 
 

@@ -24,6 +24,7 @@ from node.errors import NotProved
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.web import CrawlerIdentity, WebServer
+from tests.node.web.owner_desk import FakeOwner
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
@@ -121,6 +122,7 @@ class FakeService:
     numbers: Json = field(default_factory=lambda: {"body": 3.5, "title": 9.0})  # that explain a score
     hits: list[Json] | None = None  # what is found, whatever is asked
     gate: asyncio.Event = field(default_factory=asyncio.Event)
+    owner: FakeOwner = field(default_factory=FakeOwner)
 
     async def search(self, question: SearchRequest) -> Json:
         self.asked.append(question)
@@ -289,6 +291,9 @@ class FakeService:
             {"url": each.url, "state": state, "reason": "status 500" if state == "failed" else "", "found": links}
             for each, state, links in zip(asked, states, found, strict=True)
         ]
+
+    async def rank(self, url: str) -> Json:
+        return {"url": url, "canonical": url, "rank": 2.5, "level": 3, "holder": NODE_ID, "distance": 2e-7, "why": ""}
 
     async def explain(self, url: str) -> Json:
         if "bad" in url:
