@@ -36,7 +36,5 @@ def characters_in(*texts: str) -> list[str]:
     said = "".join(text for text in texts if not text.isascii())
     if np.frombuffer(said.encode("utf-16-le", "replace"), "<u2").max(initial=0) < _FIRST:  # of most pages
         return []
-    codes = np.frombuffer(
-        said.encode("utf-32-le", "replace"), "<u4"
-    )  # a page has some ten thousand: too many for Python one by one
+    codes = np.frombuffer(said.encode("utf-32-le", "replace"), "<u4")  # ten thousand a page: not one by one in Python
     return sorted({_written[chr(code)] for code in np.unique(codes[codes >= _FIRST]).tolist()} - {""})

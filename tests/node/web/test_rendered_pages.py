@@ -1,4 +1,4 @@
-"""A page whose answer is given again is not written again; what else it shows is never another reader's or an old one."""
+"""A page whose answer is given again is not written again; it is never another reader's, and never an old one."""
 
 from dataclasses import replace
 from typing import Any
