@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from crawl.pipeline.crawler_ports import CrawlerPorts
     from crawl.pipeline.fetch_outcome import forgotten, unfit
     from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
+    from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
     from crawl.policy import CrawlDecision, Decide
     from crawl.politeness.robots import Robots
     from crawl.politeness.robots_cache import RobotsCache
@@ -116,6 +117,8 @@ __all__ = [
     "RobotsCache",
     "ScopeKind",
     "SentRequest",
+    "SitePage",
+    "SiteWait",
     "TokenAnswer",
     "TokenIssuer",
     "Trail",
@@ -124,6 +127,7 @@ __all__ = [
     "UrlStatus",
     "Visit",
     "VisitState",
+    "WaitingSite",
     "admit_urls",
     "allowed_depth",
     "anywhere",

@@ -1,11 +1,12 @@
-"""What this node's operator will not have it fetch: hosts and patterns of `crawl.refuse`, and what peers hear of them.
+"""What this node's operator will not have it fetch: hosts and patterns of `crawl.refuse`, hosts that are refused or
+paused while the node runs, and what peers hear of them.
 
 Pure: texts in, answers out. An entry is a host, "*.suffix" for a domain and all below it, or "/pattern/" (RE2, searched
 in the whole URL). Peers learn of the hosts by hashes of four bytes, so that they do not order there what would be
 refused; which hosts those are is told to nobody who cannot guess them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from hashlib import blake2b
 
 from dht import BadStrategy, Pattern, host_matches, split_url
@@ -24,9 +25,15 @@ class OperatorBlocklist:
             raise ValueError(f"has {len(entries)} entries, at most {MAX_ENTRIES} are taken")
         self._patterns = [(text, _pattern(text)) for text in entries if is_pattern(text)]
         self._hosts = [_host(text) for text in entries if not is_pattern(text)]
+        self._refused: Collection[str] = ()  # by the owner while the node runs, as those that are paused
+        self._held: Collection[str] = ()
 
     def __len__(self) -> int:
-        return len(self._patterns) + len(self._hosts)
+        return len(self._patterns) + len(self._hosts) + len(self._refused)
+
+    def set_hosts(self, refused: Collection[str], held: Collection[str]) -> None:
+        """Take over the hosts that are refused and those that are paused, in place of those before; a set each."""
+        self._refused, self._held = refused, held
 
     def reason(self, url: str) -> str:
         """Name the entry that covers a canonical URL, ready to be shown; "" where none does."""
@@ -35,12 +42,20 @@ class OperatorBlocklist:
         host = split_url(url).host
         found = next((text for text in self._hosts if host_matches(text, host)), "")
         found = found or next((text for text, pattern in self._patterns if pattern.found_in(url)), "")
-        return f'crawl.refuse "{found}"' if found else ""
+        if found:
+            return f'crawl.refuse "{found}"'
+        return f'owner, who refuses "{host}"' if host in self._refused else ""
+
+    def reason_now(self, url: str) -> str:
+        """Say why this node asks nothing of a canonical URL's host now, for anybody; "" where it may."""
+        if self._held and (host := split_url(url).host) in self._held:
+            return f'owner, who has paused "{host}"'
+        return self.reason(url)
 
     @property
     def public_hashes(self) -> bytes:
         """Return the hashes of the first hosts, one after the other, as heartbeats tell them."""
-        return b"".join(host_hash(text) for text in self._hosts[:MAX_TOLD])
+        return b"".join(host_hash(text) for text in [*self._hosts, *sorted(self._refused)][:MAX_TOLD])
 
 
 def host_hash(entry: str) -> bytes:

@@ -18,6 +18,13 @@ if TYPE_CHECKING:
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
     from index.query.search_rules import NEWEST_RULES
+    from index.rank.inflow import InflowAck, InflowMessage
+    from index.rank.ledger import allowed_flows
+    from index.rank.link_graph import LinkGraph, build_graph
+    from index.rank.page_number import page_number
+    from index.rank.page_rank import CONVERGED
+    from index.rank.rank_level import levels_of
+    from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
     from index.search.agreement import Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
@@ -30,6 +37,7 @@ else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
+    "CONVERGED",
     "FACETS",
     "FILTERS",
     "NEWEST_RULES",
@@ -37,15 +45,25 @@ __all__ = [
     "Agreement",
     "DocumentChange",
     "IndexConfig",
+    "InflowAck",
+    "InflowMessage",
+    "LinkGraph",
     "LocalIndex",
     "Reason",
     "SearchOracle",
     "SearchRequest",
     "Searcher",
+    "SlotRanks",
+    "SlotStatement",
     "Text",
     "Tracer",
+    "allowed_flows",
+    "build_graph",
+    "error_of",
     "is_remnant",
+    "levels_of",
     "owners_digest",
+    "page_number",
     "unknown_rules",
     "untraced",
 ]

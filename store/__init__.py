@@ -11,7 +11,7 @@ from dht import lazily
 
 if TYPE_CHECKING:
     from store.config import StoreConfig
-    from store.disk.catalog_reader import RecordChange
+    from store.disk.catalog_reader import CatalogReader, RecordChange
     from store.disk.file_system import MemoryDisk
     from store.disk.record_store import RecordStore
     from store.disk.scrub import ScrubStatus
@@ -43,7 +43,8 @@ else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
-    "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CopyCounts",
+    "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CatalogReader",
+    "CopyCounts",
     "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "PeerFigures", "RangeEntry", "Record",
     "RecordChange", "RecordCheck", "RecordStore", "Replicator", "RequestNote", "ScrubStatus", "SlotReport",
     "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy",

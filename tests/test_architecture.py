@@ -50,6 +50,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
     "node": (
         "node",
         "node/crawling",
+        "node/ranking",
         "node/delegation",
         "node/witness",
         "node/joining",
@@ -60,6 +61,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/web_report",
         "node/jobs",
         "node/sites",
+        "node/owner",
         "node/app",
         "node/clients",
         "node/web",

@@ -19,6 +19,7 @@ class QueuedUrl:
     slot: Slot
     epoch: int  # of the lease under which the slot is held
     number: int
+    site: str
     stage: UrlStage = UrlStage.LATER
 
 

@@ -7,8 +7,9 @@ Source: Heydon & Najork 1999, section 3.1.
 """
 
 import heapq
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 
@@ -39,6 +40,7 @@ class Frontier:
         self._limit, self._sites, self._statistics = limit, sites, statistics
         self._slots: dict[Slot, _HeldSlot] = {}
         self._entries: dict[str, QueuedUrl] = {}  # later and ready
+        self._waiting_by_site: dict[str, int] = {}  # of these
         self._later: list[tuple[float, int, QueuedUrl]] = []  # (due_at wall, number, URL)
         self._in_flight: dict[str, FetchTask] = {}
         self._in_flight_by_slot: Counter[Slot] = Counter()
@@ -74,6 +76,27 @@ class Frontier:
     def incomplete(self) -> tuple[Slot, ...]:
         """List held slots of which some URLs did not fit; holding them again, when there is room, finds those."""
         return tuple(self._incomplete)
+
+    @property
+    def held_count(self) -> int:
+        """Count the due URLs of hosts that the owner has paused."""
+        return self._sites.held_ready
+
+    @property
+    def waiting_by_site(self) -> Mapping[str, int]:
+        """Count the URLs that wait, due or not, by site; sites without any are left out."""
+        return self._waiting_by_site
+
+    def first_due(self, sites: Collection[str]) -> dict[str, Visit]:
+        """Return the visit of each of some sites that falls due first, of those that are not due yet. Goes over all
+        URLs: for people."""
+        found: dict[str, Visit] = {}
+        for _, _, entry in self._later:
+            if entry.site in sites and entry.stage is UrlStage.LATER:
+                known = found.get(entry.site)
+                if known is None or entry.visit.due_at < known.due_at:
+                    found[entry.site] = entry.visit
+        return found
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -207,7 +230,9 @@ class Frontier:
 
     def _insert(self, visit: Visit, slot: Slot, epoch: int, now: Now) -> None:
         self._number += 1
-        entry = self._entries[visit.url] = QueuedUrl(visit, slot, epoch, self._number)
+        site = sys.intern(site_of(visit.url))  # one text for all URLs of a site
+        entry = self._entries[visit.url] = QueuedUrl(visit, slot, epoch, self._number, site)
+        self._waiting_by_site[site] = self._waiting_by_site.get(site, 0) + 1
         self._statistics.add(visit)
         if visit.due_at > now.wall:
             heapq.heappush(self._later, (visit.due_at, entry.number, entry))
@@ -220,6 +245,10 @@ class Frontier:
         if entry is None:
             return
         self._statistics.remove(entry.visit)
+        if left := self._waiting_by_site[entry.site] - 1:
+            self._waiting_by_site[entry.site] = left
+        else:
+            del self._waiting_by_site[entry.site]
         if entry.stage is UrlStage.READY:
             self._sites.discard(entry)
         entry.stage = UrlStage.UNKNOWN

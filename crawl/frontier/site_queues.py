@@ -10,16 +10,18 @@ import heapq
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 
-from crawl.frontier.due_work import DueWork
+from crawl.frontier.due_work import DELAY_S, DueWork
 from crawl.frontier.fetch_task import FetchTask, QueuedUrl
 from crawl.frontier.url_status import QueuePosition, UrlStage
 from crawl.politeness.address_limits import AddressLimits
-from dht import Slot, site_of
+from dht import Slot, site_of, split_url
 
 MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not looked at
 MAX_UNLOCATED = 10_000  # new sites whose address is to be looked up; that of others is, at their first turn
 BUSY_S = 1.0  # until a site with an open request is asked for again
+HELD_S = 60.0  # until a site that the owner has paused is asked for again
 
 
 @dataclass(slots=True)
@@ -40,6 +42,8 @@ class SiteQueues:
         self._sites: dict[str, _SiteQueue] = {}
         self._turns: list[tuple[float, int, str]] = []  # (free_at, number, site)
         self._unlocated: dict[str, None] = {}  # new sites whose address nobody has looked up yet
+        self._held: frozenset[str] = frozenset()  # hosts whose sites get no turn
+        self.held_ready = 0  # ready URLs of these
         self._due_work = DueWork()
         self._ready = 0
         self._number = 0
@@ -53,12 +57,36 @@ class SiteQueues:
         """Count the URLs that politeness lets be fetched within ten minutes, by slot; slots without any are missing."""
         return self._due_work.by_slot()
 
+    def hold_hosts(self, hosts: frozenset[str]) -> None:
+        """Give the sites of these hosts, and of no others, no turns from now on; their URLs wait as they are, and count
+        as little work. Goes over all sites: seldom wanted."""
+        before, self._held = self._held, hosts
+        if before == hosts:
+            return
+        self.held_ready = 0
+        for site, queue in self._sites.items():
+            was_held, is_held = _is_of(site, before), _is_of(site, hosts)
+            if is_held:
+                self.held_ready += sum(item[2].stage is UrlStage.READY for item in queue.ready)
+            if is_held and not was_held:
+                self._due_work.set_delay(site, inf)
+            elif was_held and not is_held:
+                self._due_work.set_delay(site, DELAY_S)
+                self._race(site, queue)
+
+    def is_held(self, site: str) -> bool:
+        """Tell whether a site gets no turns because the owner has paused its host."""
+        return bool(self._held) and _is_of(site, self._held)
+
     def push(self, entry: QueuedUrl) -> None:
         """Queue a URL that has become ready at its site."""
         entry.stage = UrlStage.READY
         self._ready += 1
-        site = site_of(entry.visit.url)
+        site = entry.site
         self._due_work.add(entry.slot, site)
+        if self.is_held(site):
+            self._due_work.set_delay(site, inf)
+            self.held_ready += 1
         queue = self._sites.get(site)
         if queue is None:
             queue = self._sites[site] = _SiteQueue()
@@ -71,7 +99,8 @@ class SiteQueues:
         """Count a ready URL no more; its queue passes it over, or is pruned."""
         entry.stage = UrlStage.UNKNOWN
         self._ready -= 1
-        self._due_work.add(entry.slot, site_of(entry.visit.url), -1)
+        self._due_work.add(entry.slot, entry.site, -1)
+        self.held_ready -= self.is_held(entry.site)
 
     def prune(self, sites: Iterable[str]) -> None:
         """Take discarded URLs out of the queues of some sites."""
@@ -91,7 +120,7 @@ class SiteQueues:
             queue.is_racing = False
             while queue.ready and queue.ready[0][2].stage is not UrlStage.READY:
                 heapq.heappop(queue.ready)
-            if queue.is_open or queue.free_at > now:  # it was borrowed since it was queued
+            if queue.is_open or queue.free_at > now or self.is_held(site):  # it was borrowed or held meanwhile
                 self._pass(site, queue, now)
             elif now < queue.wanted_until:
                 self._pass(site, queue, now, queue.wanted_until)
@@ -123,6 +152,12 @@ class SiteQueues:
         stage = entry.stage if entry is not None else UrlStage.UNKNOWN
         return QueuePosition(stage, ahead, max(0.0, queue.free_at - now), queue.is_open)
 
+    def ready_of(self, site: str) -> tuple[int, str]:
+        """Count the ready URLs of a site, up to a bound, and return one of them, "" where there is none."""
+        queue = self._sites.get(site) or _SiteQueue()
+        urls = [item[2].visit.url for item in islice(queue.ready, MAX_AHEAD) if item[2].stage is UrlStage.READY]
+        return len(urls), urls[0] if urls else ""
+
     def end_request(self, task: FetchTask, now: float, delay_s: float, address: str = "") -> None:
         """End the request to a task's site, which then rests so long; 0.0: none was made. `address`: who answered."""
         if not delay_s:
@@ -133,6 +168,8 @@ class SiteQueues:
         """Take a site for one request that a task of the site `by` leads to. 0.0: `give_back` must follow; else the
         seconds until it is worth asking again: until then the site steps aside, or its own URLs would always be first.
         """
+        if self.is_held(site):
+            return HELD_S
         queue = self._sites.setdefault(site, _SiteQueue())
         room_s = self._addresses.wait_s(queue.address, now) if queue.address else 0.0
         wait_s = BUSY_S if queue.is_open or room_s is None else max(room_s, queue.free_at - now)
@@ -203,14 +240,14 @@ class SiteQueues:
         queue = self._sites[site]
         queue.is_open = False
         queue.free_at = now + delay_s
-        self._due_work.set_delay(site, delay_s)
+        self._due_work.set_delay(site, inf if self.is_held(site) else delay_s)
         if counted:
             self._addresses.end(counted, now)
         queue.address = address or queue.address
         self._race(site, queue)
 
     def _race(self, site: str, queue: _SiteQueue, at: float = 0.0) -> None:
-        if queue.ready and not queue.is_open and not queue.is_racing:
+        if queue.ready and not queue.is_open and not queue.is_racing and not self.is_held(site):
             queue.is_racing = True
             self._number += 1
             heapq.heappush(self._turns, (max(at, queue.free_at), self._number, site))
@@ -220,3 +257,8 @@ class SiteQueues:
         if queue.address:
             self._addresses.passed(queue.address, now)
         self._race(site, queue, at)
+
+
+def _is_of(site: str, hosts: frozenset[str]) -> bool:
+    host = split_url(f"http://{site}/").host if site.startswith("[") else site.partition(":")[0]
+    return host in hosts

@@ -59,6 +59,8 @@ class CrawlSnapshot:
         if frontier.in_flight:
             return "crawling", f"{frontier.in_flight} URLs in flight, {due} wait for their host's turn"
         next_in = span(frontier.next_due(now) or 0.0)
+        if due and due == frontier.held_count:
+            return "waiting", f"all {due} due URLs are of hosts that this node's owner has paused"
         if due:
             reason = f"all {due} due URLs wait until their sites may be asked again, the first in {next_in}"
             return "waiting", reason + self._broken()

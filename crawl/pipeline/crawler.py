@@ -32,6 +32,7 @@ from crawl.pipeline.fetch_stage import FetchStage
 from crawl.pipeline.handoff import Handoff
 from crawl.pipeline.process_stage import ProcessStage
 from crawl.pipeline.site_knowledge import SiteKnowledge
+from crawl.pipeline.site_list import SitePage, site_page
 from crawl.pipeline.sitemap_reader import SitemapReader
 from crawl.pipeline.sitemap_state import SitemapListings, SitemapQueue
 from crawl.pipeline.worker_pool import WorkerPool
@@ -217,6 +218,16 @@ class Crawler:
         """Return what is known here of a canonical URL, and what stands before its fetch."""
         position = self._frontier.position(url, self._clock())
         return self._sites.inspect(url, position, self._control.pause_reason)
+
+    def hold_hosts(self, hosts: frozenset[str]) -> None:
+        """Begin no request to these hosts from now on, and to all others as ever; their URLs stay as they are."""
+        self._queues.hold_hosts(hosts)
+        self._control.changed.set()
+
+    def sites(self, beginning: str, after: str, most: int) -> SitePage:
+        """List sites whose URLs wait here, in the order of their names: those that begin so and come after a name."""
+        paused = self._control.pause_reason
+        return site_page(self._frontier, self._queues, self._sites, beginning, after, most, paused, self._clock())
 
     def listed(self, url: str) -> tuple[str, ...]:
         """Return what a sitemap that was handed in, and read here lately, has listed."""

@@ -19,6 +19,7 @@ from index.rank.page_number import Numbers
 NAME_BYTES = 6
 VALUE_BYTES = 4  # a float of 24 bits: rounds by 6 parts in 10⁸, of the rank that crosses a border
 ROUNDED = 1 + 1e-6  # such values together, beside what they were
+MOST_TOLD = 50_000  # pages of a message: half a megabyte; the others follow
 UNKNOWN_MOST = 4_096  # pages that a slot gives to and that are not known yet: links arrive before them, or are lies
 Amounts = NDArray[np.float32]
 _Count = Annotated[int, Meta(ge=0, le=2**48)]
@@ -34,8 +35,8 @@ class InflowMessage(msgspec.Struct, frozen=True, array_like=True):
     epoch: _Count  # of the lease under which its author holds the source
     sequence: _Count
     since: _Count
-    names: bytes  # 6 of each page, ascending
-    values: bytes  # 4 of each page: a little-endian float, 0 where it is given nothing any more
+    names: Annotated[bytes, Meta(max_length=MOST_TOLD * NAME_BYTES)]  # 6 of each page, ascending
+    values: Annotated[bytes, Meta(max_length=MOST_TOLD * VALUE_BYTES)]  # 4: little-endian floats, 0: nothing any more
 
     def __len__(self) -> int:
         return len(self.names) // NAME_BYTES
@@ -102,7 +103,7 @@ class Inflows:
         self._names = names[self._order]
         self._most_entries = most_entries
         self._heard: dict[int, tuple[Inflow, float, float]] = {}  # by source, its sum and the share of it that counts
-        self._entries = 0
+        self.entries = 0  # of all sources, each some 12 bytes
         self.total = np.zeros(len(names))  # by row
         self.givers = np.zeros(len(names), np.int32)  # slots that link to each row
 
@@ -113,6 +114,11 @@ class Inflows:
     def heard(self) -> dict[int, Inflow]:
         """Return what is there of all sources."""
         return {source: inflow for source, (inflow, *_) in self._heard.items()}
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """The slots of which anything was heard."""
+        return tuple(self._heard)
 
     def take(self, message: InflowMessage, limit: float) -> float:
         """Take a message where it is newer; return by how much it moved what is given, and 0.0 where it did not.
@@ -140,7 +146,7 @@ class Inflows:
         """Replace what is there of a source, and return by how much that moved what is given. Raises BadMessage where
         all sources together would take more memory than they may."""
         old, _, old_share = self._heard.get(source, _UNHEARD)
-        entries = self._entries + len(new.names) - len(old.names)
+        entries = self.entries + len(new.names) - len(old.names)
         if entries > self._most_entries and len(new.names) > len(old.names):
             raise _bad(source, f"inflows of {entries} entries, {self._most_entries} allowed")
         given = float(new.values.sum(dtype=np.float64))
@@ -155,13 +161,18 @@ class Inflows:
         self.total[rows] += moves[known]
         self.givers[rows] += givers[known]
         self.total[rows[self.givers[rows] == 0]] = 0.0  # no dust of sums
-        self._heard[source], self._entries = (new, given, share), entries
+        self._heard[source], self.entries = (new, given, share), entries
         return float(np.abs(moves[known]).sum())
 
     def limit(self, source: int, limit: float) -> float:
         """Judge what is there of a source by a new limit; return by how much that moved what is given."""
         inflow, given, share = self._heard.get(source, _UNHEARD)
         return 0.0 if _share(given, limit) == share else self.put(source, inflow, limit)
+
+    @property
+    def unknown(self) -> int:
+        """How many pages are named that are not known."""
+        return sum(len(inflow.names) - int(self._rows(inflow.names)[0].sum()) for inflow, *_ in self._heard.values())
 
     @property
     def refused(self) -> float:

@@ -7,17 +7,17 @@ acknowledged: so the other has either what it acknowledged last or what is on it
 import numpy as np
 from numpy.typing import NDArray
 
-from index.rank.inflow import Amounts, InflowAck, InflowMessage, packed_names
+from index.rank.inflow import MOST_TOLD, Amounts, InflowAck, InflowMessage, packed_names
 from index.rank.page_number import Numbers
-
-MOST_TOLD = 50_000  # pages of a message: half a megabyte; the others follow
 
 
 class Outflow:
-    """Keeps the other holder of a border level. `names`: of the pages that are linked to, ascending."""
+    """Keeps the other holder of a border level. `names`: of the pages that are linked to, ascending; values come in
+    their order."""
 
     def __init__(self, source: int, target: int, epoch: int, names: Numbers) -> None:
         self._source, self._target, self._epoch, self._names = source, target, epoch, names
+        self._places = np.arange(len(names))  # of the pages that are linked to now, among those that the other may have
         self._sequence = self._holder_epoch = 0
         self.is_superseded = False  # the other heard a later holder of the source
         self._acked: Amounts = np.zeros(len(names), np.float32)
@@ -25,24 +25,33 @@ class Outflow:
         self._acked_sequence = 0  # 0: nothing is known of what the other has
         self._on_way: InflowMessage | None = None
 
+    def relink(self, names: Numbers) -> None:
+        """Go on with other pages: what the other has of those that are linked to no more becomes 0."""
+        kept = np.union1d(self._names[(self._acked != 0) | (self._to_be != 0)], names)
+        before, self._names = self._names, kept
+        self._acked, self._to_be = (_placed(each, before, kept) for each in (self._acked, self._to_be))
+        self._places = np.searchsorted(kept, names)
+
     def unsent(self, values: NDArray[np.float64]) -> float:
         """Return how far the other's values are from these, by all that it acknowledged."""
-        return float(np.abs(values - self._acked).sum())
+        return float(np.abs(self._all(values) - self._acked).sum())
 
     def owed(self, values: NDArray[np.float64]) -> float:
         """Return how far the other's values are from these at most; infinite until it has heard all of them once."""
         if not self._acked_sequence:
             return np.inf
-        away = np.abs(values - self._acked)
+        wanted = self._all(values)
+        away = np.abs(wanted - self._acked)
         if self._on_way is not None:
-            away = np.maximum(away, np.abs(values - self._to_be))
+            away = np.maximum(away, np.abs(wanted - self._to_be))
         return float(away.sum())
 
     def message(self, values: NDArray[np.float64], least: float) -> InflowMessage | None:
         """Return what the other has to hear: what is on its way already, else values that moved by more than `least`;
         None where there are none."""
         if self._on_way is None:
-            told, away = values.astype("<f4"), np.abs(values - self._acked)
+            wanted = self._all(values)
+            told, away = wanted.astype("<f4"), np.abs(wanted - self._acked)
             moved = np.flatnonzero((away > (least if self._acked_sequence else 0.0)) & (told != self._acked))
             if self._acked_sequence and not len(moved):
                 return None
@@ -64,6 +73,14 @@ class Outflow:
         elif is_new and (ack.epoch, ack.sequence) < (self._epoch, self._acked_sequence):
             self._forget()
 
+    def _all(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The values of all pages that the other may have."""
+        if len(values) == len(self._names):
+            return values
+        found = np.zeros(len(self._names))
+        found[self._places] = values
+        return found
+
     def _telling(self, moved: NDArray[np.int64], told: Amounts) -> InflowMessage:
         self._to_be = self._acked.copy()
         self._to_be[moved] = told
@@ -80,3 +97,11 @@ class Outflow:
     def _forget(self) -> None:
         self._acked = self._to_be = np.zeros(len(self._names), np.float32)
         self._acked_sequence, self._on_way = 0, None
+
+
+def _placed(amounts: Amounts, names: Numbers, kept: Numbers) -> Amounts:
+    """The amounts of some names, by the places of those that are kept."""
+    found = np.zeros(len(kept), np.float32)
+    there = np.isin(names, kept, assume_unique=True)
+    found[np.searchsorted(kept, names[there])] = amounts[there]
+    return found

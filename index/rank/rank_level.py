@@ -6,6 +6,9 @@ signed and indexed does not change with each computation.
 
 from math import log2
 
+import numpy as np
+from numpy.typing import NDArray
+
 MOST_LEVEL = 63
 STEPS = 2  # for each doubling
 MOVED = 0.6  # of a step, from the middle of a page's level: beyond .5, where a rank between two would go to and fro
@@ -18,3 +21,15 @@ def level_of(rank: float, pages: int, before: int | None = None) -> int:
     if before is not None and abs(place - before) <= MOVED:
         return before
     return max(round(min(place, MOST_LEVEL)), 0)
+
+
+def levels_of(values: NDArray[np.float64], average: float, before: NDArray[np.int8] | None = None) -> NDArray[np.int8]:
+    """Return the levels of many pages by their values, and that of an average page. `before`: as in `level_of`, and -1
+    of a page that had none."""
+    with np.errstate(divide="ignore"):
+        places: NDArray[np.float64] = np.maximum(STEPS * np.log2(values / average), 0.0)
+    found: NDArray[np.int8] = np.rint(np.minimum(places, MOST_LEVEL)).astype(np.int8)
+    if before is None:
+        return found
+    stays: NDArray[np.int8] = np.where((before >= 0) & (np.abs(places - before) <= MOVED), before, found)
+    return stays

@@ -7,7 +7,7 @@ page's rank, so that nobody needs to know how many pages there are. They begin a
 rise, so that no honest slot gives more than it may (ledger).
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,11 +59,11 @@ class SlotStatement:
     given: Mapping[int, float]
 
 
-def error_of(statements: Iterable[SlotStatement]) -> float:
+def error_of(statements: Iterable[SlotStatement], clocks_s: float = 0.0) -> float:
     """Return by how much the ranks of the whole network are wrong at most, by one statement of every slot; infinite
-    where there was no instant that all of them speak of."""
+    where there was no instant that all of them speak of, however their clocks differ, by `clocks_s` at most."""
     said = list(statements)
-    if not said or max(each.from_at for each in said) > min(each.at for each in said):
+    if not said or max(each.from_at for each in said) + clocks_s > min(each.at for each in said):
         return np.inf
     return error_share(sum(each.missing + each.refused for each in said), sum(each.mass for each in said))
 
@@ -81,31 +81,22 @@ class SlotRanks:
         state: RankState | None = None,
         most_entries: int = MOST_ENTRIES,
     ) -> None:
-        self.slot, self.epoch, self.numbers = slot, epoch, graph.numbers
-        self._graph, self._sweeper = graph, Sweeper(graph)
-        self._inflows = Inflows(names_of(graph.numbers), most_entries)
-        self.values = np.where(graph.is_own, BASE, 0.0)
-        border = graph.border
-        self._begins = {int(each): np.searchsorted(border.slots, (each, each + 1)) for each in np.unique(border.slots)}
-        nothing = np.zeros(2, np.int64)
-        for other in state.gave_to if state else ():
-            self._begins.setdefault(other, nothing)  # it hears that it is given nothing any more
-        self._outflows = {
-            other: Outflow(slot, other, epoch, names_of(border.targets[begin:end]))
-            for other, (begin, end) in self._begins.items()
-        }
-        if state is not None:
-            self._resume(state)
-        self._lacking = np.inf  # what the equations lack at most: not known before the first sweep
-        self._given = self._sweeper.given_to(self.values, border.starts, border.sources)
-        self._owed = dict.fromkeys(self._outflows, np.inf)
-        self._from_at, self._worst = now, np.inf
+        self.slot, self.epoch = slot, epoch
+        self._most_entries = most_entries
+        self._lacking, self._worst, self._from_at = np.inf, np.inf, now
+        nothing = np.empty(0, np.uint64)  # whoever was given something hears that it is given no more
+        self._outflows = {other: Outflow(slot, other, epoch, nothing) for other in (state.gave_to if state else ())}
+        self._take(graph, state, now)
+
+    def relink(self, graph: LinkGraph, now: float) -> None:
+        """Go on with other links under the same lease: what others were told stays told."""
+        self._take(graph, self.state(), now)
 
     def step(self) -> list[InflowMessage]:
         """Sweep until the slot itself lacks less than others do, and return what they have to hear; one that was
         returned before is returned again until it is acknowledged."""
         base = self._base()
-        still = STILL * BASE * max(int((base > 0).sum()), 1)
+        still = self._still(base)
         for _ in range(SWEEPS):
             if self._lacking <= still:
                 break
@@ -131,10 +122,12 @@ class SlotRanks:
         self._note()
         return self.ack_for(message.source)
 
-    def limit(self, source: int, limit: float) -> None:
-        """Judge what a slot gives by a newer limit."""
-        self._lacking += self._inflows.limit(source, limit)
-        self._note()
+    def limit(self, source: int, limit: float) -> float:
+        """Judge what a slot gives by a newer limit; return by how much that moved what is given."""
+        if moved := self._inflows.limit(source, limit):
+            self._lacking += moved
+            self._note()
+        return moved
 
     def ack_for(self, source: int) -> InflowAck:
         """Return what is there of a source: an answer to its messages, and what a new holder tells all others."""
@@ -153,6 +146,41 @@ class SlotRanks:
         """Whether another slot has heard a later holder of this one: the lease is lost."""
         return any(outflow.is_superseded for outflow in self._outflows.values())
 
+    @property
+    def is_still(self) -> bool:
+        """Whether a sweep would move next to nothing."""
+        return self._lacking <= self._still(self._base())
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """The slots of which anything was heard."""
+        return self._inflows.sources
+
+    @property
+    def targets(self) -> Collection[int]:
+        """The slots that are told anything."""
+        return self._outflows.keys()
+
+    @property
+    def pages(self) -> int:
+        """How many pages have a rank here: documents, and what is linked to."""
+        return int((self._base() > 0).sum())
+
+    def value(self, page: int) -> float | None:
+        """Return what a page has, by its number; None where it is not known."""
+        places = np.flatnonzero(self.numbers == np.uint64(page))
+        return float(self.values[places[0]]) if len(places) else None
+
+    @property
+    def entries(self) -> int:
+        """How many values of other slots lie here."""
+        return self._inflows.entries
+
+    @property
+    def unknown(self) -> int:
+        """How many pages others give to that the graph does not know."""
+        return self._inflows.unknown
+
     def given(self) -> dict[int, float]:
         """Return how much this slot gives to each other one."""
         return {other: float(self._given_to(other).sum()) for other in self._outflows}
@@ -164,7 +192,7 @@ class SlotRanks:
             epoch=self.epoch,
             from_at=self._from_at,
             at=now,
-            pages=int((self._base() > 0).sum()),
+            pages=self.pages,
             mass=float(self.values.sum()),
             missing=self._worst,
             refused=self._inflows.refused,
@@ -176,6 +204,26 @@ class SlotRanks:
     def state(self) -> RankState:
         """Return what the next holder goes on from."""
         return RankState(self.numbers, self.values.copy(), self._inflows.heard(), frozenset(self._outflows))
+
+    def _take(self, graph: LinkGraph, state: RankState | None, now: float) -> None:
+        self.numbers, self._graph, self._sweeper = graph.numbers, graph, Sweeper(graph)
+        self._inflows = Inflows(names_of(graph.numbers), self._most_entries)
+        self.values = np.where(graph.is_own, BASE, 0.0)
+        border = graph.border
+        begins = {int(each): np.searchsorted(border.slots, (each, each + 1)) for each in np.unique(border.slots)}
+        self._begins = {other: np.zeros(2, np.int64) for other in self._outflows} | begins
+        for other, (begin, end) in self._begins.items():
+            names = names_of(border.targets[begin:end])
+            if (outflow := self._outflows.get(other)) is not None:
+                outflow.relink(names)
+            else:
+                self._outflows[other] = Outflow(self.slot, other, self.epoch, names)
+        if state is not None:
+            self._resume(state)
+        self._lacking = self._worst = np.inf  # what the equations lack at most: not known before the first sweep
+        self._given = self._sweeper.given_to(self.values, border.starts, border.sources)
+        self._owed = {other: outflow.owed(self._given_to(other)) for other, outflow in self._outflows.items()}
+        self._from_at = now
 
     def _resume(self, state: RankState) -> None:
         for source, inflow in state.inflows.items():
@@ -191,6 +239,9 @@ class SlotRanks:
         is_page = self._graph.is_own | (self._inflows.givers > 0)
         base: NDArray[np.float64] = np.where(is_page, BASE, 0.0) + self._inflows.total
         return base
+
+    def _still(self, base: NDArray[np.float64]) -> float:
+        return STILL * BASE * max(int((base > 0).sum()), 1)
 
     def _given_to(self, other: int) -> NDArray[np.float64]:
         begin, end = self._begins[other]

@@ -35,6 +35,7 @@ class NodeEnvironment:
     witness_fetcher: Fetcher | None = (
         None  # for pages that it looks at as a witness, where their requests are told apart
     )
+    wishes_path: Path | None = None  # where the owner's wishes of single hosts are kept; None: for one run
     find_way: FindWay = anywhere  # whether the fetcher has a way to a host
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin

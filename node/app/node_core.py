@@ -21,6 +21,9 @@ from node.crawling.slot_agreement import SlotAgreement
 from node.crawling.slot_levels import SlotLevels
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
+from node.owner.host_control import HostControl
+from node.ranking.rank_keeper import RankKeeper
+from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
 AGAIN_S = 10.0  # until what the machine refused to read is tried again
@@ -44,6 +47,7 @@ class NodeCore:
         self.index = IndexParts(index, env, self.store.lookup, agree, self.audit)
         self.jobs = JobParts(crawl, env, self.store, self.fetching, self.crawl.crawler)
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
+        self.hosts = HostControl(env.wishes_path, self.fetching.refusals, crawler, env.overlay)
         self.levels = LevelKeeper(
             env.overlay,
             env.store,
@@ -53,6 +57,8 @@ class NodeCore:
             levels,
             env.clock,
         )
+        self.ranking = RankKeeper(env.overlay, env.store, local, self.store.shards, env.clock)
+        self.rank_lookup = RankLookup(env.overlay, self.ranking, self.store.shards)
         self._disk_meter = DiskMeter(env.store, env.measure_files)
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler, store.quota_bytes)
 
@@ -76,6 +82,8 @@ class NodeCore:
             tasks.create_task(self._patiently(self.sites.mirror_finder.run), name="mirror-finder")
             tasks.create_task(self._patiently(self.witnessing.witness.run), name="witness")
             tasks.create_task(self._patiently(self.witnessing.board.run), name="evidence-board")
+            tasks.create_task(self._patiently(self.ranking.read), name="ranks-read")
+            tasks.create_task(self._patiently(self.ranking.compute), name="ranks-compute")
             tasks.create_task(self.fetching.client_worker.run(), name="client-worker")
             tasks.create_task(self._patiently(self.jobs.resubmission.run), name="resubmission")
 

@@ -23,14 +23,18 @@ from node.app.answer_cache import AnswerCache
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus, scrub_json
+from node.app.owner_desk import OwnerDesk
 from node.app.owner_needs import OwnerNeed
 from node.app.query_meter import QueryMeter
+from node.app.rank_status import ranks_json
 from node.app.strategy_preview import StrategyPreview
 from node.archive.capture import Capture, capture_of
 from node.archive.network_reader import ArchivePart, ReadBounds
 from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
+from node.owner.log_ring import LogRing
+from node.owner.setting_list import SettingRow
 from store import Document, Record, decode_document
 
 Json = dict[str, Any]
@@ -47,11 +51,14 @@ class NodeService:
         quota_bytes: int,
         departure: Departure,
         clock: Clock,
+        settings: Sequence[SettingRow] = (),
+        log: LogRing | None = None,
     ) -> None:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._departure, self._clock = network, departure, clock
         self._status = NodeStatus(node_core, overlay, network, quota_bytes, clock)
         self._answers, self._queries = AnswerCache(), QueryMeter()
+        self.owner = OwnerDesk(node_core, overlay, self._queries, settings, log, clock)
         self._previews = StrategyPreview(node_core.store, overlay, clock)
 
     async def search(self, question: SearchRequest) -> Json:
@@ -141,7 +148,10 @@ class NodeService:
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
     ) -> Json:
-        return await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
+        told = await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
+        if not dry_run:
+            self.owner.ledger.note(told["seeds"], depth, self._clock().wall)
+        return told
 
     async def remove(self, url: str) -> Json:
         return await self._core.jobs.removals.remove(url)
@@ -151,6 +161,17 @@ class NodeService:
 
     async def explain(self, url: str) -> Json:
         return await self._core.jobs.explanations.explain(url)
+
+    async def rank(self, url: str) -> Json:
+        try:
+            canonical = canonical_url(url)
+        except BadUrl as error:
+            return {"url": url, "canonical": None, "rank": None, "level": None, "holder": None, "distance": None,
+                    "why": error.reason}  # fmt: skip
+        found, said = await self._core.rank_lookup.find(canonical), ranks_json(self._core.ranking.figures)
+        holder = found.holder.hex() if found.holder else None
+        told = {"url": url, "canonical": canonical, "rank": found.rank, "level": found.level, "holder": holder}
+        return {**told, "distance": said["distance"], "why": said["why"]}
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         pause = self._core.fetching.pause

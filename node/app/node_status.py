@@ -11,6 +11,7 @@ import msgspec
 from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, node_id_of
 from node.app.node_core import NodeCore
 from node.app.owner_needs import OwnerNeed, needs_of
+from node.app.rank_status import ranks_json
 from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
@@ -66,6 +67,7 @@ class NodeStatus:
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
             "witness": witness_json(self._core.witnessing),
+            "ranks": ranks_json(self._core.ranking.figures),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from crawl import ScopeKind
 from dht import Key
 from index import SearchRequest
+from node.app.owner_service import OwnerService
 from node.archive.capture import Capture
 from node.archive.network_reader import ArchivePart, ReadBounds
 from node.archive.scope import Wish
@@ -21,6 +22,10 @@ Json = dict[str, Any]
 
 class Service(Protocol):
     """A running node, as HTTP and the command line see it."""
+
+    @property
+    def owner(self) -> OwnerService:
+        """What its owner alone sees and may."""
 
     async def search(self, question: SearchRequest) -> Json:
         """Answer a search: the body of /api/v1/search. Raises QueryError (an InputError with `position`) where the
@@ -95,6 +100,10 @@ class Service(Protocol):
         """Say whether a URL would be fetched, by whom, when, and why not: {url, canonical, answer: yes | now | later |
         no, why, changed, id, placement, rule, owners, holder, known, crawler}; only the first four where it is no URL.
         """
+
+    async def rank(self, url: str) -> Json:
+        """Say how important a page is by links: {url, canonical, rank, level, holder, distance, why}. `rank`: beside
+        that of an average page, None where nobody computes it; `distance`, `why`: as in the status."""
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         """Fetch nothing for so many seconds or (None) until told otherwise, or go on; return why nothing is fetched

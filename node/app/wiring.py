@@ -99,7 +99,6 @@ class FetchParts:
     ) -> None:
         self._by_rules, self._denial = StrategyPolicy(lambda: env.overlay.view.strategy).decide, env.store.denial
         self.refusals = refusals = OperatorBlocklist(config.refuse)
-        env.overlay.refuse(refusals.public_hashes)
         self.pause = pause
         self.proofs = proofs = DnsProof(env.fetcher, env.find_texts)
         self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend)
@@ -199,7 +198,7 @@ class WitnessParts:
         self.panels, self.board = panels, board = store.panels, store.board
         turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
         fetcher = DnsProof(env.witness_fetcher or env.fetcher, env.find_texts)
-        refusal = lambda url: fetching.refusals.reason(url) or fetching.pause.operator_reason()  # noqa: E731
+        refusal = lambda url: fetching.refusals.reason_now(url) or fetching.pause.operator_reason()  # noqa: E731
         parsers, find_way, decide = env.parsers, env.find_way, fetching.decide
         self.look = SecondLook(config, fetcher, fetcher.find, find_way, parsers, turns, budget, decide, refusal, clock)
         check = RecordCheck(RecordRules(), store.shards, env.store.denial)

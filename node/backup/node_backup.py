@@ -114,7 +114,8 @@ def _identity(data: DataDir, manifest: Manifest, source: str, pass_phrase: str |
 def _plain(data: DataDir) -> list[Path]:
     """The files that anybody may read who may read the backup; those of a half-done write are left out."""
     below = sorted(path for path in data.dht.rglob("*") if path.is_file() and not path.name.startswith("."))
-    return [path for path in (data.format, data.config, data.network, data.verdicts, *below) if path.exists()]
+    files = (data.format, data.config, data.network, data.verdicts, data.host_wishes, *below)
+    return [path for path in files if path.exists()]
 
 
 def _secret(data: DataDir) -> list[Path]:

@@ -7,6 +7,7 @@ founder         the node's id, where it is the first node of its network: it sta
 invitation      what lets the node in     vouchers/    of those that this node handed out in words
 leaving     there while the node hands everything over to leave its network for good
 owner-told  what the owner was told by the hook and is not over
+hosts.json  which hosts the owner paused or refuses
 dht/  store/  index/                one directory a package
 """
 
@@ -39,7 +40,7 @@ class DataDir:
         self.format = root / "format"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"
-        self.verdicts = root / "verdicts.json"
+        self.verdicts, self.host_wishes = root / "verdicts.json", root / "hosts.json"
 
     def create(self) -> None:
         """Make the directory (0700), its parts, format and token; leaves alone what is there."""

@@ -52,6 +52,7 @@ class NodeConfig:
         10.0  # requests a second; of one caller from another machine, in the long run; 0: no limit
     )
     web_caller_burst: int = 200  # requests; of such a caller at once, who may be many people behind one address
+    site_rules: str = ""  # path; of a list of sites to raise, lower or block on the search page; empty: none
     log_level: LogLevel = "info"  # debug, info, warning or error
 
     def __post_init__(self) -> None:

@@ -64,7 +64,7 @@ class OrderServer:
             return f"orders a fetch of a node that rests: {reason}"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
-        if refused := self._refusals.reason(order.url):
+        if refused := self._refusals.reason_now(order.url):
             return f"orders a fetch that this node's operator refuses: {refused}"
         decision = self._decide(order.url)
         if not decision.allowed and not is_robots:

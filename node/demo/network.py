@@ -1,7 +1,7 @@
 """Makes the demo's own network, as `dse-node network new` makes one, and its nodes, as `dse-node init` makes them.
 
 The strategy differs from a new network's by what the demo may crawl: the hosts of its web, and nothing of the real one,
-at its pace.
+at its pace; and it has the ranks of pages computed, to show them.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ def write_network(
     rule, `copies`: replicas of everything, where they are not the usual ones."""
     bootstrap = [address for node in nodes[:FIRST_CONTACTS] for address in node.bootstrap]
     rules = (*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny"))
-    fields: dict[str, Any] = {"rules": rules, "min_delay_s": delay_s}
+    fields: dict[str, Any] = {"rules": rules, "min_delay_s": delay_s, "ranks": True}
     found_network(path, "demo", bootstrap, fields=fields if copies is None else fields | {"replicas": copies})
     return path
 

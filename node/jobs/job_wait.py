@@ -20,8 +20,9 @@ _COUNTS = re.compile(r"(?<=guard: )\d+ of \d+ |(?<=soft 404, )\d+ | within \d+ s
 class JobWait:
     """Follows seeds, and what they led to, until all of them have an outcome."""
 
-    def __init__(self, seeds: Iterable[Json]) -> None:
-        """`seeds`: {url, depth, scope} each."""
+    def __init__(self, seeds: Iterable[Json], most: int | None = None) -> None:
+        """`seeds`: {url, depth, scope} each; `most`: URLs that are followed, by default MAX_TRACKED."""
+        self._most = MAX_TRACKED if most is None else most
         self._known: set[str] = set()
         self._seeds: set[str] = set()
         self._tries: Counter[str] = Counter()
@@ -84,7 +85,7 @@ class JobWait:
     def _add(self, entry: Json) -> None:
         if entry["url"] in self._known:
             return
-        if len(self._known) >= MAX_TRACKED:
+        if len(self._known) >= self._most:
             self.is_cut = True
             return
         self._known.add(entry["url"])

@@ -51,6 +51,8 @@ from node.errors import ConfigError
 from node.joining.mdns import MdnsDiscovery, on_lan
 from node.joining.rejoin import Rejoiner
 from node.joining.upnp import UpnpMapping, listens_everywhere
+from node.owner.log_ring import LogRing
+from node.owner.setting_list import keys_set, setting_rows
 from node.process.memory_upkeep import keep_memory_small, map_large_buffers, spare_collector
 from node.process.reopening import reopening
 from node.process.service_manager import ServiceManager
@@ -126,7 +128,9 @@ async def _serve(
     tracer = QueryTracer(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
     async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
-        answers = NodeService(core, overlay, network, config.store.quota_bytes, departure, system_clock)
+        settings = setting_rows(config, keys_set(data.config.read_text()) if data.config.exists() else ())
+        quota = config.store.quota_bytes
+        answers = NodeService(core, overlay, network, quota, departure, system_clock, settings, newest_lines())
         crawl = config.crawl
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
         web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
@@ -137,6 +141,7 @@ async def _serve(
             tasks.create_task(overlay.run(core.crawl.crawler), name="overlay")
             tasks.create_task(core.run(), name="core")
             tasks.create_task(web.run(), name="web")
+            tasks.create_task(answers.owner.run(), name="owner-desk")
             tasks.create_task(manager.keep_told(web.listening, f"search page: {web.url}"), name="service-manager")
             tasks.create_task(_keep_event_log(core, overlay), name="event-log")
             tasks.create_task(keep_memory_small(), name="memory")
@@ -160,6 +165,15 @@ async def _serve(
                 join = partial(overlay.join, is_trusted=is_trusted)
                 lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
                 tasks.create_task(lan.run(), name="lan")
+
+
+def newest_lines() -> LogRing:
+    """Return what keeps the newest lines of this process's log; made at the first call."""
+    root = logging.getLogger()
+    found = next((handler for handler in root.handlers if isinstance(handler, LogRing)), None)
+    if found is None:
+        root.addHandler(found := LogRing())
+    return found
 
 
 async def _leave(departure: Departure, stop: Callable[[], None]) -> None:
@@ -229,6 +243,7 @@ async def _open_core(
             index_path=data.index,
             seen_path=data.seen,
             verdicts_path=data.verdicts,
+            wishes_path=data.host_wishes,
             expects_others=expects_others,
             faults=faults,
             machine=read_machine,

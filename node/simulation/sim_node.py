@@ -117,6 +117,7 @@ class SimNode:
             index_path=None,
             seen_path=None,
             verdicts_path=self.folder / "verdicts.json",
+            wishes_path=self.folder / "hosts.json",
             expects_others=bool(joins or remembered),
             faults=faults,
             spreading=SPREADING,

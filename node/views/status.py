@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from node.views.balance import balance_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
+from node.views.ranks import ranks_line
 from node.views.safe_text import day, plain
 from node.views.witness import found_line, looks_line
 
@@ -68,8 +69,15 @@ class StatusView:
     rules: str = ""  # of search, in one line
     witness: str = ""  # how much it looked at again, in one line
     found_out: str = ""  # whom witnesses speak against
+    ranks: str = ""  # of pages by their links, in one line
+    has_ranks: bool = False  # any are computed
+    are_ranks_proved: bool = False
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
+    ranked_sites: int = 0
+    ranked_pages: int = 0
+    rank_bytes: int = 0  # sent to other nodes since the start
+    rank_distance: float | None = None  # by how much all ranks are wrong together at most; None: not proved
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -103,6 +111,9 @@ _COUNTS = {  # field of the view → where the answer has it
     "strategy_version": "strategy.version",
     "disk_used": "disk.used",
     "disk_quota": "disk.quota",
+    "ranked_sites": "ranks.sites",
+    "ranked_pages": "ranks.pages",
+    "rank_bytes": "ranks.sent_bytes",
 }
 
 
@@ -110,6 +121,7 @@ def view_of(status: Json) -> StatusView:
     """Read the answer of /api/v1/status. Besides the contract's fields it uses, where present: `network` (a name, or
     an object with name and documents), `members` (this node among them) and `warnings`."""
     strategy, crawl, clients = table(status, "strategy"), table(status, "crawl"), table(status, "clients")
+    ranks = table(status, "ranks")
     network, refused, copies = table(status, "network"), table(status, "refused_packets"), table(status, "copies")
     counts = {field: _count_at(status, path) for field, path in _COUNTS.items()}
     live = count(table(status, "peers"), "live") or max(counts["ipv4"], counts["ipv6"])
@@ -148,6 +160,10 @@ def view_of(status: Json) -> StatusView:
         rules=_rules(table(status, "search")),
         witness=looks_line(status),
         found_out=found_line(status),
+        ranks=ranks_line(status),
+        has_ranks=ranks.get("runs") is True,
+        are_ranks_proved=ranks.get("converged") is True,
+        rank_distance=number(ranks, "distance") if ranks.get("distance") is not None else None,
         not_taken=_not_taken(table(crawl, "refused")),
         needs=_needs(status),
         carried=count(clients, "carried") + count(clients, "carried_here"),
@@ -233,7 +249,7 @@ def _copies(copies: Json) -> str:
     if kept or copying:
         parts.append(f"{kept:,} slots kept for silent owners, {copying:,} being copied")
     if (loss := _loss(copies)) is not None:
-        parts.append(f"by the model {_share(loss)} lost in a year")
+        parts.append(f"by the model {loss_share(loss)} lost in a year")
     return "; ".join(parts)
 
 
@@ -249,7 +265,7 @@ def _loss(copies: Json) -> float | None:
     return float(chance) if isinstance(chance, int | float) and 0 <= chance <= 1 else None
 
 
-def _share(chance: float) -> str:
+def loss_share(chance: float) -> str:
     """Write a small share of documents for reading: 12 %, 1 of 140,000."""
     if chance >= MUCH:
         return f"{chance:.0%} of documents"

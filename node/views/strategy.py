@@ -23,6 +23,11 @@ def instant(at: object) -> str:
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+def clock(at: float) -> str:
+    """Write the time of day of an instant in Unix seconds, to the second, UTC."""
+    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
+
+
 def span(seconds: float) -> str:
     """Write a length of time in its largest fitting unit: 3 days, 5 h, 40 min, 12 s."""
     for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):

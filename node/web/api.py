@@ -14,10 +14,9 @@ from node.views.duration import MAX_S
 from node.web.openapi import openapi
 from node.web.parameters import Values, read_parameters
 from node.web.problems import BadParameter
-from node.web.routes import MAX_URL, route
+from node.web.routes import MAX_DEPTH, MAX_URL, route
 
 MAX_SEEDS = 1000
-MAX_DEPTH = 100
 SORTS = ("", "relevance", "date")
 
 Body = TypeVar("Body", bound=msgspec.Struct)
@@ -166,6 +165,10 @@ class Api:
         if len(asked.urls) > MAX_ASKED:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
         return json_response({"urls": await self._service.progress(asked.urls)})
+
+    async def rank(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/rank."""
+        return json_response(await self._service.rank(parameters(request, "rank").text("url")))
 
     async def explain(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/explain."""

@@ -26,13 +26,13 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 PagesProblem = Callable[[web.Request, Problem], web.Response]
 
 PAGE_POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-src 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS = {
     "Content-Security-Policy": PAGE_POLICY,
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",  # a result's site does not learn the query
+    "Referrer-Policy": "same-origin",  # a result's site does not learn the query; our forms say that they are ours
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-DNS-Prefetch-Control": "off",
@@ -41,7 +41,7 @@ HEADERS = {
 }
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
-UNCOUNTED = ALWAYS_ANSWERED | {"style", "favicon"}  # what costs nothing is not counted against a caller
+UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon"}  # what costs nothing is not counted against a caller
 
 
 class Guard:
@@ -105,7 +105,7 @@ class Guard:
         if route.needs_token and not is_owner:
             detail = (
                 "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node; "
-                "a browser needs the link that `dse-node open` prints."
+                "a browser needs the link that `dse-node open` prints, and where it has just followed it, a reload."
             )
             response = self._show(request, Problem(401, detail))
             response.headers["WWW-Authenticate"] = "Bearer"

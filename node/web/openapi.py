@@ -8,7 +8,18 @@ from typing import Any
 from crawl import SCOPE_KINDS
 from index import FACETS, Reason
 from node.clients.narrowing import TIME_RANGES
-from node.web.routes import JSON, MAX_COUNT, MAX_LOADED, MAX_SITES, MAX_TAVILY, ROUTES, TOPICS, HttpRoute, Parameter
+from node.web.routes import (
+    FORM,
+    JSON,
+    MAX_COUNT,
+    MAX_LOADED,
+    MAX_SITES,
+    MAX_TAVILY,
+    ROUTES,
+    TOPICS,
+    HttpRoute,
+    Parameter,
+)
 
 Json = dict[str, Any]
 
@@ -52,6 +63,11 @@ def _operation(entry: HttpRoute) -> Json:
         operation["parameters"] = [_parameter(parameter, entry.path) for parameter in entry.parameters]
     if entry.takes:
         operation["requestBody"] = {"required": True, "content": {JSON: {"schema": _reference(entry.takes)}}}
+    if entry.form:
+        fields = {field.name: _parameter(field, entry.path)["schema"] for field in entry.form}
+        needed = [field.name for field in entry.form if field.default is None]
+        form = {"schema": {"type": "object", "properties": fields, "required": needed}}
+        operation["requestBody"] = {"required": True, "content": {FORM: form}}
     if entry.needs_token:
         operation["security"] = [{"token": []}]
     return operation
@@ -193,6 +209,19 @@ _SCHEMAS: Json = {
             accused={"type": "object", "additionalProperties": _COUNT},
             convicted=_list(_object(node_id=_TEXT, since=_NUMBER, until=_NUMBER, sites=_list(_TEXT))),
         ),
+        ranks=_object(
+            runs=_FLAG,
+            slots=_COUNT,
+            sites=_COUNT,
+            pages=_COUNT,
+            all_pages=_COUNT,
+            links=_COUNT,
+            left_out=_COUNT,
+            distance={"type": ["number", "null"]},
+            converged=_FLAG,
+            why=_TEXT,
+            sent_bytes=_COUNT,
+        ),
         slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
         documents=_COUNT,
         search=_object(
@@ -322,6 +351,16 @@ _SCHEMAS: Json = {
         holder={"type": ["object", "null"]},
         known={"type": ["object", "null"]},
         crawler={"type": ["object", "null"]},
+    ),
+    "Ranked": _object(
+        "url canonical rank level",
+        url=_TEXT,
+        canonical={"type": ["string", "null"]},
+        rank={"type": ["number", "null"]},
+        level={"type": ["integer", "null"]},
+        holder={"type": ["string", "null"]},
+        distance={"type": ["number", "null"]},
+        why=_TEXT,
     ),
     "Scrub": _SCRUB,
     "Scrubbing": _object(),

@@ -5,12 +5,12 @@ Cookies of one machine are shared by all its ports, so each port has its own nam
 """
 
 import asyncio
-from urllib.parse import urlsplit
 
 import msgspec
 from aiohttp import web
 
 from node.web.api import json_response, parameters, read_body
+from node.web.forms import is_own_page
 from node.web.logins import LINK_S, SESSION_S, Logins
 from node.web.pages import Pages
 from node.web.problems import Problem
@@ -36,13 +36,13 @@ class Owner:
         return json_response({"path": f"{route('login').path}?code={code}", "expires_in_s": LINK_S})
 
     async def login(self, request: web.Request) -> web.Response:
-        """Use a link up and lead to the state of the node, logged in; what only looks ahead uses nothing up."""
+        """Use a link up and lead to the owner's page, logged in; what only looks ahead uses nothing up."""
         code = parameters(request, "login").text("code")
         looks_ahead = request.method == "HEAD" or "prefetch" in request.headers.get("Sec-Purpose", "")
         session = "" if looks_ahead else self._logins.log_in(code, _now())
         if not session:
             return self._pages.problem(request, Problem(403, STALE_LINK))
-        answer = web.Response(status=303, headers={"Location": "/status"})
+        answer = web.Response(status=303, headers={"Location": route("owner_overview").path})
         answer.set_cookie(
             _cookie(request), session, max_age=int(SESSION_S), httponly=True, samesite="Strict", secure=request.secure
         )
@@ -63,13 +63,8 @@ def has_session(request: web.Request, logins: Logins) -> bool:
 
 
 def _is_own(request: web.Request) -> bool:
-    """Tell whether a request changes nothing or was made by a page of this very host and port (RFC 6454)."""
-    if request.method in ("GET", "HEAD"):
-        return True
-    try:
-        return urlsplit(request.headers.get("Origin", "")).netloc == request.host
-    except ValueError:
-        return False
+    """Tell whether a request changes nothing or was made by a page of this very node."""
+    return request.method in ("GET", "HEAD") or is_own_page(request)
 
 
 def _cookie(request: web.Request) -> str:

@@ -1,6 +1,6 @@
 """Renders the pages for people: complete without JavaScript, nothing from anywhere else."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -9,21 +9,17 @@ from urllib.parse import urlencode
 import jinja2
 from aiohttp import web
 
-from dht import CrawlerKey, InputError, thumbprint
+from dht import CrawlerKey, thumbprint
 from index import FILTERS
 from node.app.service import Service
 from node.views.peers import peer_rows
-from node.views.safe_text import around, plain
-from node.views.status import size, view_of
-from node.web.api import parameters, search_request
-from node.web.problems import Problem, problem_of
-from node.web.result_forms import ResultForms
-from node.web.results import result_page
+from node.views.status import loss_share, size, view_of
+from node.views.strategy import clock, instant, span
+from node.web.problems import Problem
 from node.web.routes import route
+from node.web.score_view import chart, sentence
 from node.web.translations import choose, translator
 
-PAGE_RESULTS = 10
-PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
 SIGNS = (
     "phrase",
     "demanded",
@@ -34,6 +30,7 @@ SIGNS = (
     "fuzzy",
     "option",
 )  # of queries, as the help page explains them
+_OF_ALL = {"query": "", "filters": {"lang": "", "site": ""}, "sort": "", "is_posted": False}  # what any page may show
 IS_OWNER = web.RequestKey("is_owner", bool)  # whether a browser asks that the owner logged in, as the guard found it
 MAX_PEERS = 200  # rows of the table; the API gives all
 
@@ -64,58 +61,31 @@ class Pages:
 
     def __init__(self, service: Service, crawler: CrawlerIdentity) -> None:
         self._service = service
-        self._forms = ResultForms(service)
         self._crawler = crawler
         here = files("node.web")
-        self._style = (here / "static" / "style.css").read_text()
-        self._version = sha256(self._style.encode()).hexdigest()[:10]  # a new style sheet gets a new address
+        self._style, self._script = ((here / "static" / name).read_text() for name in ("style.css", "page.js"))
+        told = f"{self._style}{self._script}"
+        self._version = sha256(told.encode()).hexdigest()[:10]  # what is new gets a new address
         self._templates = jinja2.Environment(
             loader=jinja2.PackageLoader("node.web"),
             autoescape=True,
             trim_blocks=True,
             lstrip_blocks=True,
             undefined=jinja2.StrictUndefined,
+            auto_reload=False,  # an upgrade lays other files under a running node
         )
-        self._templates.filters.update(size=size, number="{:,}".format)
+        self._templates.filters.update(size=size, number="{:,}".format, share=loss_share)
+        self._templates.filters.update(span=span, instant=instant, clock=clock)
+        self._templates.filters.update(sentence=sentence, chart=chart)
 
     async def home(self, request: web.Request) -> web.Response:
         """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""
         if "q" in request.query:
             raise web.HTTPSeeOther(f"/search?{request.rel_url.raw_query_string}")
         status = view_of(await self._service.status())
-        return self.render(request, "home.html", status=status, warnings=self._service.warnings())
-
-    async def results(self, request: web.Request) -> web.Response:
-        """Show results, in another form where one is asked for; an empty query leads to the front page."""
-        values = parameters(request, "results")
-        if values.text("format") not in ("", "html"):
-            return await self._forms.answer(request, values)
-        query = values.text("q").strip()
-        if not query:
-            raise web.HTTPSeeOther("/")
-        question = search_request(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS)
-        try:
-            answer = await self._service.search(replace(question, facets=True))
-        except InputError as error:
-            return self._bad_query(request, query, error)
-        filters = {name: plain(values.text(name)) for name in ("lang", "site")}
-        page = values.count("page")
-        shown = result_page(answer)
-        corrected = "" if shown.results or shown.is_partial or page > 1 else next(iter(shown.corrections), "")
-        if corrected:
-            answer = await self._service.search(replace(question, text=corrected, facets=True))
-            shown = replace(result_page(answer), corrections=shown.corrections, suggestions=shown.suggestions)
-        return self.render(
-            request,
-            "results.html",
-            query=query,
-            corrected=corrected if shown.results else "",
-            answer=shown,
-            filters=filters,
-            sort="date" if question.is_by_date else "",
-            page_number=page,
-            warnings=self._service.warnings(),
-        )
+        is_posted = request.query.get("by") == "post"
+        warnings = self._service.warnings()
+        return self.render(request, "home.html", status=status, warnings=warnings, is_posted=is_posted)
 
     async def status_page(self, request: web.Request) -> web.Response:
         """Show the state of this node and its peers."""
@@ -131,6 +101,10 @@ class Pages:
         """Show how to ask, by the parser's own table of filters."""
         return self.render(request, "help.html", signs=SIGNS, filter_rules=FILTERS)
 
+    async def privacy(self, request: web.Request) -> web.Response:
+        """Show who sees what of a query."""
+        return self.render(request, "privacy.html")
+
     async def bot(self, request: web.Request) -> web.Response:
         """Show who crawls, and how to slow or stop it."""
         return self.render(request, "bot.html", crawler=self._crawler, keys=route("key_directory").path)
@@ -145,6 +119,11 @@ class Pages:
         headers = {"Cache-Control": "public, max-age=604800"}
         return web.Response(text=self._style, content_type="text/css", headers=headers)
 
+    async def script(self, request: web.Request) -> web.Response:
+        """Answer with the pages' script, without which they are whole."""
+        headers = {"Cache-Control": "public, max-age=604800"}
+        return web.Response(text=self._script, content_type="text/javascript", headers=headers)
+
     async def favicon(self, request: web.Request) -> web.Response:
         """Answer with the pages' icon."""
         headers = {"Cache-Control": "public, max-age=604800"}
@@ -154,9 +133,17 @@ class Pages:
         """Show a page that says what was wrong, kindly."""
         return self.render(request, "error.html", status_code=problem.status, problem=problem)
 
-    def render(self, request: web.Request, template: str, *, status_code: int = 200, **values: Any) -> web.Response:
-        """Fill in a template in the reader's language."""
-        wanted = request.query.get("hl", "")[:16]
+    def render(
+        self,
+        request: web.Request,
+        template: str,
+        *,
+        status_code: int = 200,
+        wanted_tongue: str = "",
+        **values: Any,
+    ) -> web.Response:
+        """Fill in a template in the reader's language: as a form or the address wants it, else as the browser does."""
+        wanted = (wanted_tongue or request.query.get("hl", ""))[:16]
         tongue = choose(wanted, request.headers.get("Accept-Language", ""))
         chosen = {"hl": tongue} if wanted else {}
 
@@ -172,18 +159,20 @@ class Pages:
             here=address,
             other_tongue=_other_tongue(request, tongue),
             style_version=self._version,
-            **{"query": "", "filters": {"lang": "", "site": ""}, "sort": "", **values},
+            **{**_OF_ALL, **values},
         )
-        headers = {"Vary": "Accept-Language", "Content-Language": tongue}
-        return web.Response(text=text, status=status_code, content_type="text/html", headers=headers)
+        return page_response(text.encode(), tongue, status_code)
 
-    def _bad_query(self, request: web.Request, query: str, error: InputError) -> web.Response:
-        problem = problem_of(error) or Problem(400, "")
-        marked = around(query, problem.position)
-        return self.render(request, "badquery.html", status_code=400, query=query, problem=problem, marked=marked)
+
+def page_response(body: bytes, tongue: str, status_code: int = 200) -> web.Response:
+    """Answer with a page in UTF-8, in a language."""
+    headers = {"Vary": "Accept-Language", "Content-Language": tongue}
+    return web.Response(body=body, status=status_code, content_type="text/html", charset="utf-8", headers=headers)
 
 
 def _other_tongue(request: web.Request, tongue: str) -> str:
-    """Write the address of this very page in the other language."""
+    """Write the address of this very page in the other language; a posted query is in none."""
+    if request.method == "POST" and request.path == "/search":
+        return f"/?by=post&hl={'en' if tongue == 'zh' else 'zh'}"
     query = {**dict(request.query), "hl": "en" if tongue == "zh" else "zh"}
     return f"{request.path}?{urlencode(query)}"

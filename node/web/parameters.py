@@ -38,7 +38,16 @@ class Values:
 
 def read_parameters(route: HttpRoute, query: Sequence[tuple[str, str]]) -> Values:
     """Read a route's parameters from (name, value) pairs, ignoring unknown names; raises BadParameter."""
-    return Values({parameter.name: _value(parameter, query) for parameter in route.parameters})
+    return _read(route.parameters, query)
+
+
+def read_fields(route: HttpRoute, fields: Sequence[tuple[str, str]]) -> Values:
+    """Read the fields of a route's form in the same way."""
+    return _read(route.form, fields)
+
+
+def _read(wanted: Sequence[Parameter], given: Sequence[tuple[str, str]]) -> Values:
+    return Values({parameter.name: _value(parameter, given) for parameter in wanted})
 
 
 def _value(parameter: Parameter, query: Sequence[tuple[str, str]]) -> str | int | bool | tuple[str, ...]:

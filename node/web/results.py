@@ -6,10 +6,11 @@ Pure: plain data in, values out. Tolerant: a missing or odd field is left out, n
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from node.views.lenient_json import Json, count, table, texts
 from node.views.safe_text import Piece, day, pieces, plain, trail, web_link
-from node.web.score_view import explained
+from node.web.score_view import Why, why_of
 
 MAX_TITLE = 160
 MAX_SIMILAR = 5
@@ -20,10 +21,11 @@ MAX_READINGS = 8
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """Holds what is shown of one result. `explain`: lines to read, or empty."""
+    """Holds what is shown of one result. `why`: where its score comes from, None where nothing is told of that."""
 
     url: str
-    host: str
+    host: str  # as it stands in the address, with its port
+    name: str  # of the host alone
     path: str
     title: str
     heading: str  # under which the snippet stands, "" unknown
@@ -35,7 +37,7 @@ class Result:
     site_more: bool
     similar: tuple[str, ...]
     similar_count: int
-    explain: str
+    why: Why | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,6 @@ class ResultPage:
     is_partial: bool
     doubts: tuple[Doubt, ...]
     facets: tuple[Facet, ...]
-    next_cursor: str
     corrections: tuple[str, ...]
     suggestions: tuple[str, ...]
     readings: tuple[HowRead, ...]
@@ -117,7 +118,6 @@ def result_page(answer: Json) -> ResultPage:
         is_partial=answer.get("partial") is True or answered < slots,
         doubts=tuple(_doubts(_listed(answer.get("why"))[:MAX_DOUBTS])),
         facets=tuple(_facets(table(answer, "facets"), _listed(answer.get("facets_cut")))),
-        next_cursor=plain(answer.get("next_cursor") or ""),
         suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),
         corrections=tuple(texts(answer, "corrections", limit=200, most=3)),
         readings=tuple(_readings(_listed(answer.get("readings"))[:MAX_READINGS])),
@@ -171,6 +171,7 @@ def _result(entry: Json) -> Result:
     return Result(
         url=url,
         host=host,
+        name=urlsplit(url).hostname or "",
         path=path,
         title=plain(entry.get("title") or "", MAX_TITLE).strip(),
         heading=plain(entry.get("heading") or "", MAX_TITLE).strip(),
@@ -182,7 +183,7 @@ def _result(entry: Json) -> Result:
         site_more=bool(entry.get("site_more")),
         similar=tuple(other for other in similar[:MAX_SIMILAR] if other),
         similar_count=max(count(entry, "similar_count"), len(similar)),
-        explain=explained(entry.get("explain")),
+        why=why_of(entry.get("explain")),
     )
 
 

@@ -11,10 +11,12 @@ Kind = Literal["text", "count", "flag", "texts"]
 
 JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
 KEY_DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
+FORM = "application/x-www-form-urlencoded"
 MAX_QUERY = 1000  # characters; longer ones are no questions
 MAX_URL = 2048  # bytes of a canonical URL
 MAX_URLS = 100  # URLs in one request for documents
 MAX_COUNT = 100  # results of one search
+MAX_DEPTH = 100  # links to follow from what is handed in
 MAX_START = 900  # results before them, so that the last one is the thousandth, where paging ends (index.max_results)
 MAX_LOADED = 20  # pages in one request of Tavily's or Open WebUI's clients, as these bound it themselves
 MAX_SITES = 20  # wanted in one search of Tavily's, and unwanted: a query has 64 leaves
@@ -48,6 +50,7 @@ class HttpRoute:
     takes: str = ""
     parameters: tuple[Parameter, ...] = ()
     needs_token: bool = False
+    form: tuple[Parameter, ...] = ()  # the fields of a form that is sent as its body
 
     @property
     def is_public(self) -> bool:
@@ -105,12 +108,35 @@ _SEARCH_PAGE = (
     _SITE,
     _SORT,
     _INTERFACE,
-    Parameter("explain", "say how each score came about", "flag", False),
+    Parameter(
+        "quick", "answer soon with what there is, as the page's script asks before it fetches the rest", "flag", False
+    ),
+    Parameter("rest", "wait up to ten seconds for what is late", "flag", False),
+    Parameter("unruled", "leave the reader's rules for sites aside", "flag", False),
+    Parameter(
+        "start", "under such rules: how many of these hundred earlier pages have shown", "count", 0, 0, MAX_COUNT
+    ),
+    Parameter("explain", "say how each score came about; the page does", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type; the page does", "flag", False),
     Parameter("format", "html; json as SearXNG gives it; rss or atom for a feed of the newest", most=8),
     Parameter("pageno", "with json: which page of twenty results", "count", 1, 1, MAX_PAGE),
     Parameter("language", "with json: only documents in this language; all for any", most=16),
     Parameter("time_range", "with json: only what is dated within the last day, week, month or year", most=8),
+)
+
+
+_GO = Parameter("go", "the fields of a button, as one query string; the others are not read then", most=4 * MAX_QUERY)
+_RULES_FORM = (
+    Parameter("set", "one rule, as `block example.org`; forget takes one back", most=300),
+    Parameter("text", "where `set` is not given: all rules, a line each", most=1 << 16),
+    Parameter("back", "the fields of the search to lead back to, as a query string", most=4 * MAX_QUERY),
+    _INTERFACE,
+)
+_TIP = (
+    Parameter("url", "the address of a site", most=2 * MAX_URL),
+    Parameter("take", "for the node's owner: the suggested address to crawl", most=MAX_URL),
+    Parameter("drop", "for the node's owner: the suggested address to forget", most=MAX_URL),
+    _INTERFACE,
 )
 
 
@@ -126,9 +152,45 @@ def _client(path: str, name: str, about: str, schema: str, takes: str) -> HttpRo
     return HttpRoute("POST", f"/clients{path}", name, about, JSON, schema, takes)
 
 
+def _form(path: str, name: str, about: str, *fields: Parameter) -> HttpRoute:
+    return HttpRoute("POST", path, name, about, HTML, form=fields)
+
+
 def _post(path: str, name: str, about: str, schema: str = "Object", takes: str = "Object") -> HttpRoute:
     return HttpRoute("POST", f"/api/v1{path}", name, about, JSON, schema, takes, needs_token=True)
 
+
+def _owner(path: str, name: str, about: str, *parameters: Parameter) -> HttpRoute:
+    return HttpRoute("GET", f"/owner{path}", name, about, HTML, parameters=parameters, needs_token=True)
+
+
+def _owners_form(path: str, name: str, about: str, *fields: Parameter) -> HttpRoute:
+    return HttpRoute("POST", f"/owner{path}", name, about, HTML, needs_token=True, form=fields)
+
+
+_SPAN = Parameter("span", "hour or day", default="hour", most=8)
+_BEGINS = Parameter("begins", "only hosts that begin so", most=255)
+_AFTER = Parameter("after", "only hosts whose names come after this one", most=270)
+_SITES = (
+    _BEGINS,
+    _AFTER,
+    Parameter("accepted", "how many URLs a form handed in", "count", 0, 0, MAX_URLS),
+    Parameter("refused", "why a form's URL was not taken", most=500),
+)
+_CRAWL = (
+    Parameter("url", "an address", default=None, most=MAX_URL),
+    Parameter("depth", "how many links to follow", "count", 0, 0, MAX_DEPTH),
+    Parameter("scope", "how far: host, domain, prefix or whole", default="host", most=16),
+)
+_WISH = (
+    _BEGINS,
+    _AFTER,
+    Parameter("held", "the host to be paused", most=MAX_URL),
+    Parameter("refused", "the host to be refused", most=MAX_URL),
+    Parameter("free", "the host to be allowed again", most=MAX_URL),
+    Parameter("host", "the host of `wish`, where none of the others is given", most=MAX_URL),
+    Parameter("wish", "held or refused", most=16),
+)
 
 _CODE = Parameter("code", "what the link holds; it counts once, for five minutes", default=None, most=100)
 _VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
@@ -194,9 +256,25 @@ ROUTES: tuple[HttpRoute, ...] = (
     _page("/status", "status_page", "The state of this node as a page", _INTERFACE),
     _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, _INTERFACE),
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL, _AT),
+    _form("/search", "posted_results", "The same for a form: the query stands in no address", _GO, *_SEARCH_PAGE),
+    _page("/sites", "site_rules", "The sites that this browser raises, lowers and blocks", _INTERFACE),
+    _form("/sites", "set_site_rules", "Change these rules", *_RULES_FORM),
+    HttpRoute("GET", "/sites/rules.txt", "site_rules_text", "These rules as a file", TEXT),
+    _page("/suggest-site", "suggest_site", "Where readers suggest a site", _INTERFACE),
+    _form("/suggest-site", "suggested_site", "Suggest a site to the node's owner", *_TIP),
+    _page("/privacy", "privacy", "Who sees what of a query", _INTERFACE),
     _page("/help", "help_page", "How to ask: signs and filters", _INTERFACE),
     _page("/login", "login", "Where the link of `dse-node open` leads", _CODE),
     HttpRoute("POST", "/logout", "logout", "End this browser's login", HTML, needs_token=True),
+    _owner("", "owner_overview", "The owner's page: state and figures over time", _SPAN, _INTERFACE),
+    _owner("/network", "owner_network", "The owner's page of the key space and its nodes", _INTERFACE),
+    _owner("/sites", "owner_sites", "The owner's page of the sites that wait", *_SITES, _INTERFACE),
+    _owner("/work", "owner_work", "The owner's page of jobs, strategy, durability, log and settings", _INTERFACE),
+    _owners_form("/pause", "owner_pause", "Pause fetching, or go on", Parameter("paused", "1 or 0", "flag", None)),
+    _owners_form("/sites/crawl", "owner_crawl", "Hand a URL in, to be crawled", *_CRAWL),
+    _owners_form("/sites/wish", "owner_wish", "Pause a host, refuse it, or allow it again", *_WISH),
+    HttpRoute("GET", "/owner.css", "owner_style", "The style sheet of the owner's pages", "text/css"),
+    HttpRoute("GET", "/owner.js", "owner_script", "The script of the owner's pages", "text/javascript"),
     _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
     _get("/search", "search", "Search the network", "Search", *_SEARCH),
     _get("/suggest", "suggest", "What somebody who typed this may be about to ask", "Suggestions", _TYPED),
@@ -221,6 +299,7 @@ ROUTES: tuple[HttpRoute, ...] = (
         "ProgressOf",
     ),
     _post("/import", "take_pages", "Take pages of an archive into the network", "Imported", "ImportOrder"),
+    _get("/rank", "rank", "How important a page is by its links", "Ranked", _URL),
     _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
     _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
     _post("/leave", "leave", "Leave the network for good; ask again for how far it is", "Departure", "Leave"),
@@ -271,6 +350,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _client("/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract"),
     HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, "Object", "Object"),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
+    HttpRoute("GET", "/page.js", "script", "The pages' script, without which they are whole", "text/javascript"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )
 

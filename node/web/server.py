@@ -23,9 +23,14 @@ from node.web.mcp import Mcp
 from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
 from node.web.owner import Owner
+from node.web.owner_pages import OwnerPages
 from node.web.pages import CrawlerIdentity, Pages
+from node.web.preferences import Preferences
 from node.web.routes import ROUTES
+from node.web.rules_file import RulesFile
+from node.web.search_page import SearchPage
 from node.web.snapshots import Snapshots
+from node.web.suggest_site import SuggestSite
 
 log = logging.getLogger(__name__)
 
@@ -44,11 +49,15 @@ class WebServer:
         self._config = config
         self._port = config.web_port
         metrics, pages = Metrics(), Pages(service, crawler)
+        preferences = Preferences(pages, RulesFile(config.site_rules))
         logins = Logins(partial(secrets.token_urlsafe, CODE_BYTES))
         self._guard = Guard(config, token, metrics, pages.problem, logins)
         self._handlers = (
             Api(service, version),
             pages,
+            SearchPage(service, pages, preferences),
+            preferences,
+            SuggestSite(service, pages),
             Snapshots(service, pages),
             Archive(service),
             Memento(service),
@@ -56,6 +65,7 @@ class WebServer:
             Mcp(service, config.web_origins),
             Health(service, metrics),
             Owner(logins, pages),
+            OwnerPages(service, pages),
             KeyDirectory(service, crawler.key),
         )
         self.listening = asyncio.Event()

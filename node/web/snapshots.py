@@ -6,10 +6,13 @@ origin of its own, no scripts, forms, frames or requests; only styles and images
 
 import codecs
 import re
+from collections.abc import Sequence
 
 from aiohttp import web
 
+from dht import RemoteError
 from node.app.service import Service
+from node.archive.archive_output import instant
 from node.archive.capture import Capture
 from node.views.safe_text import day, plain, web_link
 from node.web.api import parameters
@@ -17,6 +20,7 @@ from node.web.memento import memento_headers, nearest, timestamp_of, versions, w
 from node.web.pages import Pages
 from node.web.problems import Problem
 
+MAX_LISTED = 30  # versions; more are in the list for programs (RFC 7089)
 RAW_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'"
@@ -36,7 +40,7 @@ class Snapshots:
         """Show a stored copy inside a frame that says what it is: the one nearest to a date, where one is asked for."""
         values = parameters(request, "cache")
         url, at = values.text("url"), values.text("at")
-        found = await self._find(url, at)
+        found, all_versions = await self._find(url, at), await self._versions(url)
         if found is None:
             return self._pages.render(request, "nocache.html", status_code=404, url=web_link(url))
         page = self._pages.render(
@@ -48,6 +52,8 @@ class Snapshots:
             origin=plain(found.origin, 160),
             asked=day(timestamp_of(at)),
             at=at,
+            versions=[_stamp(version) for version in all_versions[-MAX_LISTED:]][::-1],
+            shown=_stamp(found),
         )
         page.headers.update(memento_headers(request, found))
         return page
@@ -61,11 +67,24 @@ class Snapshots:
         headers = {"Content-Type": content_type(found), "Content-Security-Policy": RAW_POLICY}
         return web.Response(body=found.content, headers={**memento_headers(request, found), **headers})
 
+    async def _versions(self, url: str) -> Sequence[Capture]:
+        """Return the versions that the frame lists, oldest first; none where nobody says what there is just now."""
+        try:
+            return await versions(self._service, url)
+        except RemoteError:
+            return ()
+
     async def _find(self, url: str, at: str) -> Capture | None:
         """Find the version nearest to a date, else the one that is shown."""
         instant = timestamp_of(at)
         found = await versions(self._service, url) if instant is not None else []
         return await whole(self._service, nearest(found, instant)) if found else await self._service.snapshot(url)
+
+
+def _stamp(version: Capture) -> tuple[str, str, str]:
+    """Return a version's instant as archives write it, its day, and its time of day (UTC)."""
+    at = instant(version.captured_at)
+    return f"{at:%Y%m%d%H%M%S}", f"{at:%Y-%m-%d}", f"{at:%H:%M}"
 
 
 def content_type(capture: Capture) -> str:

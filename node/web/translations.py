@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import Literal
 
 from index import FILTERS
+from node.web.owner_texts import OWNER_TEXTS
+from node.web.search_texts import SEARCH_TEXTS
 
 Tongue = Literal["en", "zh"]
 Translate = Callable[..., str]
@@ -173,7 +175,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "read.common": ("Not looked for, as too common: {piece}", "过于常见，未作查找：{piece}"),
     "read.expanded": ("Looked for in its place: {piece}", "已展开：{piece}"),
     "read.nothing": ("There is no word to look for.", "没有可查找的词语。"),
-    "results.again": ("Ask again", "重新搜索"),
     "results.by_date": (
         "Sorted by date, only pages that hold enough of the words are shown.",
         "按日期排序时，只显示包含足够多词语的网页。",
@@ -196,7 +197,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "results.untitled": ("Untitled page", "无标题网页"),
     "sort.relevance": ("best first", "按相关度"),
     "sort.date": ("newest first", "按日期"),
-    "sort.feed": ("feed (RSS)", "订阅（RSS）"),
     "feed.about": ("Pages found for: {query}", "搜索结果：{query}"),
     "facet.site": ("Sites", "网站"),
     "facet.language": ("Languages", "语言"),
@@ -327,10 +327,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "foot.bot": ("Crawler", "抓取器"),
     "foot.api": ("API", "API"),
     "foot.other": ("中文", "English"),
-    "foot.promise": (
-        "No scripts, no cookies, nothing from third parties.",
-        "无脚本、无 Cookie、不加载任何第三方内容。",
-    ),
 }
 _FILTERS_IN_CHINESE = {
     "site": "只限该网站及其下级；也可写 site:*.org",
@@ -341,6 +337,7 @@ _FILTERS_IN_CHINESE = {
     "before": "早于该年、月或日；未注明日期的网页除外",
     "after": "该年、月或日当天及以后；未注明日期的网页除外",
 }
+TEXTS.update(SEARCH_TEXTS | OWNER_TEXTS)
 TEXTS.update({f"help.filter.{name}": (rule.about, _FILTERS_IN_CHINESE[name]) for name, rule in FILTERS.items()})
 
 

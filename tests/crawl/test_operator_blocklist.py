@@ -65,3 +65,19 @@ def test_what_is_told_is_bounded_and_patterns_are_not_told() -> None:
     assert len(many.public_hashes) == 4 * MAX_TOLD and len(many) == 101
     assert OperatorBlocklist(("/x/",)).public_hashes == b""
     assert not hashes_cover(b"", "http://a.test/")
+
+
+def test_hosts_that_are_refused_or_paused_at_work_count_until_others_replace_them() -> None:
+    refusals = OperatorBlocklist(("*.example.org",))
+    refusals.set_hosts({"a.test"}, {"b.test"})
+    assert refusals.reason("http://a.test:81/x") == 'owner, who refuses "a.test"' and len(refusals) == 2
+    assert refusals.reason("http://b.test/") == "" and refusals.reason_now("http://b.test/").startswith(
+        "owner, who has"
+    )
+    assert refusals.reason_now("http://a.test/") and not refusals.reason_now("http://c.test/")
+    assert hashes_cover(refusals.public_hashes, "http://a.test/") and not hashes_cover(
+        refusals.public_hashes, "http://b.test/"
+    )
+    assert hashes_cover(refusals.public_hashes, "http://x.example.org/")
+    refusals.set_hosts(set(), set())
+    assert not refusals.reason("http://a.test/") and not refusals.reason_now("http://b.test/")

@@ -25,6 +25,7 @@ from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.web.pages import CrawlerIdentity
 from node.web.server import WebServer
+from tests.node.web.owner_desk import FakeOwner
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 OWN, MEMBER = Identity(b"o" * 32), Identity(b"m" * 32)  # the node, and another member of its network
@@ -116,7 +117,13 @@ class FakeService:
     warned: list[str] = field(default_factory=list)
     ready: int = 60
     collected: int = 1204  # documents of the network
+    known: Json | None = field(  # of every URL
+        default_factory=lambda: {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"}
+    )
+    numbers: Json = field(default_factory=lambda: {"body": 3.5, "title": 9.0})  # that explain a score
+    hits: list[Json] | None = None  # what is found, whatever is asked
     gate: asyncio.Event = field(default_factory=asyncio.Event)
+    owner: FakeOwner = field(default_factory=FakeOwner)
 
     async def search(self, question: SearchRequest) -> Json:
         self.asked.append(question)
@@ -127,7 +134,12 @@ class FakeService:
             await self.gate.wait()
         if query == "!bug":
             raise Unforeseen("secret path /home/operator")
-        hits = [_hit(page, query, question.explain) for page in PAGES.values() if query in page["text"] + page["title"]]
+        hits = [
+            _hit(page, query, self.numbers if question.explain else {})
+            for page in PAGES.values()
+            if query in page["text"] + page["title"]
+        ]
+        hits = hits if self.hits is None else self.hits
         slots = {"slots": 256, "answered": self.answered, "peers_asked": 4, "peers_answered": 4, "late": []}
         return {
             "query": query,
@@ -281,6 +293,9 @@ class FakeService:
             for each, state, links in zip(asked, states, found, strict=True)
         ]
 
+    async def rank(self, url: str) -> Json:
+        return {"url": url, "canonical": url, "rank": 2.5, "level": 3, "holder": NODE_ID, "distance": 2e-7, "why": ""}
+
     async def explain(self, url: str) -> Json:
         if "bad" in url:
             return {"url": url, "canonical": None, "answer": "no", "why": "not a URL\x1b[31m"}
@@ -294,7 +309,7 @@ class FakeService:
             "rule": {"allowed": True, "strategy_version": 3, "min_delay_s": 1.0, "max_depth": 2, "preferred": None},
             "owners": [{"node_id": "ab" * 20, "live": True, "ready": False}, {"node_id": NODE_ID, "self": True}],
             "holder": {"node_id": "ab" * 20, "self": False, "answered": True},
-            "known": {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"},
+            "known": self.known,
             "crawler": {"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
         }
 
@@ -357,7 +372,7 @@ def capture(page: Json) -> Capture:
     return Capture(page["url"], at, headers=headers, content_digest=digest, **about)
 
 
-def _hit(page: Json, query: str, explain: bool) -> Json:
+def _hit(page: Json, query: str, numbers: Json) -> Json:
     at = page["text"].find(query)
     return {
         "url": page["url"],
@@ -372,7 +387,7 @@ def _hit(page: Json, query: str, explain: bool) -> Json:
         "replicas": 3,
         "site_more": 4,
         "similar": ["http://mirror.test/appetite.html"],
-        **({"explain": {"body": 3.5, "title": 9.0}} if explain else {}),
+        **({"explain": numbers} if numbers else {}),
     }
 
 

@@ -142,7 +142,7 @@ def _print_result(number: int, result: Result) -> None:
         print(f"    {result.day}")
     if result.snippet:
         print(f"    {marked(result.snippet)}")
-    for line in result.explain.splitlines():
+    for line in result.why.lines.splitlines() if result.why else ():
         print(f"      {line}")
     print()
 
@@ -214,6 +214,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("not taken", view.not_taken),
         ("witness", view.witness),
         ("forgers", view.found_out),
+        ("ranks", view.ranks),
         ("balance", view.balance),
         ("search", view.rules),
         ("strategy", f"version {view.strategy_version}{expires}"),

@@ -155,3 +155,10 @@ def test_who_is_gone_is_signed_and_a_document_without_says_nothing_of_it() -> No
     for entry in (Gone("ab" * 19, 1), Gone("AB" * 20, 1), Gone("ab" * 20, 0)):
         with pytest.raises(BadStrategy, match="gone"):
             check_bounds(msgspec.structs.replace(wanted, gone=(entry,)))
+
+
+def test_ranks_are_computed_where_a_document_says_so_and_older_ones_say_nothing_of_it() -> None:
+    first = parse_document(network().first.document)
+    assert not first.ranks and b'"ranks"' not in network().first.document
+    wanted = msgspec.structs.replace(first, ranks=True)
+    assert parse_document(encode_document(wanted)).ranks

@@ -80,6 +80,11 @@ class SlotNetwork:
             if other != number:
                 self._send(slot.ack_for(other))
 
+    def relink(self, number: int, links: Links) -> None:
+        """Let a slot's holder read other links."""
+        self.links = links
+        self.slots[number].relink(graph_of(links, number), self.now)
+
     def ranks(self) -> dict[int, float]:
         found = {
             page: value

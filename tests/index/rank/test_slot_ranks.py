@@ -94,6 +94,22 @@ def test_links_that_change_move_the_ranks_with_few_values() -> None:
     assert sum(network.entries[first:]) < sum(network.entries[:first])
 
 
+@pytest.mark.parametrize("loss", [0.0, 0.3])
+def test_a_holder_whose_links_change_tells_what_moved_and_no_more(loss: float) -> None:
+    rng = random.Random(23)
+    links = random_links(rng, 600)
+    network = SlotNetwork(links, rng, loss, loss, loss)
+    first, changed = network.converge(CONVERGED), dict(links)
+    for _ in range(4):  # some while others are still on their way
+        page = next(page for page in changed if page >> 64 - BITS == 3 and changed[page])
+        changed[page] = changed[page][1:]
+        network.relink(3, dict(changed))
+        network.run(1)
+    assert network.converge(CONVERGED) < first
+    assert distance(network.ranks(), dense_pagerank(changed)) <= CONVERGED
+    assert network.entries[first] < network.entries[0] / 3, "not all is told again"
+
+
 def test_a_slot_that_loses_all_its_links_gives_nothing_any_more() -> None:
     rng = random.Random(17)
     links = random_links(rng, 300)

@@ -38,7 +38,7 @@ def test_every_answer_has_the_headers(site: Any) -> None:
     for path in ("/", "/api/v1/status", "/nothing", "/api/v1/search", "/metrics", "/style.css"):
         headers = site.get(path).headers
         assert headers["x-content-type-options"] == "nosniff"
-        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["referrer-policy"] == "same-origin"
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert headers["server"] == "dse-node"
         assert "access-control-allow-origin" not in headers

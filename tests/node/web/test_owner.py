@@ -20,7 +20,7 @@ def link(site: Any, token: str) -> str:
 def logged_in(site: Any, token: str) -> str:
     """The cookie of a browser that followed a link."""
     reply = site.get(link(site, token))
-    assert reply.status == 303 and reply.headers["location"] == "/status"
+    assert reply.status == 303 and reply.headers["location"] == "/owner"
     cookie = reply.headers["set-cookie"]
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie and cookie.startswith(f"dse-{site.port}=")
     return str(cookie.partition(";")[0])

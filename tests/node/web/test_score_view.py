@@ -1,11 +1,14 @@
 """An explanation is read by people; one of another shape is still shown."""
 
+from typing import Any
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node.web.score_view import explained
+from node.web.score_view import Why, chart, sentence, why_of
+from node.web.translations import translator
 
-WHOLE = {
+WHOLE: dict[str, Any] = {
     "ranking": 2,
     "score": 3.5,
     "bm25": 1.75,
@@ -26,7 +29,7 @@ WHOLE = {
 
 
 def test_it_reads_like_a_sum() -> None:
-    assert explained(WHOLE).splitlines() == [
+    assert why_of(WHOLE).lines.splitlines() == [
         "score 3.500 = (words 1.750 + in title and site name 0.250) × having the words 0.88 × nearness 2.00",
         "  blueprint: 1.750; title 1 (each counts 4), body 100",
         "    in 9 of 1,200 pages, hence worth 1.83",
@@ -36,6 +39,30 @@ def test_it_reads_like_a_sum() -> None:
         "  it is the front page of its site, which counts where the address has a word",
         "  this page is 1,953 words long by these weights, the average is 671",
     ]
+
+
+def test_it_is_said_in_a_sentence() -> None:
+    why = why_of(WHOLE)
+    assert why is not None
+    assert sentence(why, translator("en")) == (
+        "It holds 1 of the 2 words; “blueprint” counts most, which 9 of 1,200 pages have; a word stands in the title; "
+        "the words stand close together; it is the front page of its site."
+    )
+    assert sentence(why, translator("zh")).startswith("它包含 2 个词中的 1 个；“blueprint”最为重要")
+    assert sentence(Why("of another shape"), translator("en")) == ""
+
+
+def test_a_chart_has_a_bar_for_each_word_that_counts_and_no_markup_of_a_strangers() -> None:
+    leaf = {"leaf": "<script>", "df": 9, "idf": 1.0, "tf": {"body": 1}, "score": 3.5}
+    why = why_of({**WHOLE, "leaves": [*WHOLE["leaves"], leaf]})
+    assert why is not None and [(bar.name, bar.share) for bar in why.bars] == [
+        ("<script>", 1.0),
+        ("blueprint", 0.5),
+        ("", 0.25 / 3.5),
+    ]
+    drawn = chart(why, "What", "title")
+    assert drawn.count("<rect") == 3 and "&lt;script&gt;" in drawn and "<script" not in drawn and ">title<" in drawn
+    assert chart(Why("of another shape"), "What", "title") == ""
 
 
 JUNK = st.recursive(
@@ -48,4 +75,4 @@ JUNK = st.recursive(
 @given(JUNK | st.dictionaries(st.sampled_from(sorted(WHOLE)), JUNK).map(lambda changed: {**WHOLE, **changed}))
 @settings(max_examples=300, deadline=None)
 def test_no_explanation_is_too_strange(value: object) -> None:
-    assert isinstance(explained(value), str)
+    assert isinstance((why_of(value) or Why("")).lines, str)

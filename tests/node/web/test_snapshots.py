@@ -58,3 +58,17 @@ def test_no_copy_is_a_kind_404(site: Any) -> None:
     assert "No copy of this page is stored" in reply.text
     assert site.get("/cache/raw?url=http%3A%2F%2Fnobody.test%2F").status == 404
     assert 'href="javascript:' not in site.get("/cache?url=javascript:alert(1)").text
+
+
+def test_the_frame_lists_the_versions_and_does_without_where_nobody_says_which(site: Any) -> None:
+    newest = capture(PAGES["http://docs.python.test/3/tutorial/appetite.html"])
+    site.service.versions = [replace(newest, captured_at=newest.captured_at - n * 86_400) for n in range(1, 40)]
+    page = site.get(f"/cache?url={PYTHON}&at=20261110").text
+    assert (
+        "All versions: 30" in page
+        and page.count('href="/cache?url=') == 29
+        and 'aria-current="true">2026-11-10' in page
+    )
+    site.service.fails_at = len(site.service.wishes) + 1
+    page = site.get(f"/cache?url={PYTHON}").text
+    assert "as it was on 2026-11-18" in page and "All versions" not in page

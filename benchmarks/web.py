@@ -1,0 +1,245 @@
+"""Measures what the search page costs beside the search, and how soon a node shows it.
+
+A web listener in a process of its own serves one answer of ten results, which its cache of answers gives, so whatever
+is measured comes on top of a search: one request after the other for the time that a page takes, many at once for how
+many one core makes a second (by the processor's time of that process alone). Then `dse-node run` on an empty data
+directory until its page is there, and `dse-node --help`.
+
+`python -m benchmarks.web [--quick] [--json]`
+"""
+
+import asyncio
+import http.client
+import multiprocessing
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, cast
+
+import uvloop
+
+from benchmarks.figures import Row, parser_for, row, show
+from index import SearchRequest
+from node.app.answer_cache import AnswerCache
+from node.app.service import Json, Service
+from node.config.settings import NodeConfig
+from node.web.pages import CrawlerIdentity
+from node.web.server import WebServer
+
+GOAL_PAGE_MS, GOAL_CACHED_PER_S, GOAL_FIRST_PAGE_S, GOAL_HELP_MS = 10.0, 500.0, 1.0, 60.0
+AT_ONCE = 8  # requests under way, so that the listener never waits
+WORDS = ("install", "python", "packages")
+PATH = "/search?q=install+python+packages"
+TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+
+
+def _result(place: int) -> Json:
+    """A result as long as those of the sample web are: a title, 220 characters of snippet, numbers for three words."""
+    text = "Packages are installed by a tool that finds them, reads what they need and puts it beside them. " * 3
+    counts = {"title": 1, "headings": 3, "url": 1, "body": 40}
+    leaves = [
+        {"leaf": word, "df": 110, "idf": 1.4, "repeats": 1, "weight": 1.4, "tf": counts, "score": 1.4, "reward": 0.4}
+        for word in WORDS
+    ]
+    numbers = {"score": 6.4, "bm25": 4.1, "rewards": 0.9, "coverage": 1.0, "script": 1.0, "proximity": 1.25}
+    about = {"documents": 479, "length": 1559, "average_length": 1047.5, "is_front": False, "ranking": 5}
+    weights = {"title": 8, "headings": 3, "url": 2, "body": 1}
+    return {
+        "url": f"http://docs.site-{place}.test/library/installing/index.html",
+        "title": f"Installing Modules, part {place}, documentation of the library",
+        "heading": "How it is done",
+        "snippet": text[:220],
+        "highlights": [[0, 8], [13, 22], [100, 108]],
+        "score": 6.4,
+        "language": "en",
+        "fetched_at": 1_795_000_000.0,
+        "date": 1_790_000_000.0,
+        "replicas": 3,
+        "site_more": 4,
+        "similar": [f"http://mirror-{place}.test/"],
+        "similar_count": 1,
+        "explain": {**numbers, **about, "weights": weights, "leaves": leaves},
+    }
+
+
+ANSWER: Json = {
+    "exact": True,
+    "partial": False,
+    "took_ms": 34.6,
+    "total": 102,
+    "total_is": "exact",
+    "coverage": {"slots": 256, "answered": 256},
+    "results": [_result(place) for place in range(10)],
+    "facets": {
+        kind: [{"name": f"{kind}-{n}", "count": 9 - n} for n in range(6)] for kind in ("site", "language", "type")
+    },
+    "next_cursor": "lMQICyN67IpPHnDEFPquEmm-pl_PtEPlSWyOfU3rTywxZMQIx8e3S_iYM6I",
+}
+
+
+class CachedAnswer:
+    """Stands for a node that has answered this very question a moment ago."""
+
+    def __init__(self) -> None:
+        self._answers = AnswerCache()
+
+    async def search(self, question: SearchRequest) -> Json:
+        """Return the one answer, by way of the cache."""
+        now = time.monotonic()
+        answer = self._answers.get(question, now, 1)
+        if answer is None:
+            self._answers.put(question, ANSWER, now, 1)
+        return answer or ANSWER
+
+    def warnings(self) -> list[str]:
+        """Return nothing to warn of."""
+        return []
+
+
+def serve(ready: Connection) -> None:
+    """Serve until killed; tell the port."""
+    config = NodeConfig(web_port=0)
+    server = WebServer(cast(Service, CachedAnswer()), config, "token", "0.1.0", CrawlerIdentity())
+
+    async def run() -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(server.run())
+            await server.listening.wait()
+            ready.send(int(server.url.rpartition(":")[2]))
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run())
+
+
+@contextmanager
+def listener() -> Iterator[tuple[int, int]]:
+    """Run a listener in a process of its own: its port and its process id."""
+    spawned = multiprocessing.get_context("spawn")
+    ours, theirs = spawned.Pipe()
+    process = spawned.Process(target=serve, args=(theirs,), daemon=True)
+    process.start()
+    try:
+        yield ours.recv(), cast(int, process.pid)
+    finally:
+        process.kill()
+        process.join()
+
+
+def page_ms(port: int, requests: int) -> list[float]:
+    """Ask for the page again and again; return what each took by the wall."""
+    connection, took = http.client.HTTPConnection("127.0.0.1", port), list[float]()
+    for _ in range(requests):
+        began = time.perf_counter()
+        connection.request("GET", PATH)
+        answer = connection.getresponse()
+        assert answer.status == 200 and answer.read()
+        took.append((time.perf_counter() - began) * 1000)
+    connection.close()
+    return took
+
+
+async def pages_per_core_s(port: int, pid: int, requests: int) -> float:
+    """Ask for pages over several connections; return how many a second of the listener's processor gives."""
+    asked = f"GET {PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode()
+
+    async def ask() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
+        for _ in range(requests // AT_ONCE):
+            writer.write(asked)
+            head = await reader.readuntil(b"\r\n\r\n")
+            await reader.readexactly(int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]))
+        writer.close()
+
+    used = _cpu_s(pid)
+    async with asyncio.TaskGroup() as tasks:
+        for _ in range(AT_ONCE):
+            tasks.create_task(ask())
+    return requests // AT_ONCE * AT_ONCE / (_cpu_s(pid) - used)
+
+
+def first_page_s(folder: Path) -> float:
+    """Start a node that has nothing yet; return how long it takes until its front page is there."""
+    port, home = _free_port(), folder / "node"
+    settings = {"node.web_port": port, "node.peer_port": _free_port(), "node.listen_v4": "127.0.0.1"}
+    settings |= {"node.listen_v6": "::1", "node.lan_discovery": "false", "node.map_ports": "false"}
+    _dse_node("network", "new", "bench", "--out", str(folder / "bench.toml"), "--bootstrap", "127.0.0.1:1")
+    pairs = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    _dse_node("init", "--yes", "--network", str(folder / "bench.toml"), "--data-dir", str(home), *pairs)
+    began = time.perf_counter()
+    process = subprocess.Popen([*_PROGRAM, "run", "--data-dir", str(home)], stderr=subprocess.DEVNULL)
+    try:
+        while process.poll() is None and time.perf_counter() - began < 60:
+            with suppress(OSError, http.client.HTTPException):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+                connection.request("GET", "/")
+                if connection.getresponse().status == 200:
+                    return time.perf_counter() - began
+            time.sleep(0.01)
+        raise RuntimeError("the node shows no page")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def help_ms() -> float:
+    """Return how long `dse-node --help` takes."""
+    began = time.perf_counter()
+    _dse_node("--help")
+    return (time.perf_counter() - began) * 1000
+
+
+_PROGRAM = (sys.executable, "-m", "node")
+
+
+def _dse_node(*words: str) -> None:
+    subprocess.run([*_PROGRAM, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return int(bound.getsockname()[1])
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) * TICK_S
+
+
+def measure(rounds: int, requests: int) -> list[Row]:
+    """Take all figures."""
+    pages, rates, firsts = list[float](), list[float](), list[float]()
+    with listener() as (port, pid):
+        page_ms(port, 20)  # templates are compiled
+        for _ in range(rounds):
+            pages.append(sorted(page_ms(port, requests // 4))[requests // 8])
+            rates.append(asyncio.run(pages_per_core_s(port, pid, requests)))
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            firsts.append(first_page_s(Path(folder)))
+    help_ms()  # compiled once
+    return [
+        row("/search as HTML above the search, p50 by the wall", pages, "ms", goal=GOAL_PAGE_MS),
+        row("the same, cached, by the processor", rates, "a second", goal=GOAL_CACHED_PER_S, at_least=True),
+        row("run until the page answers", firsts, "s", goal=GOAL_FIRST_PAGE_S),
+        row("dse-node --help", [help_ms() for _ in range(4 * rounds)], "ms", goal=GOAL_HELP_MS),
+    ]
+
+
+def main(arguments: Any = None) -> int:
+    """Read the command line, measure, print."""
+    given = parser_for(__doc__ or "").parse_args(arguments)
+    rounds, requests = (3, 400) if given.quick else (5, 2000)
+    show("web", measure(rounds, requests), ("aiohttp", "jinja2"), as_json=given.json, spread="least … most of rounds")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""Remembers the last crawls that were handed in at this node, and follows what becomes of them.
+
+Pure: `now` is an argument, and answers are brought. It lives in memory alone: a crawl goes on without it. Each job is
+followed up to a bound, and asked for only while somebody looks.
+"""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from node.jobs.job_wait import JobWait
+from node.views.safe_text import plain
+
+Json = dict[str, Any]
+
+MAX_JOBS = 16
+MAX_FOLLOWED = 2000  # URLs of one job
+ASKED_AT_ONCE = 100  # of all jobs together
+SHOWN_REASONS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class JobRow:
+    """Says how far a crawl is. `first`: its first seed; `is_cut`: more was found than is followed here."""
+
+    at: float
+    first: str
+    seeds: int
+    depth: int
+    followed: int
+    waiting: int
+    fetched: int
+    failed: int
+    others: int  # gone, refused or redirected
+    is_cut: bool
+    reasons: tuple[str, ...]
+
+    @property
+    def is_done(self) -> bool:
+        """Tell whether all that is followed has an outcome."""
+        return self.waiting == 0
+
+
+@dataclass(slots=True)
+class _NotedJob:
+    at: float
+    first: str
+    seeds: int
+    depth: int
+    wait: JobWait
+
+
+class JobLedger:
+    """Holds the jobs, newest last."""
+
+    def __init__(self) -> None:
+        self._jobs: deque[_NotedJob] = deque(maxlen=MAX_JOBS)
+
+    def note(self, seeds: Sequence[Mapping[str, Any]], depth: int, now: float) -> None:
+        """Remember a crawl; `seeds`: {url, scope} each, as `Service.crawl` returns them; `now`: Unix seconds."""
+        if seeds:
+            followed = [{"url": each["url"], "depth": depth, "scope": each["scope"]} for each in seeds[:MAX_FOLLOWED]]
+            wait = JobWait(followed, MAX_FOLLOWED)
+            self._jobs.append(_NotedJob(now, plain(seeds[0]["url"]), len(seeds), depth, wait))
+
+    def ask(self) -> list[tuple[JobWait, list[Json]]]:
+        """Return what is to be asked now of unfinished jobs, the newest first; each answer goes to its `take`."""
+        left, asked = ASKED_AT_ONCE, list[tuple[JobWait, list[Json]]]()
+        for job in reversed(self._jobs):
+            if left > 0 and not job.wait.is_done:
+                asked.append((job.wait, job.wait.ask(left)))
+                left -= len(asked[-1][1])
+        return asked
+
+    def rows(self) -> tuple[JobRow, ...]:
+        """Return a row for each job, the newest first."""
+        return tuple(map(_row, reversed(self._jobs)))
+
+
+def _row(job: _NotedJob) -> JobRow:
+    wait, counts = job.wait, job.wait.counts
+    others = sum(counts.values()) - counts["fetched"] - counts["failed"]
+    reasons = _commonest(wait.reasons)
+    return JobRow(
+        job.at,
+        job.first,
+        job.seeds,
+        job.depth,
+        wait.followed,
+        wait.waiting,
+        counts["fetched"],
+        counts["failed"],
+        others,
+        wait.is_cut,
+        tuple(reasons),
+    )
+
+
+def _commonest(reasons: Counter[str]) -> Iterable[str]:
+    return (f"{count:,} {plain(reason, 120)}" for reason, count in reasons.most_common(SHOWN_REASONS))

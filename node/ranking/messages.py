@@ -1,0 +1,105 @@
+"""The messages by which the holders of slots compute ranks together.
+
+Pure: values, and how a statement is written. All that is told is absolute, so a message that is lost, doubled or late
+does no harm; whoever does not know them refuses them by name, and is left alone for a while.
+"""
+
+from math import isfinite
+from typing import Annotated
+
+import msgspec
+import numpy as np
+from msgspec import Meta
+
+from dht import BadMessage, Message
+from index import InflowAck, InflowMessage, SlotStatement
+
+MAX_SLOTS = 4096  # the ledger is a square of them: 134 MB
+MAX_INFLOWS = 8192  # in one message
+_Slot = Annotated[int, Meta(ge=0, lt=MAX_SLOTS)]
+_Count = Annotated[int, Meta(ge=0, lt=1 << 48)]
+_Amount = Annotated[float, Meta(ge=0)]
+
+
+class SlotWord(msgspec.Struct, frozen=True, array_like=True):
+    """A `SlotStatement` as it is sent: instants are Unix seconds, `missing` may be infinite."""
+
+    slot: _Slot
+    epoch: _Count
+    from_at: _Amount
+    at: _Amount
+    pages: _Count
+    mass: _Amount
+    missing: _Amount
+    refused: _Amount
+    slots: Annotated[bytes, Meta(max_length=2 * MAX_SLOTS)]  # 2 bytes each, little-endian, ascending
+    given: Annotated[bytes, Meta(max_length=4 * MAX_SLOTS)]  # to each of these: a little-endian float
+
+
+class RankExchange(Message, frozen=True, array_like=True):
+    """What the holder of some slots tells the holder of others. `run`: of the sender's process, another one after each
+    start.
+
+    `begun`: (slot, epoch) of leases under which the sender holds slots and has heard of no other. `documents`: (slot,
+    count) of slots that it owns, which it has indexed."""
+
+    slot_bits: Annotated[int, Meta(ge=0, le=12)]
+    run: _Count
+    begun: Annotated[tuple[tuple[_Slot, _Count], ...], Meta(max_length=MAX_SLOTS)]
+    inflows: Annotated[tuple[InflowMessage, ...], Meta(max_length=MAX_INFLOWS)]
+    statements: Annotated[tuple[SlotWord, ...], Meta(max_length=MAX_SLOTS)]
+    documents: Annotated[tuple[tuple[_Slot, _Count], ...], Meta(max_length=MAX_SLOTS)]
+
+
+class RankReply(Message, frozen=True, array_like=True):
+    """What the receiver has now. `run`: of its process, 0 where it computes no ranks. `unheard`: slots of which it has
+    not heard yet that the sender holds them; what was told of these was not taken."""
+
+    run: _Count
+    acks: Annotated[tuple[InflowAck, ...], Meta(max_length=MAX_INFLOWS)] = ()
+    unheard: Annotated[tuple[_Slot, ...], Meta(max_length=MAX_SLOTS)] = ()
+
+
+def word_of(statement: SlotStatement) -> SlotWord:
+    """Write a statement; what it gives is rounded up, so that it gives no more than it says."""
+    slots = sorted(statement.given)
+    given = np.array([statement.given[slot] for slot in slots], np.float64) * (1 + 1e-7)
+    return SlotWord(
+        statement.slot,
+        statement.epoch,
+        statement.from_at,
+        statement.at,
+        statement.pages,
+        statement.mass,
+        statement.missing,
+        statement.refused,
+        np.array(slots, "<u2").tobytes(),
+        given.astype("<f4").tobytes(),
+    )
+
+
+def statement_in(word: SlotWord, slot_count: int) -> SlotStatement:
+    """Read a statement; raises BadMessage where it is none."""
+    if len(word.slots) % 2 or len(word.given) != 2 * len(word.slots):
+        raise _bad(word, f"{len(word.slots)} bytes of slots, {len(word.given)} of what they are given")
+    slots, given = np.frombuffer(word.slots, "<u2"), np.frombuffer(word.given, "<f4")
+    if not (slots[1:] > slots[:-1]).all() or word.slot >= slot_count or (slots >= slot_count).any():
+        raise _bad(word, "its slots do not ascend, or are none")
+    amounts = (word.from_at, word.at, word.mass, word.refused)
+    if not (all(map(isfinite, amounts)) and word.missing >= 0 and np.isfinite(given).all() and (given >= 0).all()):
+        raise _bad(word, "an amount is negative, or no number")
+    return SlotStatement(
+        slot=word.slot,
+        epoch=word.epoch,
+        from_at=word.from_at,
+        at=word.at,
+        pages=word.pages,
+        mass=word.mass,
+        missing=word.missing,
+        refused=word.refused,
+        given=dict(zip(slots.tolist(), given.tolist(), strict=True)),
+    )
+
+
+def _bad(word: SlotWord, reason: str) -> BadMessage:
+    return BadMessage(f"that holds slot {word.slot}", reason)

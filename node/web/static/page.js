@@ -1,0 +1,120 @@
+/* What is pleasant, but not needed: suggestions while typing, and better results that come later. */
+"use strict";
+
+const MOST = 8, REST_MS = 150; // suggestions; a pause in typing before they are asked for
+
+function suggest(box) {
+  const list = document.createElement("ul");
+  let chosen = -1, asked = null, waiting = 0, typed = box.value;
+  list.id = "suggestions";
+  list.setAttribute("role", "listbox");
+  list.setAttribute("aria-label", box.getAttribute("aria-label"));
+  list.hidden = true;
+  box.form.append(list);
+  box.type = "text"; // a search box may not be a combobox (ARIA in HTML)
+  for (const [name, value] of [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", list.id],
+    ["aria-autocomplete", "list"]]) box.setAttribute(name, value);
+
+  function close() {
+    list.hidden = true;
+    chosen = -1;
+    box.setAttribute("aria-expanded", "false");
+    box.removeAttribute("aria-activedescendant");
+  }
+
+  function show(texts) {
+    list.replaceChildren(...texts.slice(0, MOST).map((text, number) => {
+      const entry = document.createElement("li");
+      entry.id = `suggestion-${number}`;
+      entry.setAttribute("role", "option");
+      entry.setAttribute("aria-selected", "false");
+      entry.textContent = text;
+      return entry;
+    }));
+    chosen = -1;
+    list.hidden = !texts.length;
+    box.setAttribute("aria-expanded", String(!list.hidden));
+    box.removeAttribute("aria-activedescendant");
+  }
+
+  function choose(number) {
+    const entries = [...list.children];
+    chosen = (number + entries.length + 1) % (entries.length + 1); // one place more: what was typed
+    entries.forEach((entry, each) => entry.setAttribute("aria-selected", String(each === chosen)));
+    if (entries[chosen]) box.setAttribute("aria-activedescendant", entries[chosen].id);
+    else box.removeAttribute("aria-activedescendant");
+    box.value = entries[chosen] ? entries[chosen].textContent : typed;
+  }
+
+  async function ask() {
+    asked?.abort();
+    asked = new AbortController();
+    try {
+      const answer = await fetch(`/suggest?q=${encodeURIComponent(typed)}`, { signal: asked.signal });
+      if (answer.ok && document.activeElement === box) show((await answer.json())[1]);
+    } catch { /* the next key asks again */ }
+  }
+
+  box.addEventListener("input", () => {
+    typed = box.value;
+    clearTimeout(waiting);
+    if (typed.trim()) waiting = setTimeout(ask, REST_MS);
+    else { asked?.abort(); close(); }
+  });
+  box.addEventListener("keydown", (event) => {
+    if (list.hidden || event.isComposing) return;
+    if (event.key === "ArrowDown") choose(chosen < 0 ? 0 : chosen + 1);
+    else if (event.key === "ArrowUp") choose(chosen < 0 ? list.children.length - 1 : chosen - 1);
+    else if (event.key === "Escape") { box.value = typed; close(); } else return;
+    event.preventDefault();
+  });
+  list.addEventListener("pointerdown", (event) => {
+    const entry = event.target.closest("li");
+    if (!entry) return;
+    event.preventDefault();
+    box.value = entry.textContent;
+    box.form.requestSubmit();
+  });
+  box.addEventListener("blur", () => { clearTimeout(waiting); asked?.abort(); close(); });
+  box.form.addEventListener("submit", () => { clearTimeout(waiting); asked?.abort(); close(); });
+}
+
+/* A form sent by this script is answered soon, with what there is; the rest is fetched then, and waits behind a button. */
+function beQuick(form) {
+  if (form.method !== "get") return;
+  const quick = document.createElement("input");
+  Object.assign(quick, { type: "hidden", name: "quick", value: "1" });
+  form.append(quick);
+}
+
+async function fetchRest(found) {
+  const addresses = (part) => [...part.querySelectorAll(".results h2 a")].map((link) => link.href);
+  try {
+    const answer = await fetch(found.dataset.rest);
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const rest = page.getElementById("found"), notice = found.querySelector(".late");
+    if (!answer.ok || !rest || !notice) return;
+    const shown = new Set(addresses(found));
+    const count = addresses(rest).filter((address) => !shown.has(address)).length;
+    if (!count) {
+      notice.textContent = rest.querySelector(".tally, .none")?.textContent ?? "";
+      return;
+    }
+    const button = document.createElement("button");
+    button.textContent = count === 1 ? found.dataset.betterOne : found.dataset.better.replace("{n}", count);
+    button.addEventListener("click", () => { found.replaceWith(document.adoptNode(rest)); rest.focus(); });
+    notice.replaceChildren(button);
+  } catch { /* the page says already that something is missing */ }
+}
+
+for (const form of document.querySelectorAll("form.box")) {
+  suggest(form.elements.q);
+  beQuick(form);
+}
+const found = document.querySelector("#found[data-rest]");
+if (found) fetchRest(found);
+const here = new URL(location.href);
+if (here.searchParams.has("quick")) { // whoever reloads or sends on this address wants all there is
+  here.searchParams.delete("quick");
+  history.replaceState(null, "", here);
+}

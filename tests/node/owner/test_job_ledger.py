@@ -1,0 +1,44 @@
+"""The last crawls that were handed in: how far each is, within bounds."""
+
+from typing import Any
+
+from node.owner.job_ledger import ASKED_AT_ONCE, MAX_FOLLOWED, MAX_JOBS, JobLedger
+
+
+def seeds(name: str, count: int) -> list[dict[str, Any]]:
+    return [{"url": f"http://{name}.test/{n}", "scope": "", "known": ""} for n in range(count)]
+
+
+def answer(url: str, state: str, *found: str) -> dict[str, Any]:
+    links = [{"url": link, "depth": 0, "scope": ""} for link in found]
+    return {"url": url, "state": state, "reason": "status 500" if state == "failed" else "", "found": links}
+
+
+def test_a_job_is_followed_to_its_end_through_what_it_led_to() -> None:
+    ledger = JobLedger()
+    ledger.note(seeds("a", 2), 1, 1000.0)
+    ((wait, asked),) = ledger.ask()
+    wait.take(asked, [answer(asked[0]["url"], "fetched", "http://a.test/x"), answer(asked[1]["url"], "failed")])
+    (row,) = ledger.rows()
+    assert (row.first, row.seeds, row.depth, row.at) == ("http://a.test/0", 2, 1, 1000.0)
+    assert (row.followed, row.waiting, row.fetched, row.failed, row.is_done) == (3, 1, 1, 1, False)
+    assert row.reasons == ("1 status 500",)
+    ((wait, asked),) = ledger.ask()
+    wait.take(asked, [answer(asked[0]["url"], "gone")])
+    assert ledger.rows()[0].is_done and ledger.rows()[0].others == 1 and ledger.ask() == []
+
+
+def test_jobs_what_is_followed_and_what_is_asked_at_once_are_bounded() -> None:
+    ledger = JobLedger()
+    for n in range(MAX_JOBS + 5):
+        ledger.note(seeds(f"j{n}", 60), 0, float(n))
+    ledger.note([], 0, 99.0)
+    assert [row.at for row in ledger.rows()] == [float(n) for n in range(MAX_JOBS + 4, 4, -1)]
+    asked = ledger.ask()
+    assert sum(len(each) for _, each in asked) == ASKED_AT_ONCE and len(asked) == 2
+    ledger.note(seeds("big", 1000), 3, 100.0)
+    wait, first = ledger.ask()[0]
+    many = [f"http://big.test/{n}" for n in range(1000, 5000)]
+    wait.take(first, [answer(each["url"], "fetched", *many) for each in first])
+    row = ledger.rows()[0]
+    assert row.is_cut and row.followed == MAX_FOLLOWED

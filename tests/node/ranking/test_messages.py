@@ -1,0 +1,44 @@
+"""Statements of strangers are read within bounds."""
+
+from math import inf, nan
+
+import msgspec
+import pytest
+
+from dht import BadMessage
+from index import SlotStatement
+from node.ranking.messages import RankExchange, SlotWord, statement_in, word_of
+
+SAID = SlotStatement(3, 1_700_000_000, 5.0, 9.0, 12, 10.5, inf, 0.0, {1: 0.3, 15: 2.0})
+
+
+def test_a_statement_is_read_as_it_was_written_and_gives_no_less_than_it_says() -> None:
+    sent = RankExchange(4, 1, (), (), (word_of(SAID),), ())
+    (word,) = msgspec.msgpack.decode(msgspec.msgpack.encode(sent), type=RankExchange).statements
+    read = statement_in(word, 16)
+    assert read.given.keys() == SAID.given.keys()
+    assert all(SAID.given[slot] <= read.given[slot] <= SAID.given[slot] * (1 + 1e-6) for slot in read.given)
+    assert msgspec.structs.replace(word, slots=b"", given=b"") == msgspec.structs.replace(
+        word_of(read), slots=b"", given=b""
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"slot": 16},
+        {"slots": b"\x01\0"},
+        {"slots": b"\x0f\0\x01\0"},
+        {"slots": b"\x01\0\x10\0"},
+        {"given": b"\0\0\x80\xbf" * 2},
+        {"given": b"\0\0\x80\x7f" * 2},
+        {"mass": nan},
+        {"mass": inf},
+        {"missing": nan},
+        {"at": inf},
+    ],
+)
+def test_what_is_none_is_refused(changes: dict[str, object]) -> None:
+    word: SlotWord = msgspec.structs.replace(word_of(SAID), **changes)
+    with pytest.raises(BadMessage):
+        statement_in(word, 16)

@@ -1,0 +1,59 @@
+"""A peer is told what is news to it, and all again once it has started anew."""
+
+from dht import NodeId, Slot
+from index import InflowMessage, SlotStatement
+from node.ranking.messages import RankExchange, RankReply
+from node.ranking.peer_news import MOST_BYTES, PeerNews
+
+PEER, OTHER = NodeId(b"p" * 20), NodeId(b"o" * 20)
+SAID = SlotStatement(3, 5, 1.0, 9.0, 12, 10.5, 0.0, 0.0, {})
+
+
+def news() -> PeerNews:
+    found = PeerNews(run=77, slot_bits=4)
+    found.keep({Slot(3): 5}, {PEER, OTHER})
+    found.statements[Slot(3)] = SAID
+    found.documents = {Slot(3): 8, Slot(4): 2}
+    return found
+
+
+def heard(found: PeerNews, reply: RankReply, peer: NodeId = PEER) -> RankExchange:
+    exchange = found.exchange(peer, ())
+    assert exchange is not None
+    found.note_reply(peer, exchange, reply)
+    return exchange
+
+
+def test_what_was_taken_is_told_once() -> None:
+    found = news()
+    first = heard(found, RankReply(1))
+    assert (first.slot_bits, first.run, first.begun, first.documents) == (4, 77, ((3, 5),), ((3, 8), (4, 2)))
+    assert [word.slot for word in first.statements] == [3]
+    assert found.exchange(PEER, ()) is None
+    found.documents[Slot(4)] = 3
+    second = heard(found, RankReply(1))
+    assert (second.begun, second.statements, second.documents) == ((), (), ((4, 3),))
+    assert found.exchange(OTHER, ()) is not None, "another peer was told nothing"
+
+
+def test_what_was_not_taken_is_told_again() -> None:
+    found = news()
+    heard(found, RankReply(1, unheard=(3,)))
+    again = heard(found, RankReply(1))
+    assert (again.begun, len(again.statements), again.documents) == (((3, 5),), 1, ((3, 8),))
+
+
+def test_a_peer_that_started_anew_is_told_all() -> None:
+    found = news()
+    heard(found, RankReply(1))
+    found.note_run(PEER, 1)
+    assert found.exchange(PEER, ()) is None
+    found.note_run(PEER, 2)
+    assert found.exchange(PEER, ()) is not None
+
+
+def test_a_message_has_bounds() -> None:
+    part = InflowMessage(3, 4, 5, 1, 0, b"\0" * 300_000, b"\0" * 200_000)
+    exchange = news().exchange(PEER, [part] * 9)
+    assert exchange is not None
+    assert len(exchange.inflows) == MOST_BYTES // 500_000 + 1

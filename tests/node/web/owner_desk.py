@@ -1,0 +1,81 @@
+"""What the web listener's tests take for a node's owner's desk: the real values, filled as full as they may be."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from crawl import SitePage, SiteWait, WaitingSite
+from node.app.owner_service import SitesSeen
+from node.config.settings import Config
+from node.owner.figure_history import FigureHistory, Figures
+from node.owner.host_wishes import HostWishes, Wish, host_named
+from node.owner.job_ledger import JobRow
+from node.owner.log_ring import LogLine
+from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map
+from node.owner.setting_list import SettingRow, setting_rows
+
+EVIL = "<script>alert(1)</script>\"'"
+DETAIL = f"5 requests in a row failed, last: {EVIL}"
+
+
+def full_map(slots: int, peers: int) -> NetworkMap:
+    """A network in which no two neighbours are alike, as its drawing is longest."""
+    heard = [HeardSlot(n % 4, 3, n % 3 > 0, n % 7 == 0, n % 14 == 0, n % 28 == 0) for n in range(slots)]
+    members = [
+        HeardPeer(n / peers, n % 5 > 0, (f"198.{n // 250}.{n % 250}.1", f"2001:db8:{n:x}::1")[: 1 + n % 2])
+        for n in range(peers)
+    ]
+    return network_map(heard, members)
+
+
+@dataclass
+class FakeOwner:
+    """An owner's desk with sites by name; what is wished is remembered."""
+
+    sites_count: int = 100_000
+    name_chars: int = 20  # of a site's
+    slots: int = 4096
+    peers_count: int = 1000
+    history: FigureHistory = field(default_factory=FigureHistory)
+    wishes: HostWishes = field(default_factory=HostWishes)
+    told: list[JobRow] = field(default_factory=lambda: [_job(n) for n in range(16)])
+
+    def network(self) -> NetworkMap:
+        return full_map(self.slots, self.peers_count)
+
+    def sites(self, beginning: str, after: str, most: int) -> SitesSeen:
+        names = [f"s{n:06}.".ljust(self.name_chars - 5, "x") + ".test" for n in range(min(self.sites_count, 200))]
+        rest = [name for name in names if name.startswith(beginning) and name > after]
+        kinds = list(SiteWait)
+        rows = [
+            WaitingSite(site, site, n, n, kinds[n % len(kinds)], n * 100.0, DETAIL[:160], f"http://{site}/")
+            for n, site in enumerate(rest[:most])
+        ]
+        page = SitePage(tuple(rows), self.sites_count, self.sites_count, rest[most - 1] if len(rest) > most else "")
+        wished = self.wishes.beginning(beginning)
+        return SitesSeen(page, tuple(wished[:most]), len(wished))
+
+    async def wish(self, host: str, wish: Wish) -> None:
+        self.wishes = self.wishes.with_wish(host_named(host), wish)
+
+    async def jobs(self) -> Sequence[JobRow]:
+        return self.told
+
+    def log(self) -> Sequence[LogLine]:
+        return [LogLine(1_800_000_000.0 + n, "WARNING", "crawl.fetch", (EVIL * 20)[:400]) for n in range(200)]
+
+    def settings(self) -> Sequence[SettingRow]:
+        return setting_rows(Config(), {"node.web_port"})
+
+
+def full_history(until: float) -> FigureHistory:
+    """A day of figures that never stand still."""
+    history = FigureHistory()
+    for n in range(8640):
+        v = float(n % 97)
+        history.add(until - (8639 - n) * 10, Figures(v, v * 3, v * 2, v * 9, v * 10, v * 1e9, v / 30, v, v, v * 77))
+    return history
+
+
+def _job(n: int) -> JobRow:
+    url = f"http://job{n}.test/{EVIL}".ljust(2000, "x")
+    return JobRow(1_800_000_000.0, url, 1000, 5, 2000, 500 * (n % 2), 900, 80, 20, True, (f"7 {EVIL}".ljust(120),) * 3)

@@ -1,0 +1,149 @@
+"""Every page as people with other eyes and hands meet it: axe's rules, a walk by keyboard, zoom, a narrow screen.
+
+What is asked for is level AA of WCAG 2.2; numbers of its success criteria stand beside the tests.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from node.web.routes import HTML, ROUTES
+
+pytestmark = pytest.mark.prove
+
+COPY = "http%3A%2F%2Fdocs.python.test%2F3%2Ftutorial%2Fappetite.html"
+PAGES = {
+    "home": ("/", "/?by=post"),
+    "results": (
+        "/search?q=task&lang=en&site=test",
+        "/search?q=e",
+        "/search?q=zebar",
+        "/search?q=zebra&sort=date",
+        "/search?q=%22open",
+    ),
+    "status_page": ("/status",),
+    "cache": (f"/cache?url={COPY}", "/cache?url=http%3A%2F%2Fnone.test%2F"),
+    "help_page": ("/help",),
+    "site_rules": ("/sites", "/sites?saved=1"),
+    "suggest_site": ("/suggest-site",),
+    "privacy": ("/privacy",),
+    "bot": ("/bot",),
+}
+NO_PAGES = {"cache_raw", "login"}  # a stranger's copy; what leads elsewhere
+ADDRESSES = [address for addresses in PAGES.values() for address in addresses] + ["/nothing-here"]
+
+
+def test_all_pages_are_looked_at() -> None:
+    assert PAGES.keys() | NO_PAGES >= {
+        each.name for each in ROUTES if each.gives == HTML and each.method == "GET" and not each.needs_token
+    }
+
+
+def opened(site: Any, page: Any, address: str) -> Any:
+    page.goto(f"http://127.0.0.1:{site.port}{address}")
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true })")
+    return page
+
+
+@pytest.fixture
+def full(site: Any) -> Any:
+    """A node whose pages show all that they may: a partial answer with doubts, warnings, versions of a page."""
+    site.service.warned.append("this machine's clock is 40 s behind those of its peers")
+    site.service.answered = 240
+    site.service.numbers = EXPLAINED
+    return site
+
+
+EXPLAINED = {
+    "score": 3.5,
+    "bm25": 1.75,
+    "rewards": 0.25,
+    "proximity": 2.0,
+    "documents": 1200,
+    "length": 1953.0,
+    "average_length": 671.1,
+    "is_front": True,
+    "weights": {"title": 4, "body": 1},
+    "leaves": [{"leaf": "task", "df": 9, "idf": 1.826, "tf": {"title": 1, "body": 100}, "score": 1.75}],
+}
+
+
+IS_SEEN = """() => {
+  const box = document.activeElement.getBoundingClientRect(), style = getComputedStyle(document.activeElement);
+  const isInside = box.top >= 0 && box.bottom <= innerHeight + 1;
+  return isInside && (style.outlineStyle !== "none" || style.boxShadow !== "none");
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("tongue", ["en", "zh"])
+def test_axe_finds_nothing(full: Any, tab: Callable[..., Any], axe: str, tongue: str, scheme: str) -> None:
+    page = tab(locale={"en": "en-GB", "zh": "zh-CN"}[tongue], color_scheme=scheme, bypass_csp=True)
+    violations = []
+    for address in ADDRESSES:
+        opened(full, page, address)
+        assert page.evaluate("document.documentElement.lang").startswith(tongue)
+        page.evaluate(axe)
+        for each in page.evaluate("axe.run({iframes: false})")["violations"]:
+            violations += [(address, each["id"], node["html"][:200]) for node in each["nodes"]]
+    assert violations == []
+
+
+def test_the_search_page_is_walked_by_keyboard(full: Any, tab: Callable[..., Any]) -> None:
+    """2.1.1, 2.4.1, 2.4.3, 2.4.7, 2.4.11: all that can be used is reached in the order of the page, seen, and left."""
+    page = tab()
+    opened(full, page, "/search?q=e")
+    usable = page.locator("a[href], button, input:not([type=hidden]), textarea, summary, [tabindex='0']").evaluate_all(
+        "all => all.filter((each) => each.checkVisibility()).map((each) => each.outerHTML)"
+    )
+    walked, unseen = [], []
+    for _ in usable:
+        page.keyboard.press("Tab")
+        walked.append(page.evaluate("document.activeElement.outerHTML"))
+        unseen += [] if page.evaluate(IS_SEEN) else [walked[-1]]
+    assert (walked, unseen) == (usable, [])
+    page.reload()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.getElementById('main').contains(document.activeElement)")
+
+
+@pytest.mark.parametrize("zoomed", [False, True])
+def test_nothing_is_cut_off_on_a_narrow_screen_or_in_large_letters(
+    full: Any, tab: Callable[..., Any], zoomed: bool
+) -> None:
+    """1.4.4 and 1.4.10: at 320 pixels, and at twice the size of letters, lines are never scrolled sideways."""
+    page = tab(viewport={"width": 640 if zoomed else 320, "height": 512})
+    for address in ADDRESSES:
+        opened(full, page, address)
+        if zoomed:
+            page.evaluate("document.documentElement.style.fontSize = '200%'")
+        width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert width <= 0, address
+
+
+def test_what_is_pressed_is_large_enough(full: Any, tab: Callable[..., Any]) -> None:
+    """2.5.8: buttons are 24 pixels high and wide at least; links in a line of text may be smaller."""
+    page = tab(viewport={"width": 360, "height": 740})
+    for address in ADDRESSES:
+        opened(full, page, address)
+        small = page.locator("button:visible, summary:visible, .box input:visible").evaluate_all(
+            """all => all.filter((each) => { const box = each.getBoundingClientRect();
+            return box.width < 24 || box.height < 24 }).map((each) => each.outerHTML)"""
+        )
+        assert small == [], address
+
+
+def test_nothing_moves_for_who_wants_no_motion(full: Any, tab: Callable[..., Any]) -> None:
+    page = tab(reduced_motion="reduce")
+    for address in ADDRESSES:
+        opened(full, page, address)
+        assert page.evaluate("document.getAnimations().length") == 0, address
+        moving = page.evaluate(
+            """[...document.querySelectorAll("*")].filter((each) => { const style = getComputedStyle(each);
+            return style.transitionDuration !== "0s" || style.animationName !== "none" }).length"""
+        )
+        assert moving == 0, address
