@@ -17,7 +17,6 @@ from index.engine.forward_table import ForwardRow, ForwardTable
 from index.engine.memory import MemoryEngine
 from index.engine.protocol import Engine, IndexEntry, host_names
 from index.engine.tantivy import TantivyEngine
-from index.engine.whoosh import WhooshEngine
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
@@ -188,7 +187,11 @@ class IndexFiles:
     def _make_engine(self, path: Path | None) -> Engine:
         if self._config.engine == "tantivy":
             return TantivyEngine(path, self._config.writer_heap_bytes)
-        return WhooshEngine(path) if self._config.engine == "whoosh" else MemoryEngine()
+        if self._config.engine == "whoosh":
+            from index.engine.whoosh import WhooshEngine  # a fifth of a second that other nodes need not spend
+
+            return WhooshEngine(path)
+        return MemoryEngine()
 
 
 def _entry(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: AnalyzerRules) -> IndexEntry:
