@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from crawl.frontier.turn_order import AGED_EVERY, TurnOrder
+from crawl.frontier.turn_order import TurnOrder
 
 
 def test_the_famous_are_asked_more_often_and_nobody_waits_for_long() -> None:
@@ -20,13 +20,13 @@ def test_the_famous_are_asked_more_often_and_nobody_waits_for_long() -> None:
         waits = [later - at for at, later in zip(
             [-1, *(n for n, who in enumerate(turns) if who == site)],
             [*(n for n, who in enumerate(turns) if who == site), len(turns)], strict=True)]  # fmt: skip
-        assert max(waits) <= AGED_EVERY * len(fame)
+        assert max(waits) <= 4 * len(fame)
 
 
 def test_strangers_without_end_keep_nobody_from_their_turn() -> None:
     order = TurnOrder()
     order.join("old", 1)
-    for turn in range(AGED_EVERY):
+    for turn in range(4):
         order.join(f"new{turn}", 65)
         if order.pop() == "old":
             return
