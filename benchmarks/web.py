@@ -30,7 +30,8 @@ from index import SearchRequest
 from node.app.answer_cache import AnswerCache
 from node.app.service import Json, Service
 from node.config.settings import NodeConfig
-from node.web import CrawlerIdentity, WebServer
+from node.web.pages import CrawlerIdentity
+from node.web.server import WebServer
 
 GOAL_PAGE_MS, GOAL_CACHED_PER_S, GOAL_FIRST_PAGE_S, GOAL_HELP_MS = 10.0, 500.0, 1.0, 60.0
 AT_ONCE = 8  # requests under way, so that the listener never waits

@@ -1,44 +1,21 @@
 """Fetches a network file behind a URL, as a campus publishes one: within bounds, and the right one or none.
 
-https, or http where the machine is this one, or where the URL says which network it must be: `http://…/dse.toml#ID`.
-The file certifies itself, so who fetched it once cannot be given another network later; only first contacts change.
+`network_urls.py` says from where. The file certifies itself, so who fetched it once cannot be given another network
+later; only first contacts change.
 """
 
 import asyncio
-import ipaddress
-import re
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 
+from bootstrap.network_urls import url_flaw
 from bootstrap.networks import MAX_FILE_BYTES, load_network
 from dht import BadStrategy, Network
 
 FETCH_S = 20.0
 MAX_REDIRECTS = 3
-ID = re.compile("[0-9a-f]{40}")
 GIVE = "give an https URL, or add #ID, the network's 40 hex digits, to a http one"
-
-
-def is_url(text: str) -> bool:
-    """Tell whether a text means a URL and no file."""
-    return text.startswith(("http://", "https://"))
-
-
-def url_flaw(url: str) -> str:
-    """Say why a seed URL may not be fetched; "" where it may."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port
-    except ValueError as error:
-        return str(error)
-    if parts.scheme not in ("http", "https") or not host:
-        return "is no http or https URL"
-    if parts.fragment and not ID.fullmatch(parts.fragment):
-        return "ends in what is no network's id, 40 hex digits"
-    if parts.scheme == "http" and not parts.fragment and not _is_here(host):
-        return "is http, which anybody on the way may change"
-    return ""
 
 
 async def fetch_network(url: str) -> tuple[str, Network]:
@@ -86,10 +63,3 @@ async def _read(url: str, answer: aiohttp.ClientResponse) -> str:
         if len(body) > MAX_FILE_BYTES:
             raise BadStrategy(url, f"is longer than {MAX_FILE_BYTES} bytes", "this is no network file")
     return body.decode()
-
-
-def _is_here(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -7,65 +7,72 @@ Then, by room: `fetch` makes one request, `content` reads one body, `parsing` do
 `pipeline` takes each URL through fetch, process and hand-off.
 """
 
+from typing import TYPE_CHECKING
+
 from crawl.canonical_url import canonical_url, is_canonical
-from crawl.config import CrawlConfig
-from crawl.content.media_types import looks_like_html
-from crawl.content.page import Page
-from crawl.content.parse_task import ParseResult, Parsers, ParseTask
-from crawl.content.similarity import different_bits, signature
-from crawl.errors import (
-    AddressRefused,
-    BadHostsFile,
-    BadUrl,
-    FamilyMissing,
-    FetchDeclined,
-    FetchFailed,
-    PageUnreadable,
-)
-from crawl.fetch.content_codings import BadCoding, decode_body
-from crawl.fetch.fetcher import open_fetcher
-from crawl.fetch.request_signer import RequestSigner
-from crawl.fetch.response import (
-    BandwidthWait,
-    Fetched,
-    Fetcher,
-    FindElsewhere,
-    FindWay,
-    Locate,
-    anywhere,
-    nowhere,
-)
-from crawl.fetch.sent_request import SentRequest, read_request, request_fields
-from crawl.fetch.txt_records import TxtRecords
-from crawl.fetch_hours import FetchHours
-from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
-from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
-from crawl.frontier.mirror_detector import SAMPLE_EVERY_S, MirrorDetector
-from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
-from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
-from crawl.parsing.inline import InlineParsers
-from crawl.parsing.pool import open_parsers
-from crawl.pipeline.crawl_control import CrawlControl
-from crawl.pipeline.crawl_status import CrawlStatus, span
-from crawl.pipeline.crawler import Crawler
-from crawl.pipeline.crawler_ports import CrawlerPorts
-from crawl.pipeline.fetch_outcome import forgotten, unfit
-from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
-from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
-from crawl.policy import CrawlDecision, Decide
-from crawl.politeness.robots import Robots
-from crawl.politeness.robots_cache import RobotsCache
-from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
-from crawl.schedule.change_rate import change_rate
-from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
-from crawl.scope import (
-    MAX_SCOPE_CHARS,
-    SCOPE_KINDS,
-    ScopeKind,
-    public_suffixes,
-    scope_after_redirect,
-    scope_for,
-)
+from dht import lazily
+
+if TYPE_CHECKING:
+    from crawl.config import CrawlConfig
+    from crawl.content.media_types import looks_like_html
+    from crawl.content.page import Page
+    from crawl.content.parse_task import ParseResult, Parsers, ParseTask
+    from crawl.content.similarity import different_bits, signature
+    from crawl.errors import (
+        AddressRefused,
+        BadHostsFile,
+        BadUrl,
+        FamilyMissing,
+        FetchDeclined,
+        FetchFailed,
+        PageUnreadable,
+    )
+    from crawl.fetch.content_codings import BadCoding, decode_body
+    from crawl.fetch.fetcher import open_fetcher
+    from crawl.fetch.request_signer import RequestSigner
+    from crawl.fetch.response import (
+        BandwidthWait,
+        Fetched,
+        Fetcher,
+        FindElsewhere,
+        FindWay,
+        Locate,
+        anywhere,
+        nowhere,
+    )
+    from crawl.fetch.sent_request import SentRequest, read_request, request_fields
+    from crawl.fetch.txt_records import TxtRecords
+    from crawl.fetch_hours import FetchHours
+    from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
+    from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
+    from crawl.frontier.mirror_detector import SAMPLE_EVERY_S, MirrorDetector
+    from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
+    from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
+    from crawl.parsing.inline import InlineParsers
+    from crawl.parsing.pool import open_parsers
+    from crawl.pipeline.crawl_control import CrawlControl
+    from crawl.pipeline.crawl_status import CrawlStatus, span
+    from crawl.pipeline.crawler import Crawler
+    from crawl.pipeline.crawler_ports import CrawlerPorts
+    from crawl.pipeline.fetch_outcome import forgotten, unfit
+    from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
+    from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
+    from crawl.policy import CrawlDecision, Decide
+    from crawl.politeness.robots import Robots
+    from crawl.politeness.robots_cache import RobotsCache
+    from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
+    from crawl.schedule.change_rate import change_rate
+    from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
+    from crawl.scope import (
+        MAX_SCOPE_CHARS,
+        SCOPE_KINDS,
+        ScopeKind,
+        public_suffixes,
+        scope_after_redirect,
+        scope_for,
+    )
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "MAX_SCOPE_CHARS",

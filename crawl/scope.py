@@ -8,7 +8,7 @@ suffixes never disagree about it. One of
 - "example.org/docs/"  addresses that begin so, by either scheme
 """
 
-from functools import cache
+from functools import cache, lru_cache
 from ipaddress import ip_address
 from typing import Literal, get_args
 from urllib.parse import urlsplit
@@ -42,6 +42,12 @@ def scope_for(kind: ScopeKind, url: str) -> str:
     if kind == "prefix":
         return parts.netloc + parts.path[: parts.path.rfind("/") + 1]
     return WHOLE
+
+
+@lru_cache(10_000)
+def domain_of(host: str) -> str:
+    """Return the registrable domain of a host, itself where it has none."""
+    return host if _is_address(host) else public_suffixes().privatesuffix(host) or host
 
 
 def is_within(scope: str, url: str) -> bool:

@@ -8,115 +8,122 @@ reachability (do strangers get through), overlay (all of it running: `api.py` is
 `assembly.py` builds it for a real node).
 """
 
-from dht.atomic_file import write_atomically
-from dht.audit_line import AuditLine
-from dht.clock import Clock, Now, now_of, system_clock
-from dht.config import DhtConfig
-from dht.errors import (
-    MALFORMED,
-    BadIdentity,
-    BadInvitation,
-    BadMessage,
-    BadStrategy,
-    BrokenFile,
-    DseError,
-    InputError,
-    LocalError,
-    MachineRefuses,
-    PeerTimeout,
-    RemoteError,
-)
-from dht.identity.crawler_key import CrawlerKey, crawler_key_of
-from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
-from dht.identity.node_key import Identity, node_id_of, verify
-from dht.identity.puzzle import solve_all, work_of
-from dht.identity.puzzle_solver import PuzzleFile
-from dht.keys import (
-    MAX_SLOT_BITS,
-    MAX_SPREAD,
-    SITE_BYTES,
-    DocumentId,
-    Key,
-    NodeId,
-    Slot,
-    distance,
-    document_id,
-    placement_key,
-    site_of,
-    slot_of,
-    slot_range,
-    slot_start,
-    split_url,
-)
-from dht.leases.lease_balancer import BalanceReport
-from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused
-from dht.membership.working_families import WorkingFamilies
-from dht.messages import Done, Message
-from dht.overlay.api import Overlay, View
-from dht.overlay.assembly import open_overlay
-from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
-from dht.overlay.service import OverlayService
-from dht.ownership.failure_domains import FailureDomains
-from dht.ownership.placement_diff import SlotMove, placement_diff
-from dht.ownership.rendezvous import Placement
-from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
-from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
-from dht.peer_audit import PeerAudit, Topic
-from dht.protocol.engine import ProtocolEngine
-from dht.protocol.events import Event, StrategyAhead
-from dht.protocol.requester import Datagram
-from dht.protocol.udp_driver import EngineDriver
-from dht.rate_limit import RateLimiter
-from dht.reachability.dial_back import DialBack
-from dht.reachability.node_role import Mode
-from dht.rng import Rng
-from dht.signals import when_told_to_stop
-from dht.slot_resize import resize_inside
-from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
-from dht.strategy.diff import difference
-from dht.strategy.document import (
-    Admitter,
-    Gone,
-    Need,
-    Publishers,
-    Revocation,
-    Rule,
-    SignedStrategy,
-    Strategy,
-    decode_signed,
-    encode_document,
-    encode_signed,
-    parse_document,
-    unknown_parts,
-)
-from dht.strategy.history import AdoptedStrategy, StrategyHistory
-from dht.strategy.network import Network, check_network, network_id
-from dht.strategy.validation import (
-    MAX_LISTED,
-    add_signature,
-    check_bounds,
-    check_publishers,
-    parse_address,
-    sign_strategy,
-)
-from dht.transport.request_auth import check_window
-from dht.transport.small_packets import small_packet_socket
-from dht.transport.transport import HearTime, NoConnection, Route
-from dht.wire.address_policy import AddressPolicy
-from dht.wire.contact import Address, Contact, Endpoint, Family
-from dht.wire.grant import (
-    CLOCKS_S,
-    LATE_S,
-    Grant,
-    SignedGrant,
-    decode_grant,
-    encode_grant,
-    grant_flaw,
-    owners_needed,
-    signers_needed,
-)
-from dht.wire.heartbeat import MOST_GRACE_S, Load, VerifiedHeartbeat, open_heartbeat
-from dht.wire.invitation import Invitation, open_voucher, parse_invitation, revoked_id, sign_voucher, voucher_id
+from typing import TYPE_CHECKING
+
+from dht.front_door import lazily
+
+if TYPE_CHECKING:
+    from dht.atomic_file import write_atomically
+    from dht.audit_line import AuditLine
+    from dht.clock import Clock, Now, now_of, system_clock
+    from dht.config import DhtConfig
+    from dht.errors import (
+        MALFORMED,
+        BadIdentity,
+        BadInvitation,
+        BadMessage,
+        BadStrategy,
+        BrokenFile,
+        DseError,
+        InputError,
+        LocalError,
+        MachineRefuses,
+        PeerTimeout,
+        RemoteError,
+    )
+    from dht.identity.crawler_key import CrawlerKey, crawler_key_of
+    from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
+    from dht.identity.node_key import Identity, node_id_of, verify
+    from dht.identity.puzzle import solve_all, work_of
+    from dht.identity.puzzle_solver import PuzzleFile
+    from dht.keys import (
+        MAX_SLOT_BITS,
+        MAX_SPREAD,
+        SITE_BYTES,
+        DocumentId,
+        Key,
+        NodeId,
+        Slot,
+        distance,
+        document_id,
+        placement_key,
+        site_of,
+        slot_of,
+        slot_range,
+        slot_start,
+        split_url,
+    )
+    from dht.leases.lease_balancer import BalanceReport
+    from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused
+    from dht.membership.working_families import WorkingFamilies
+    from dht.messages import Done, Message
+    from dht.overlay.api import Overlay, View
+    from dht.overlay.assembly import open_overlay
+    from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
+    from dht.overlay.service import OverlayService
+    from dht.ownership.failure_domains import FailureDomains
+    from dht.ownership.placement_diff import SlotMove, placement_diff
+    from dht.ownership.rendezvous import Placement
+    from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
+    from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
+    from dht.peer_audit import PeerAudit, Topic
+    from dht.protocol.engine import ProtocolEngine
+    from dht.protocol.events import Event, StrategyAhead
+    from dht.protocol.requester import Datagram
+    from dht.protocol.udp_driver import EngineDriver
+    from dht.rate_limit import RateLimiter
+    from dht.reachability.dial_back import DialBack
+    from dht.reachability.node_role import Mode
+    from dht.rng import Rng
+    from dht.signals import when_told_to_stop
+    from dht.slot_resize import resize_inside
+    from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
+    from dht.strategy.diff import difference
+    from dht.strategy.document import (
+        Admitter,
+        Gone,
+        Need,
+        Publishers,
+        Revocation,
+        Rule,
+        SignedStrategy,
+        Strategy,
+        decode_signed,
+        encode_document,
+        encode_signed,
+        parse_document,
+        unknown_parts,
+    )
+    from dht.strategy.history import AdoptedStrategy, StrategyHistory
+    from dht.strategy.network import Network, check_network, network_id
+    from dht.strategy.validation import (
+        MAX_LISTED,
+        add_signature,
+        check_bounds,
+        check_publishers,
+        parse_address,
+        sign_strategy,
+    )
+    from dht.transport.request_auth import check_window
+    from dht.transport.small_packets import small_packet_socket
+    from dht.transport.transport import HearTime, NoConnection, Route
+    from dht.wire.address_policy import AddressPolicy
+    from dht.wire.contact import Address, Contact, Endpoint, Family
+    from dht.wire.grant import (
+        CLOCKS_S,
+        LATE_S,
+        Grant,
+        SignedGrant,
+        decode_grant,
+        encode_grant,
+        grant_flaw,
+        owners_needed,
+        signers_needed,
+    )
+    from dht.wire.heartbeat import MOST_GRACE_S, Load, VerifiedHeartbeat, open_heartbeat
+    from dht.wire.invitation import Invitation, open_voucher, parse_invitation, revoked_id, sign_voucher, voucher_id
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "CLOCKS_S",
@@ -225,6 +232,7 @@ __all__ = [
     "grant_flaw",
     "host_matches",
     "json_web_key",
+    "lazily",
     "network_id",
     "node_id_of",
     "now_of",

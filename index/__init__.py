@@ -7,27 +7,34 @@ Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in th
 must be.
 """
 
-from index.change_feed import DocumentChange, Text
-from index.config import IndexConfig
-from index.engine.protocol import FACETS
-from index.query.filters import FILTERS
-from index.query.search_request import SearchRequest
-from index.query.search_rules import NEWEST_RULES
-from index.rank.inflow import InflowAck, InflowMessage
-from index.rank.ledger import allowed_flows
-from index.rank.link_graph import LinkGraph, build_graph
-from index.rank.page_number import page_number
-from index.rank.page_rank import CONVERGED
-from index.rank.rank_level import levels_of
-from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
-from index.search.agreement import Reason, is_remnant, owners_digest
-from index.search.oracle import SearchOracle
-from index.search.query_trace import Tracer, untraced
-from index.search.searcher import Searcher
-from index.shard.local_index import LocalIndex
-from index.shard.messages import Agreement
-from index.shard.planned_rules import unknown_rules
-from index.shard.question_server import Agree
+from typing import TYPE_CHECKING
+
+from dht import lazily
+
+if TYPE_CHECKING:
+    from index.change_feed import DocumentChange, Text
+    from index.config import IndexConfig
+    from index.engine.protocol import FACETS
+    from index.query.filters import FILTERS
+    from index.query.search_request import SearchRequest
+    from index.query.search_rules import NEWEST_RULES
+    from index.rank.inflow import InflowAck, InflowMessage
+    from index.rank.ledger import allowed_flows
+    from index.rank.link_graph import LinkGraph, build_graph
+    from index.rank.page_number import page_number
+    from index.rank.page_rank import CONVERGED
+    from index.rank.rank_level import levels_of
+    from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
+    from index.search.agreement import Reason, is_remnant, owners_digest
+    from index.search.oracle import SearchOracle
+    from index.search.query_trace import Tracer, untraced
+    from index.search.searcher import Searcher
+    from index.shard.local_index import LocalIndex
+    from index.shard.messages import Agreement
+    from index.shard.planned_rules import unknown_rules
+    from index.shard.question_server import Agree
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "CONVERGED",

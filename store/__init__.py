@@ -5,35 +5,42 @@ kept, and how it is signed: record, document, package), `disk` (how one node kee
 catalog), `replication` (how owners keep the same: replicator, then replica_writer, replica_reader, replica_repair).
 """
 
-from store.config import StoreConfig
-from store.disk.catalog_reader import CatalogReader, RecordChange
-from store.disk.file_system import MemoryDisk
-from store.disk.record_store import RecordStore
-from store.disk.scrub import ScrubStatus
-from store.disk.store_check import StoreReport, check_store
-from store.disk.store_copy import store_copy
-from store.errors import BadReplica, StoreCorrupt, TooFewCopies
-from store.record.denial import PROOF_PATH, REMOVED
-from store.record.document import (
-    MAX_MEDIA_TYPE_CHARS,
-    MAX_ORIGIN_CHARS,
-    Document,
-    RequestNote,
-    decode_document,
-    encode_document,
-)
-from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of
-from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
-from store.record.package import open_package, pack, sign_package, url_of
-from store.record.range_reconciliation import RangeEntry
-from store.record.record import Draft, Kind, Record, Version, digest_of
-from store.record.record_check import RecordCheck
-from store.record.standing_page import page_in
-from store.record.version_policy import VersionPolicy
-from store.replication.copies_by_need import CopyCounts
-from store.replication.messages import SlotReport, SlotReportReply
-from store.replication.possession_audit import PeerFigures
-from store.replication.replicator import Replicator
+from typing import TYPE_CHECKING
+
+from dht import lazily
+
+if TYPE_CHECKING:
+    from store.config import StoreConfig
+    from store.disk.catalog_reader import CatalogReader, RecordChange
+    from store.disk.file_system import MemoryDisk
+    from store.disk.record_store import RecordStore
+    from store.disk.scrub import ScrubStatus
+    from store.disk.store_check import StoreReport, check_store
+    from store.disk.store_copy import store_copy
+    from store.errors import BadReplica, StoreCorrupt, TooFewCopies
+    from store.record.denial import PROOF_PATH, REMOVED
+    from store.record.document import (
+        MAX_MEDIA_TYPE_CHARS,
+        MAX_ORIGIN_CHARS,
+        Document,
+        RequestNote,
+        decode_document,
+        encode_document,
+    )
+    from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of
+    from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
+    from store.record.package import open_package, pack, sign_package, url_of
+    from store.record.range_reconciliation import RangeEntry
+    from store.record.record import Draft, Kind, Record, Version, digest_of
+    from store.record.record_check import RecordCheck
+    from store.record.standing_page import page_in
+    from store.record.version_policy import VersionPolicy
+    from store.replication.copies_by_need import CopyCounts
+    from store.replication.messages import SlotReport, SlotReportReply
+    from store.replication.possession_audit import PeerFigures
+    from store.replication.replicator import Replicator
+else:
+    __getattr__ = lazily(__name__)
 
 __all__ = [
     "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CatalogReader",

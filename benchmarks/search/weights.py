@@ -37,7 +37,7 @@ from index.search.result_picker import pick
 from index.search.top_k_merge import MergedHit
 from index.shard.messages import HitRow
 from index.shard.shard_search import best, count
-from index.text.forward_index import TITLE, URL
+from index.text.field_terms import TITLE, URL
 
 DEEP = 50  # documents of a query that are scored again
 MAX_CHINESE = 300  # questions

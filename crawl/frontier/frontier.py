@@ -21,7 +21,8 @@ from crawl.frontier.site_queues import SiteQueues
 from crawl.frontier.url_status import QueuePosition, UrlStage
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState, reach
-from dht import Now, Slot, site_of
+from crawl.scope import domain_of
+from dht import Now, Slot, host_matches, site_of, split_url
 
 _STALE_LEAST = 1_000  # entries of the heap that no longer count, before it is worth a cleaning
 
@@ -150,7 +151,20 @@ class Frontier:
             self._incomplete[slot] = None
             return
         held.urls[url] = None
-        self._insert(visit, slot, held.epoch, now)
+        self._insert(visit, slot, held.epoch, now, known.links if known else 0)
+
+    def add_links(self, page: str, urls: Iterable[str]) -> None:
+        """Note that a page, fetched for the first time, links to these URLs: to each one that waits, and to each site
+        of another domain. What was not known before learns nothing of its first link, which all have."""
+        entries, own, found = self._entries, page[: page.index("/", len("https://")) + 1], dict.fromkeys(urls)
+        for url in found:
+            if (entry := entries.get(url)) is not None:
+                self._sites.add_link(entry)
+        domain = domain_of(split_url(page).host)
+        elsewhere = {at.site: at.host for url in found if not url.startswith(own) and (at := split_url(url))}
+        for site, host in elsewhere.items():
+            if not host_matches(f"*.{domain}", host):
+                self._sites.add_domain(site, domain)
 
     def find(self, url: str) -> Visit | None:
         """Return what is known of a URL that waits; None where it is unknown, in flight or in no held slot."""
@@ -228,14 +242,14 @@ class Frontier:
         self._due_again.discard(url)
         self._sites.sweep(now.steady)
 
-    def _insert(self, visit: Visit, slot: Slot, epoch: int, now: Now) -> None:
+    def _insert(self, visit: Visit, slot: Slot, epoch: int, now: Now, links: int = 0) -> None:
         self._number += 1
         site = sys.intern(site_of(visit.url))  # one text for all URLs of a site
-        entry = self._entries[visit.url] = QueuedUrl(visit, slot, epoch, self._number, site)
+        entry = self._entries[visit.url] = QueuedUrl(visit, slot, epoch, site, links=links)
         self._waiting_by_site[site] = self._waiting_by_site.get(site, 0) + 1
         self._statistics.add(visit)
         if visit.due_at > now.wall:
-            heapq.heappush(self._later, (visit.due_at, entry.number, entry))
+            heapq.heappush(self._later, (visit.due_at, self._number, entry))
             self._clean_later()
         else:
             self._sites.push(entry)

@@ -1,8 +1,8 @@
 """Which site may be asked next: a queue of ready URLs for each site, and a heap of the sites by the end of their rest.
 
 Pure: `now` is steady time in seconds. A site takes part in the race for turns while it has ready URLs and no open
-request; its turn comes when its rest is over and its server's address has room. A site can also be *borrowed*, for one
-request that a URL of another site leads to.
+request; it is in line for a turn once its rest is over (turn_order.py), and has it if its server's address has room. A
+site can also be *borrowed*, for one request that a URL of another site leads to.
 Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap of hosts).
 """
 
@@ -14,6 +14,7 @@ from math import inf
 
 from crawl.frontier.due_work import DELAY_S, DueWork
 from crawl.frontier.fetch_task import FetchTask, QueuedUrl
+from crawl.frontier.turn_order import TurnOrder, domain_bit, fame
 from crawl.frontier.url_status import QueuePosition, UrlStage
 from crawl.politeness.address_limits import AddressLimits
 from dht import Slot, site_of, split_url
@@ -26,21 +27,25 @@ HELD_S = 60.0  # until a site that the owner has paused is asked for again
 
 @dataclass(slots=True)
 class _SiteQueue:
-    ready: list[tuple[int, int, QueuedUrl]] = field(default_factory=list)  # (-depth, number, URL)
+    ready: list[tuple[int, int, QueuedUrl]] = field(default_factory=list)  # (place, number, URL)
+    domains: int = 0  # others that link to it, as bits
     free_at: float = 0.0
     wanted_until: float = 0.0  # a borrower will come for it by then
     is_open: bool = False  # a request is under way
-    is_racing: bool = False  # in the heap of turns, or in line for its address
+    is_racing: bool = False  # in the heap of rests, or in line for a turn or for its address
     address: str = ""
 
 
 class SiteQueues:
-    """Queues the ready URLs by site, deepest scope first. `addresses` bounds the requests to one server."""
+    """Queues the ready URLs by site, deepest scope first, then those that most pages link to.
+
+    `addresses` bounds the requests to one server."""
 
     def __init__(self, addresses: AddressLimits) -> None:
         self._addresses = addresses
         self._sites: dict[str, _SiteQueue] = {}
-        self._turns: list[tuple[float, int, str]] = []  # (free_at, number, site)
+        self._rests: list[tuple[float, int, str]] = []  # (free_at, number, site)
+        self._turns = TurnOrder()  # those whose rest is over
         self._unlocated: dict[str, None] = {}  # new sites whose address nobody has looked up yet
         self._held: frozenset[str] = frozenset()  # hosts whose sites get no turn
         self.held_ready = 0  # ready URLs of these
@@ -67,7 +72,7 @@ class SiteQueues:
         for site, queue in self._sites.items():
             was_held, is_held = _is_of(site, before), _is_of(site, hosts)
             if is_held:
-                self.held_ready += sum(item[2].stage is UrlStage.READY for item in queue.ready)
+                self.held_ready += sum(map(_counts, queue.ready))
             if is_held and not was_held:
                 self._due_work.set_delay(site, inf)
             elif was_held and not is_held:
@@ -92,8 +97,21 @@ class SiteQueues:
             queue = self._sites[site] = _SiteQueue()
             if len(self._unlocated) < MAX_UNLOCATED:
                 self._unlocated[site] = None
-        heapq.heappush(queue.ready, (-entry.visit.depth, entry.number, entry))
+        self._enter(queue, entry)
         self._race(site, queue)
+
+    def add_link(self, entry: QueuedUrl) -> None:
+        """Note that one more page links to a URL that waits."""
+        entry.links += 1
+        if entry.links & (entry.links - 1) == 0 and entry.stage is UrlStage.READY:  # it has another place now
+            self._enter(self._sites[entry.site], entry)
+
+    def add_domain(self, site: str, domain: str) -> None:
+        """Note that a registrable domain links to a site of another: it counts once, while the site is known."""
+        queue, bit = self._sites.get(site), domain_bit(domain)
+        if queue and not queue.domains & bit:
+            queue.domains |= bit
+            self._turns.value(site, fame(queue.domains))
 
     def discard(self, entry: QueuedUrl) -> None:
         """Count a ready URL no more; its queue passes it over, or is pruned."""
@@ -106,7 +124,7 @@ class SiteQueues:
         """Take discarded URLs out of the queues of some sites."""
         for site in sites:
             if queue := self._sites.get(site):
-                queue.ready = [item for item in queue.ready if item[2].stage is UrlStage.READY]
+                queue.ready = list(filter(_counts, queue.ready))
                 heapq.heapify(queue.ready)
 
     def pop(self, now: float) -> FetchTask | None:
@@ -114,11 +132,13 @@ class SiteQueues:
         for site in self._addresses.due(now):
             self._sites[site].is_racing = False
             self._race(site, self._sites[site])
-        while self._turns and self._turns[0][0] <= now:
-            _, _, site = heapq.heappop(self._turns)
-            queue = self._sites[site]
+        while self._rests and self._rests[0][0] <= now:
+            site = heapq.heappop(self._rests)[2]
+            self._turns.join(site, fame(self._sites[site].domains))
+        while (next_site := self._turns.pop()) is not None:
+            site, queue = next_site, self._sites[next_site]
             queue.is_racing = False
-            while queue.ready and queue.ready[0][2].stage is not UrlStage.READY:
+            while queue.ready and not _counts(queue.ready[0]):
                 heapq.heappop(queue.ready)
             if queue.is_open or queue.free_at > now or self.is_held(site):  # it was borrowed or held meanwhile
                 self._pass(site, queue, now)
@@ -135,7 +155,9 @@ class SiteQueues:
 
     def next_due(self) -> float | None:
         """Return the steady instant when `pop` may give something, None if nothing is ready."""
-        instants = [self._turns[0][0]] if self._turns else []
+        if self._turns:
+            return -inf
+        instants = [self._rests[0][0]] if self._rests else []
         if (free_at := self._addresses.next_due()) is not None:
             instants.append(free_at)
         return min(instants, default=None)
@@ -146,16 +168,16 @@ class SiteQueues:
         queue = self._sites.get(site_of(url)) or _SiteQueue()
         ahead = 0
         if entry is not None and entry.stage is UrlStage.READY:
-            mine = -entry.visit.depth, entry.number
-            queued = islice(queue.ready, MAX_AHEAD)
-            ahead = sum(item[:2] < mine and item[2].stage is UrlStage.READY for item in queued)
+            queued = [item for item in islice(queue.ready, MAX_AHEAD) if _counts(item)]
+            mine = next((item[:2] for item in queued if item[2] is entry), (entry.place, self._number))
+            ahead = sum(item[:2] < mine for item in queued)
         stage = entry.stage if entry is not None else UrlStage.UNKNOWN
         return QueuePosition(stage, ahead, max(0.0, queue.free_at - now), queue.is_open)
 
     def ready_of(self, site: str) -> tuple[int, str]:
         """Count the ready URLs of a site, up to a bound, and return one of them, "" where there is none."""
         queue = self._sites.get(site) or _SiteQueue()
-        urls = [item[2].visit.url for item in islice(queue.ready, MAX_AHEAD) if item[2].stage is UrlStage.READY]
+        urls = [item[2].visit.url for item in islice(queue.ready, MAX_AHEAD) if _counts(item)]
         return len(urls), urls[0] if urls else ""
 
     def end_request(self, task: FetchTask, now: float, delay_s: float, address: str = "") -> None:
@@ -246,17 +268,26 @@ class SiteQueues:
         queue.address = address or queue.address
         self._race(site, queue)
 
+    def _enter(self, queue: _SiteQueue, entry: QueuedUrl) -> None:
+        self._number += 1
+        heapq.heappush(queue.ready, (entry.place, self._number, entry))
+
     def _race(self, site: str, queue: _SiteQueue, at: float = 0.0) -> None:
         if queue.ready and not queue.is_open and not queue.is_racing and not self.is_held(site):
             queue.is_racing = True
             self._number += 1
-            heapq.heappush(self._turns, (max(at, queue.free_at), self._number, site))
+            heapq.heappush(self._rests, (max(at, queue.free_at), self._number, site))
 
     def _pass(self, site: str, queue: _SiteQueue, now: float, at: float = 0.0) -> None:
         """Give up a site's turn; it may have been let in before another site that waits for its address."""
         if queue.address:
             self._addresses.passed(queue.address, now)
         self._race(site, queue, at)
+
+
+def _counts(item: tuple[int, int, QueuedUrl]) -> bool:
+    """Whether an item of a queue is a ready URL, in the place that it has now."""
+    return item[2].stage is UrlStage.READY and item[0] == item[2].place
 
 
 def _is_of(site: str, hosts: frozenset[str]) -> bool:

@@ -188,6 +188,11 @@ class Crawler:
         """Tell whether it has been paused for so long that others should crawl its slots meanwhile."""
         return self._control.is_long_paused
 
+    @property
+    def fetched(self) -> int:
+        """How many URLs were fetched since the start."""
+        return self._counters.fetched
+
     def status(self) -> CrawlStatus:
         """Return what it does, and why; cheap enough to be asked every second."""
         frontier, counters, now = self._frontier, self._counters, self._clock()

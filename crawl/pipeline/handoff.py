@@ -20,7 +20,7 @@ from crawl.frontier.url_seen_async import AsyncUrlSeenTest
 from crawl.pipeline.crawl_counters import CrawlCounters
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.sitemap_state import SitemapListings
-from crawl.schedule.url_state import Visit, rank, rank_of
+from crawl.schedule.url_state import Visit, VisitState, rank, rank_of
 from dht import Clock, RemoteError
 
 log = logging.getLogger(__name__)
@@ -68,6 +68,8 @@ class Handoff:
             await self._discover(task, await self._news(found), found.trail)
         if delivery.listing:
             self.listings.add(task.visit.url, delivery.listing)
+        if delivery.links is not None and task.visit.state == VisitState.WAITING:
+            self.frontier.add_links(task.visit.url, delivery.links.urls)
         if delivery.page is not None:
             await self._keep(task, delivery.page, delivery.links)
         elif delivery.links is not None:

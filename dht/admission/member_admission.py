@@ -135,10 +135,8 @@ class MemberAdmission:
         return self._order.nearest(subject, count, lambda each: not self._claims[each].families.isdisjoint(families))
 
     def _shared(self, peer: NodeId, families: Iterable[Family]) -> int:
-        others = +self._members
-        if self.is_member(peer):
-            others[self._claims[peer].families] -= 1
-        return sum(count for has, count in others.items() if not has.isdisjoint(families))
+        shared = sum(count for has, count in self._members.items() if not has.isdisjoint(families))
+        return shared - (self.is_member(peer) and not self._claims[peer].families.isdisjoint(families))
 
     def _lacks_near(self, peer: NodeId, claim: MembershipClaim) -> int:
         return self.wanted(peer, claim.families) - len(self._counting(peer, claim, NEAR_ATTESTERS))

@@ -68,6 +68,8 @@ class QuorumRound:
 
     def open(self) -> None:
         """Write the first requests: to everybody where everybody is to be asked, to the fewest that do elsewhere."""
+        if not self.attempts:
+            return
         wanted = {slot: set(attempt.team) - attempt.granted for slot, attempt in self.attempts.items()}
         everybody = sorted({peer for slot, a in self.attempts.items() if a.asks_all for peer in wanted[slot]})
         chosen = voters({slot: a for slot, a in self.attempts.items() if not a.asks_all}, everybody)

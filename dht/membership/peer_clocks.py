@@ -8,7 +8,6 @@ decides, this node's own clock among them: one liar moves it nowhere. With a sin
 
 import statistics
 from collections.abc import Container
-from itertools import islice
 from typing import NamedTuple
 
 from dht.clock import Now
@@ -88,9 +87,12 @@ class PeerClocks:
     def sides(self, now: Now, by_s: float, live: Container[NodeId] | None = None) -> ClockSides:
         """Count the last peers by whether their clocks show our time, to within `by_s`, or another one. Of those that
         show ours only `live` ones count, where they are given."""
-        last = self._last(now)
-        others = [ahead_s for ahead_s in last.values() if abs(ahead_s) > by_s]
-        ours = sum(abs(ahead_s) <= by_s and (live is None or peer in live) for peer, ahead_s in last.items())
+        others, ours = [], 0
+        for peer, ahead_s in self._last(now).items():
+            if abs(ahead_s) > by_s:
+                others.append(ahead_s)
+            elif live is None or peer in live:
+                ours += 1
         largest = max((sum(abs(each - ahead_s) <= by_s for each in others) for ahead_s in others), default=0)
         return ClockSides(1 + ours, len(others), largest)
 
@@ -108,8 +110,13 @@ class PeerClocks:
 
     def _last(self, now: Now) -> dict[NodeId, float]:
         """How far the clocks heard last are ahead of ours."""
-        valid = ((peer, read) for peer, (read, at) in reversed(self._read.items()) if now.steady - at <= VALID_S)
-        return {peer: read + now.steady - now.wall for peer, read in islice(valid, MOST_CLOCKS)}
+        last, steady, wall = dict[NodeId, float](), now.steady, now.wall
+        for peer, (read, at) in reversed(self._read.items()):
+            if steady - at <= VALID_S:
+                last[peer] = read + steady - wall
+                if len(last) == MOST_CLOCKS:
+                    break
+        return last
 
     def _ahead(self, now: Now) -> list[float]:
         """How far these clocks are ahead of ours, which is 0 and one of them."""

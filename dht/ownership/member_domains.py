@@ -9,7 +9,7 @@ from dht.admission.seniority import last_old_day
 from dht.clock import Clock
 from dht.keys import NodeId
 from dht.membership.member_table import MemberTable
-from dht.ownership.failure_domains import FailureDomains, domains_of
+from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
@@ -32,6 +32,8 @@ class MemberDomains:
     ) -> None:
         self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._own_endpoints, self._operator, self.stable = clock, own_endpoints, operator, stable
+        self._found_by: tuple[object, ...] = ()  # what this node's domains asked for last follow from
+        self._found = NO_DOMAINS
 
     def own(self, strategy: Strategy) -> FailureDomains:
         """Return this node's own domains, its age left out."""
@@ -52,7 +54,12 @@ class MemberDomains:
 
     def _own(self, strategy: Strategy, *, is_young: bool) -> FailureDomains:
         reach, is_stable = AddressPolicy(strategy.declared_prefixes), strategy.stable_owner and self.stable
-        return domains_of(self._operator, self._own_endpoints(), reach, is_young=is_young, is_stable=is_stable)
+        endpoints = self._own_endpoints()
+        basis = endpoints, reach, is_stable, is_young
+        if basis != self._found_by:
+            self._found_by = basis
+            self._found = domains_of(self._operator, endpoints, reach, is_young=is_young, is_stable=is_stable)
+        return self._found
 
     def last_old_day(self, strategy: Strategy) -> int | None:
         """Return the last day on which a member that is not young was admitted; None where nobody attests."""

@@ -70,6 +70,8 @@ class SelfHeartbeat:
         self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._addresses = self._find_addresses()
+        self._claimed_by: tuple[object, ...] = ()  # what the claim made last follows from
+        self._claim: MembershipClaim
         self._sent = 0.0  # steady
         self._sequence = 0
         self._nonce = 0
@@ -209,11 +211,14 @@ class SelfHeartbeat:
 
     def claim(self) -> MembershipClaim:
         """Return what this node says of itself that admission goes by."""
-        endpoints = self.endpoints()
-        families, block = frozenset(each.family for each in endpoints), block_of(endpoints, self._rules.policy)
-        names, days = marks_in(self.attests), days_in(self.attests, self.attested_days)
-        is_member = self._member and not self._quiet
-        return MembershipClaim(is_member, families, names, days, block, self.invited_by, self._for_good)
+        endpoints, policy, is_member = self.endpoints(), self._rules.policy, self._member and not self._quiet
+        basis = endpoints, policy, is_member, self.attests, self.attested_days, self.invited_by, self._for_good
+        if basis != self._claimed_by:
+            families, block = frozenset(each.family for each in endpoints), block_of(endpoints, policy)
+            names, days = marks_in(self.attests), days_in(self.attests, self.attested_days)
+            self._claimed_by = basis
+            self._claim = MembershipClaim(is_member, families, names, days, block, self.invited_by, self._for_good)
+        return self._claim
 
     def learns(self, family: Family) -> bool:
         """Tell whether this node has its address of a family from peers, and not from its operator."""

@@ -6,7 +6,7 @@ NAT by introduction. What an asker can have others do is small, rare, and only f
 that lost names cannot ask: others name it until it is back.
 """
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Annotated
 
 from msgspec import Meta
@@ -57,16 +57,22 @@ class Attester:
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
         self._named = AttestedPeers(core.node_id, core.members.admission, self._is_ours)
         self._gone = set[tuple[NodeId, float]]()  # who was put out by the strategy, and since when it holds
+        self._found_by: tuple[object, ...] = ()  # what the candidates asked for last follow from
+        self._found: tuple[NodeId, ...] = ()
         self._spoken_for = set[NodeId]()  # those of them whom this node need not have reached
 
-    def candidates(self, families: frozenset[Family]) -> list[NodeId]:
+    def candidates(self, families: frozenset[Family]) -> Sequence[NodeId]:
         """Return who may attest a peer with addresses of these families, be it this node: live members, and bare
         bootstrap nodes while there are hardly any."""
         view, members = self._view, self._core.members
-        live = [(peer, contact) for peer in view.live() if (contact := view.contact(peer)) is not None]
-        able = [peer for peer, contact in live if contact.shares(families)]
-        found = [peer for peer in able if members.is_member(peer)]
-        return found if len(found) >= ATTESTERS else [*found, *(p for p in able if members.admission.is_bare(p))]
+        basis = view.live(), members.told, families, self._core.own.endpoints()
+        if basis != self._found_by:
+            live = [(peer, contact) for peer in view.live() if (contact := view.contact(peer)) is not None]
+            able = [peer for peer, contact in live if contact.shares(families)]
+            found = [peer for peer in able if members.is_member(peer)]
+            bare = [] if len(found) >= ATTESTERS else [peer for peer in able if members.admission.is_bare(peer)]
+            self._found_by, self._found = basis, (*found, *bare)
+        return self._found
 
     def keep(self) -> None:
         """Drop whom this node does not know any more; call it every minute."""

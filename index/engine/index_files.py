@@ -6,7 +6,7 @@ again, because the store has everything.
 
 import logging
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -17,18 +17,18 @@ from index.engine.forward_table import ForwardRow, ForwardTable
 from index.engine.memory import MemoryEngine
 from index.engine.protocol import Engine, IndexEntry, host_names
 from index.engine.tantivy import TantivyEngine
-from index.engine.whoosh import WhooshEngine
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.forward_index import FieldTerms, analyse, encode_forward
+from index.text.field_terms import FieldTerms, analyse
+from index.text.forward_index import encode_forward
 from index.text.site_host import digest_of_host, front_name, host_of, name_of_host
 from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
 
 log = logging.getLogger(__name__)
 
-ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
+ADD_COUNT = 128  # documents that the engine is given at once; one by one, both threads would slow each other down
 LAYOUT = 15  # of the forward table and the engines' schemas; another one is rebuilt
 
 
@@ -132,13 +132,16 @@ class IndexFiles:
         rows: list[ForwardRow] = []
         first = self.table.next_number()
         for start in range(0, len(texts), ADD_COUNT):
-            entries: list[IndexEntry] = []
-            for number, text in enumerate(texts[start : start + ADD_COUNT], first + start):
-                cell, fields = slot_of(text.key, CELL_BITS), analyse(text, self.analyzer)
-                entries.append(_entry(number, cell, text, fields, self.analyzer))
-                rows.append(ForwardRow(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
-            self.engine.add(entries)
+            self.engine.add(self._entries(texts[start : start + ADD_COUNT], first + start, rows))
         return rows
+
+    def _entries(self, texts: Sequence[Text], first: int, rows: list[ForwardRow]) -> Iterator[IndexEntry]:
+        """Cut documents into terms, one when the engine is done with the one before: its terms are in the processor's
+        caches then, for all that is made of them. Their rows join `rows`."""
+        for number, text in enumerate(texts, first):
+            cell, fields = slot_of(text.key, CELL_BITS), analyse(text, self.analyzer)
+            rows.append(ForwardRow(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
+            yield _entry(number, cell, text, fields, self.analyzer)
 
     def _has(self, row: ForwardRow | None, text: Text | None) -> bool:
         return row is not None and text is not None and (row.version, row.key) == (text.version, text.key)
@@ -184,7 +187,11 @@ class IndexFiles:
     def _make_engine(self, path: Path | None) -> Engine:
         if self._config.engine == "tantivy":
             return TantivyEngine(path, self._config.writer_heap_bytes)
-        return WhooshEngine(path) if self._config.engine == "whoosh" else MemoryEngine()
+        if self._config.engine == "whoosh":
+            from index.engine.whoosh import WhooshEngine  # a fifth of a second that other nodes need not spend
+
+            return WhooshEngine(path)
+        return MemoryEngine()
 
 
 def _entry(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: AnalyzerRules) -> IndexEntry:

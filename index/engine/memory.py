@@ -4,14 +4,14 @@ Pure: values only. It leaves nothing out until `limit`, and then cannot say what
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale, commonest
 from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Form, Phrase, Term, forms_of
 from index.query.parser import Condition, LanguageFilter, Query, QueryNode, SiteFilter, TagFilter, select
 from index.query.query_tree import all_of
-from index.text.forward_index import FieldTerms
+from index.text.field_terms import FieldTerms
 from index.text.stem_classes import class_of
 
 _Key = str | SiteFilter | LanguageFilter | TagFilter  # a term, or what a filter asks for
@@ -29,7 +29,7 @@ class MemoryEngine:
         self._added: list[IndexEntry] = []
         self._removed: list[int] = []
 
-    def add(self, entries: Sequence[IndexEntry]) -> None:
+    def add(self, entries: Iterable[IndexEntry]) -> None:
         self._added.extend(entries)
 
     def remove(self, numbers: Collection[int]) -> None:

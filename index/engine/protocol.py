@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 from index.query.parser import Query, QueryNode
-from index.text.forward_index import FieldTerms
+from index.text.field_terms import FieldTerms
 from index.text.site_host import HOST_BYTES
 
 FACETS = ("site", "language", "year", "type")  # by which matches are counted, with the names of their filters
@@ -91,8 +91,8 @@ Facets = tuple[tuple[tuple[str, int], ...], ...]  # for each of FACETS its commo
 class Engine(Protocol):
     """An inverted index of terms, positions, hosts, languages and slots."""
 
-    def add(self, entries: Sequence[IndexEntry]) -> None:
-        """Index documents under numbers that are new or were removed before."""
+    def add(self, entries: Iterable[IndexEntry]) -> None:
+        """Index documents under numbers that are new or were removed before. Each is read once, the next after it."""
 
     def remove(self, numbers: Collection[int]) -> None:
         """Forget documents; unknown numbers change nothing."""

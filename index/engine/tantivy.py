@@ -10,7 +10,7 @@ little.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from heapq import nsmallest
@@ -60,7 +60,7 @@ class TantivyEngine:
             self._writer = self._index.writer(heap_bytes, 1)
             self._see()
 
-    def add(self, entries: Sequence[IndexEntry]) -> None:
+    def add(self, entries: Iterable[IndexEntry]) -> None:
         documents = list(map(document_of, entries))
         try:
             for document in documents:

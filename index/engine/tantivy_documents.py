@@ -8,8 +8,9 @@ filter. Beside the text lies a field of as many terms in which numbers that foll
 other term as a dash: so pairs score there as phrases do in the text.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
+import numpy as np
 import tantivy
 
 from index.engine.protocol import FACETS, IndexEntry
@@ -17,7 +18,7 @@ from index.engine.tantivy_columns import add_columns, fill_columns
 from index.query.collection_statistics import CELL_BITS
 from index.query.ranking_rules import FRONT_FIELD, FRONT_MOST, INDEXED_CLASSES
 from index.query.scoring import WEIGHTS
-from index.text.forward_index import TITLE, URL
+from index.text.field_terms import TITLE, URL, FieldTerms, Places
 from index.text.stem_classes import CLASSES, ENGLISH, class_of
 
 LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
@@ -54,26 +55,27 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
     document.add_unsigned("cell", entry.cell)
     for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
         document.add_unsigned("slot", slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
-    fields, stem_class = entry.fields, class_of(entry.language)
-    for lines, weight in zip(([fields.title], fields.headings, [fields.url], [fields.body]), WEIGHTS, strict=True):
-        for line in filter(None, lines):
-            text, pairs = _joined(line, stem_class), _pairs_in(line)
+    written, fields = _WrittenLines(entry.fields, class_of(entry.language)), entry.fields
+    title, *headings, url, body, boilerplate = fields.lines
+    for lines, weight in zip(([title], headings, [url], [body]), WEIGHTS, strict=True):
+        for line in filter(len, lines):
+            text, pairs = written.text(line), written.pairs(line)
             for _ in range(weight):
                 document.add_text("text", text)
                 document.add_text(PAIRS_OF["text"], pairs)
-    for field, terms in ((TITLE, fields.title), (URL, fields.url)):
+    for field, line in ((TITLE, title), (URL, url)):
         for name, each in INDEXED_CLASSES.items():
-            if each.holds(field, len(terms)):
-                document.add_text(name, _filled(terms, stem_class, each.most))
-    if entry.is_front and 0 < len(fields.url) <= FRONT_MOST:
-        document.add_text(FRONT_FIELD, _filled(fields.url, stem_class, FRONT_MOST))
-    if fields.boilerplate:
-        document.add_text("boilerplate", _joined(fields.boilerplate, stem_class))
-        document.add_text(PAIRS_OF["boilerplate"], _pairs_in(fields.boilerplate))
+            if each.holds(field, len(line)):
+                document.add_text(name, written.filled(line, each.most))
+    if entry.is_front and 0 < len(url) <= FRONT_MOST:
+        document.add_text(FRONT_FIELD, written.filled(url, FRONT_MOST))
+    if len(boilerplate):
+        document.add_text("boilerplate", written.text(boilerplate))
+        document.add_text(PAIRS_OF["boilerplate"], written.pairs(boilerplate))
     for host in entry.hosts:
         document.add_text("site", host)
     document.add_text("language", entry.language)
-    document.add_text("stem_class", str(stem_class))
+    document.add_text("stem_class", str(class_of(entry.language)))
     for column, name in zip(FACET_COLUMNS, entry.facets, strict=True):
         if name:
             document.add_text(column, name)
@@ -100,7 +102,7 @@ def without_class(term: str) -> str:
 
 def is_number(term: str) -> bool:
     """Tell whether a term is one of those of which pairs are indexed."""
-    return term.isascii() and term.isdigit()
+    return term.isdigit() and term.isascii()
 
 
 def pair_of(first: str, second: str) -> str:
@@ -108,23 +110,30 @@ def pair_of(first: str, second: str) -> str:
     return f"{first}.{second}"
 
 
-def _pairs_in(terms: Sequence[str]) -> str:
-    pairs, last = [FILLER] * len(terms), -2
-    for place in [place for place, term in enumerate(terms) if is_number(term)]:
-        if last == place - 1:
-            pairs[last] = pair_of(terms[last], terms[place])
-        last = place
-    return " ".join(pairs)
+class _WrittenLines:
+    """Writes lines of a document's terms as the index is given them."""
 
+    def __init__(self, fields: FieldTerms, stem_class: int) -> None:
+        mark, self._terms = _MARKS[stem_class], fields.vocabulary
+        self._words = [term + mark for term in fields.vocabulary] if mark else fields.vocabulary
+        self._are_numbers = np.zeros(len(fields.vocabulary), np.bool_)
+        self._are_numbers[[place for place, term in enumerate(fields.vocabulary) if is_number(term)]] = True
 
-def _filled(terms: Sequence[str], stem_class: int, length: int) -> str:
-    """Terms and as many dashes as make them so many in all: a term in such a field scores the same everywhere."""
-    return " ".join((_joined(terms, stem_class), *FILLER * (length - len(terms))))
+    def text(self, line: Places) -> str:
+        """Return its terms, of their stem class."""
+        return " ".join(map(self._words.__getitem__, line.tolist()))
 
+    def pairs(self, line: Places) -> str:
+        """Return a pair for each two numbers of it that follow each other, and a dash for any other term."""
+        pairs, are_numbers = [FILLER] * len(line), self._are_numbers[line]
+        for place in (are_numbers[:-1] & are_numbers[1:]).nonzero()[0].tolist():
+            pairs[place] = pair_of(self._terms[line[place]], self._terms[line[place + 1]])
+        return " ".join(pairs)
 
-def _joined(terms: Sequence[str], stem_class: int) -> str:
-    mark = _MARKS[stem_class]
-    return f"{mark} ".join(terms) + mark
+    def filled(self, line: Places, length: int) -> str:
+        """Return its terms and as many dashes as make them so many in all: a term in such a field scores the same
+        everywhere."""
+        return " ".join((self.text(line), *FILLER * (length - len(line))))
 
 
 def slot_term(slot: int, slot_bits: int) -> int:

@@ -9,7 +9,7 @@ import secrets
 import shutil
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from errno import EBUSY
 from heapq import nsmallest
@@ -44,7 +44,7 @@ class WhooshEngine:
         self._removed_from: int | None = None
         self._open()
 
-    def add(self, entries: Sequence[IndexEntry]) -> None:
+    def add(self, entries: Iterable[IndexEntry]) -> None:
         self._added.extend(entries)
 
     def remove(self, numbers: Collection[int]) -> None:

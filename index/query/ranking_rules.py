@@ -9,7 +9,7 @@ long as networks may go by it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from index.text.forward_index import TITLE, URL
+from index.text.field_terms import TITLE, URL
 
 FRONT_FIELD = "front"  # an engine's field of what front pages have for an address
 FRONT_MOST = 6  # terms of such a name: a longer one is stuffed

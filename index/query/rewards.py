@@ -15,7 +15,8 @@ from functools import lru_cache
 
 from index.query.leaf import Leaf, Phrase
 from index.query.ranking_rules import FRONT_MOST, RankingRules
-from index.text.forward_index import LIMITS, TITLE, URL, Counts
+from index.text.field_terms import LIMITS, TITLE, URL
+from index.text.forward_index import Counts
 
 SHARE_STEPS = 1 << 10
 COVER_STEPS = 1 << 20  # so coarse that no machine's power function can differ

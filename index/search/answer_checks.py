@@ -19,7 +19,8 @@ from index.query.collection_statistics import Statistics
 from index.query.parser import Query
 from index.query.scoring import Scorer, measure
 from index.shard.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
-from index.text.forward_index import LIMITS, content_digest, forward_of, signature_of
+from index.text.field_terms import LIMITS
+from index.text.forward_index import content_digest, forward_of, signature_of
 from index.text.site_host import digest_of_host, host_of
 
 

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
 from index.change_feed import Text
-from index.text.forward_index import BODY, Counts, content_digest
+from index.text.field_terms import BODY
+from index.text.forward_index import Counts, content_digest
 
 NEAR_BITS = 8  # different bits of 128 at most: what crawl/content/similarity.py takes for near, by measured error rates
 LEAST_TERMS = 24  # of a main text: what says less is a copy only where all of the page is the same

@@ -7,7 +7,6 @@ document is looked at, df is counted by looking, and copies are folded by compar
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 
 from index.change_feed import Text
 from index.engine.matcher import matches
@@ -19,7 +18,8 @@ from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.search.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
 from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
 from index.text.analyzer import is_unspaced
-from index.text.forward_index import ForwardRecord, analyse, forward_of
+from index.text.field_terms import analyse
+from index.text.forward_index import ForwardRecord, forward_of
 from index.text.page_date import day_of
 from index.text.site_host import host_of
 from index.text.surfaces import words_of
@@ -137,5 +137,4 @@ class SearchOracle:
 
 def _written_in(text: Text) -> set[str]:
     """Words as they are written, and pairs of characters."""
-    title, headings, *lines = analyse(text)
-    return {*words_of(text), *filter(is_unspaced, chain(title, *headings, *lines))}
+    return {*words_of(text), *filter(is_unspaced, analyse(text).vocabulary)}

@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Iterator, Set
 from enum import IntEnum
+from functools import lru_cache
 from itertools import chain
 from operator import add
 from pathlib import Path
@@ -35,7 +36,7 @@ from index.text.stem_classes import CLASSES, ENGLISH, stem
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
 MAX_JOINED_CHARS, MAX_JOINED_PARTS = 32, 4
 MEMO_CHUNKS = 1 << 16  # of all classes: 17 MB; the commonest return at once after it was emptied
-MEMO_TERMS, MEMO_BYTES = 6, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
+MEMO_TERMS, MEMO_BYTES = 8, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
 
 JOINERS = "-._\u00ad\u200c\u2010\u2011"  # between two words that are also one; ASCII's and hyphens, soft and hard
 _KEPT = b"'._-+#"  # signs that are part of words, or join them
@@ -225,8 +226,14 @@ def words(text: str) -> list[str]:
     """Return the words of a query's text in order, not stemmed: lower case, diacritics on, unspaced runs as bigrams;
     without joined forms."""
     chunks = text.encode("utf-8", "replace").translate(_SPACED).decode().split()
-    pieces = chain.from_iterable(map(_pieces, chunks))
-    return [word for words, kind, _, _ in pieces if kind is not _Kind.JOINED for word in words]
+    return [word for chunk in chunks for word in (_words_in if len(chunk) <= MEMO_BYTES else _cut_words)(chunk)]
+
+
+def _cut_words(chunk: str) -> tuple[str, ...]:
+    return tuple(word for words, kind, _, _ in _pieces(chunk) if kind is not _Kind.JOINED for word in words)
+
+
+_words_in = lru_cache(1 << 12)(_cut_words)  # 1 MB: those of titles and addresses come again
 
 
 def joined_word(text: str) -> str:

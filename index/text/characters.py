@@ -33,6 +33,8 @@ def is_character(word: str) -> bool:
 
 def characters_in(*texts: str) -> list[str]:
     """Return the distinct characters of some texts as the analyzer writes them, ascending."""
-    said = "".join(text for text in texts if not text.isascii()).encode("utf-32-le", "replace")
-    codes = np.frombuffer(said, "<u4")  # a page has some ten thousand: too many for Python one by one
+    said = "".join(text for text in texts if not text.isascii())
+    if np.frombuffer(said.encode("utf-16-le", "replace"), "<u2").max(initial=0) < _FIRST:  # of most pages
+        return []
+    codes = np.frombuffer(said.encode("utf-32-le", "replace"), "<u4")  # ten thousand a page: not one by one in Python
     return sorted({_written[chr(code)] for code in np.unique(codes[codes >= _FIRST]).tolist()} - {""})

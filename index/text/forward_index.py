@@ -20,35 +20,26 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Sequence
 from hashlib import sha256
-from itertools import chain
 from typing import NamedTuple
-from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from index.change_feed import Text
-from index.text.analyzer import terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.compression import frames_by
+from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, Places, analyse
 from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
 from index.text.writing import scripts_of_language
 
-TITLE, HEADINGS, URL, BODY = range(4)
 FIELDS = ("title", "headings", "url", "body")
-LIMITS = (64, 512, 64, 20_000)  # terms kept of each field; part of the analyzer's version
 BASES = (0, 1024, 4096, 8192)  # the first position of each field
 BOILERPLATE_BASE = 28_672  # after the last of the body
-BOILERPLATE_LIMIT = 8_000  # a menu of more terms is a list of URLs
-MAX_HEADINGS = 64
 SIGNATURE_BYTES = 16
-MAX_LINE_CHARS = 4096  # of a title, a heading, an address
-MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
 _HEAD = struct.Struct("=16s8s16sB?BH4HHHI")
 _HOST = slice(16, 24)
@@ -59,16 +50,6 @@ _UNSIGNED = bytes(SIGNATURE_BYTES)
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
-
-
-class FieldTerms(NamedTuple):
-    """The terms of a document in order; an engine indexes the same lists."""
-
-    title: list[str]
-    headings: list[list[str]]
-    url: list[str]
-    body: list[str]
-    boilerplate: list[str]
 
 
 class ForwardRecord(NamedTuple):
@@ -121,27 +102,6 @@ def needle_of(term: str) -> bytes:
     return b"\0" + term.encode() + b"\0"
 
 
-def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
-    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each."""
-    headings: list[list[str]] = []
-    stem_class = class_of(text.language)
-    room = LIMITS[HEADINGS]
-    for heading in text.headings[:MAX_HEADINGS]:
-        found = terms(heading[:MAX_LINE_CHARS], room, stem_class)
-        room -= len(found)
-        if found:
-            headings.append(found)
-    address = (front_name(text.url) if rules.fronts_by_host else "") or text.url.partition("://")[2]
-    title, body = text.title[:MAX_LINE_CHARS], text.body[:MAX_BODY_CHARS]
-    return FieldTerms(
-        terms(title, LIMITS[TITLE], stem_class),
-        headings,
-        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
-        terms(body, LIMITS[BODY], stem_class),
-        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
-    )
-
-
 def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     """Encode the forward record of a document."""
     forward = _measured(text, fields)
@@ -178,7 +138,8 @@ def forward_of(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> ForwardRec
 
 def lengths_of(fields: FieldTerms) -> Counts:
     """Count the terms of each field."""
-    return len(fields.title), sum(map(len, fields.headings)), len(fields.url), len(fields.body)
+    title, *headings, url, body, _ = map(len, fields.lines)
+    return title, sum(headings), url, body
 
 
 def within_fields(positions: list[int]) -> list[int]:
@@ -210,31 +171,25 @@ def signature_of(text: Text) -> bytes:
     return text.signature if len(text.signature) == SIGNATURE_BYTES and any(text.signature) else b""
 
 
-def _lines(fields: FieldTerms) -> tuple[list[list[str]], list[int]]:
-    """All that must not run together, and the first position of each."""
+def _bases(lines: Sequence[Places]) -> list[int]:
+    """The first position of each line of `FieldTerms`: all that must not run together."""
     bases, position = [BASES[TITLE]], BASES[HEADINGS]
-    for heading in fields.headings:
+    for heading in lines[1:-3]:
         bases.append(position)
         position += len(heading) + 1
-    lines = [fields.title, *fields.headings, fields.url, fields.body, fields.boilerplate]
-    return lines, [*bases, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
+    return [*bases, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
 
 
 def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
     """The reader of the record of a document."""
-    lines, bases = _lines(fields)
-    numbers = defaultdict[str, int]()  # each term's, in the order in which they come
-    numbers.default_factory = numbers.__len__
-    found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
-    numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
-    counts = np.bincount(found, minlength=len(numbers))
+    names, found, lines = fields.vocabulary, fields.places, fields.lines
+    counts = np.bincount(found, minlength=len(names))
     order = (counts == 1).argsort(kind="stable")  # those that stand more than once come first
-    rank = np.empty(len(numbers), np.uint16)
-    rank[order] = np.arange(len(numbers), dtype=np.uint16)
-    runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, bases, strict=True)]
+    rank = np.empty(len(names), np.uint16)
+    rank[order] = np.arange(len(names), dtype=np.uint16)
+    runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, _bases(lines), strict=True)]
     places = np.frombuffer(b"".join(runs), "<u2")[rank[found].argsort(kind="stable")]
     many = int(np.count_nonzero(counts > 1))
-    names = list(numbers)
     table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
     stem_class, is_front = class_of(text.language), bool(front_name(text.url))

@@ -7,37 +7,22 @@ third of all in a page of 1,400 terms. Boilerplate is left out, as it scores not
 count as neighbours: that costs a bit, and no truth.
 """
 
-from itertools import chain
 from zlib import crc32
 
 import numpy as np
 
-from index.text.forward_index import FieldTerms
+from index.text.field_terms import FieldTerms
 
 COLUMNS, COLUMN_BITS = 64, 64
 _SHIFT = 32 - 12  # of a hash of 32 bits, that it is one of 4,096 places
 _MIX = 0x9E3779B1  # Knuth's multiplier: neighbours' sums differ little in their high bits
 _WHOLE = 0xFFFFFFFF
-REMEMBERED = 1 << 14  # hashes: pages repeat each other's words
-
-
-class _Hashes(dict[str, int]):
-    """Remembers the hashes of terms."""
-
-    def __missing__(self, term: str) -> int:
-        found = self[term] = _hash(term)
-        return found
-
-
-_hashes = _Hashes()
 
 
 def sketch_of(fields: FieldTerms) -> list[int]:
     """Return the columns of a document's sketch."""
-    terms = list(chain(fields.title, *fields.headings, fields.url, fields.body))
-    if len(_hashes) > REMEMBERED:
-        _hashes.clear()
-    found = np.fromiter(map(_hashes.__getitem__, terms), np.uint32, len(terms))
+    hashes = np.fromiter(map(crc32, map(str.encode, fields.vocabulary)), np.uint32, len(fields.vocabulary))
+    found = hashes[fields.places[: len(fields.places) - len(fields.lines[-1])]]
     bits = np.zeros(COLUMNS * COLUMN_BITS, np.uint8)
     bits[found >> _SHIFT] = 1
     bits[(found[1:] + found[:-1]) * np.uint32(_MIX) >> _SHIFT] = 1

@@ -11,8 +11,8 @@ from itertools import chain, islice
 from typing import NamedTuple
 
 from index.change_feed import Text
+from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
-from index.text.forward_index import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.scripts import TOKEN, UNSPACED_RUN
 
 MIN_CHARS = 3

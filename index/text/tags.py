@@ -16,8 +16,8 @@ from index.change_feed import Text
 from index.text.analyzer import words
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.characters import characters_in
+from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
-from index.text.forward_index import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.page_date import day_of
 
 FIRST_YEAR, LAST_YEAR = 1970, 2099  # other dates are nobody's

@@ -205,7 +205,7 @@ class WitnessParts:
         fetch, refetch = fetching.fetcher, crawl.refetch
         replacement = PageReplacement(config, overlay, env.store, env.parsers, fetch, refetch)
         self.hearing = Hearing(overlay, env.identity, panels, board, check, replacement.consider, clock)
-        fetched = lambda: crawl.crawler.status().fetched  # noqa: E731
+        fetched = lambda: crawl.crawler.fetched  # noqa: E731
         self.witness = Witness(
             overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
         )

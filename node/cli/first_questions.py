@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from crawl import FetchHours, InlineParsers, ParseTask
+from crawl import FetchHours
 from node.errors import ConfigError
 from node.views.status import size
 
@@ -103,18 +103,22 @@ def costs_here(root: Path) -> str:
 
 def _page_s() -> float:
     """Measure the CPU seconds in which this machine reads a page of usual size."""
+    from crawl import InlineParsers, ParseTask  # who is asked nothing need not load them
+
     body = b"<title>t</title>" + b"".join(_paragraphs())
-    task = ParseTask("http://a.example/", body, "text/html", "utf-8", 1000, 1_000_000)
-    return asyncio.run(_read(task, InlineParsers()))
+    task, parsers = ParseTask("http://a.example/", body, "text/html", "utf-8", 1000, 1_000_000), InlineParsers()
 
+    async def read() -> float:
+        await parsers.parse(task)  # the first one loads what all need
+        began = time.process_time()
+        for _ in range(SAMPLE_PAGES):
+            await parsers.parse(task)
+        return (time.process_time() - began) / SAMPLE_PAGES
 
-async def _read(task: ParseTask, parsers: InlineParsers) -> float:
-    await parsers.parse(task)  # the first one loads what all need
-    began = time.process_time()
-    for _ in range(SAMPLE_PAGES):
-        await parsers.parse(task)
-    parsers.close()
-    return (time.process_time() - began) / SAMPLE_PAGES
+    try:
+        return asyncio.run(read())
+    finally:
+        parsers.close()
 
 
 def _paragraphs() -> Iterable[bytes]:

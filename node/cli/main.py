@@ -4,10 +4,12 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 the machine of a node has faults, 4 anoth
 identity, 78 bad configuration (EX_CONFIG of sysexits.h).
 """
 
+import gc
 import importlib
 import os
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 from node.cli.arguments import build_parser
 
@@ -23,7 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OK
     module, _, function = arguments.verb.partition(":")
     try:
-        return int(getattr(importlib.import_module(f"node.cli.commands.{module}"), function)(arguments))
+        return int(getattr(load(f"node.cli.commands.{module}"), function)(arguments))
     except BrokenPipeError:  # the reader of our output went away, which is no failure of ours to report
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
@@ -31,6 +33,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except Exception as error:
         return _tell(error)
+
+
+def load(module: str) -> ModuleType:
+    """Import a module; what it makes stays, so nobody looks for garbage meanwhile, which takes a tenth of the time."""
+    gc.disable()
+    try:
+        return importlib.import_module(module)
+    finally:
+        gc.enable()
 
 
 def _tell(error: Exception) -> int:

@@ -6,7 +6,7 @@ link that no owner knows once its page is done was not taken.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -23,8 +23,10 @@ from crawl import (
     scope_after_redirect,
 )
 from dht import Clock
-from node.crawling.url_lookup import UrlLookup
-from node.jobs.sitemap_listing import SitemapListing
+
+if TYPE_CHECKING:  # verbs that ask a node for progress need none of it
+    from node.crawling.url_lookup import UrlLookup
+    from node.jobs.sitemap_listing import SitemapListing
 
 Json = dict[str, Any]
 
@@ -42,7 +44,7 @@ class Followed(msgspec.Struct, forbid_unknown_fields=True):
 class JobProgress:
     """Answers what became of URLs anywhere in the network."""
 
-    def __init__(self, known: UrlLookup, lists: SitemapListing, decide: Decide, clock: Clock) -> None:
+    def __init__(self, known: "UrlLookup", lists: "SitemapListing", decide: Decide, clock: Clock) -> None:
         self._known, self._lists, self._decide, self._clock = known, lists, decide, clock
 
     async def answer(self, asked: Sequence[Followed]) -> list[Json]:

@@ -161,8 +161,13 @@ class Pages:
             style_version=self._version,
             **{**_OF_ALL, **values},
         )
-        headers = {"Vary": "Accept-Language", "Content-Language": tongue}
-        return web.Response(text=text, status=status_code, content_type="text/html", headers=headers)
+        return page_response(text.encode(), tongue, status_code)
+
+
+def page_response(body: bytes, tongue: str, status_code: int = 200) -> web.Response:
+    """Answer with a page in UTF-8, in a language."""
+    headers = {"Vary": "Accept-Language", "Content-Language": tongue}
+    return web.Response(body=body, status=status_code, content_type="text/html", charset="utf-8", headers=headers)
 
 
 def _other_tongue(request: web.Request, tongue: str) -> str:

@@ -1,6 +1,6 @@
 """Answers /search for people: asks the node, puts what it found into the reader's own order, renders a page."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from urllib.parse import parse_qsl
 
@@ -11,10 +11,11 @@ from node.app.service import Json, Service
 from node.views.safe_text import around, plain
 from node.web.api import parameters, search_request
 from node.web.forms import MAX_FIELDS, read_form
-from node.web.pages import Pages
+from node.web.pages import Pages, page_response
 from node.web.parameters import Values, read_parameters
 from node.web.preferences import Preferences
 from node.web.problems import Problem, problem_of
+from node.web.rendered_pages import RenderedPages
 from node.web.result_forms import ResultForms
 from node.web.results import result_page
 from node.web.routes import route
@@ -42,6 +43,7 @@ class SearchPage:
     def __init__(self, service: Service, pages: Pages, preferences: Preferences) -> None:
         self._service, self._pages, self._preferences = service, pages, preferences
         self._forms = ResultForms(service)
+        self._rendered = RenderedPages()
 
     async def results(self, request: web.Request) -> web.Response:
         """Show results, in another form where one is asked for; an empty query leads to the front page."""
@@ -59,15 +61,36 @@ class SearchPage:
         return await self._show(request, values, is_posted=True)
 
     async def _show(self, request: web.Request, values: Values, is_posted: bool) -> web.Response:
-        query, page_number = values.text("q").strip(), values.count("page")
+        query = values.text("q").strip()
         if not query:
             raise web.HTTPSeeOther("/?by=post" if is_posted else "/")
         rules = SiteRules() if values.flag("unruled") else self._preferences.rules(request)
         try:
             page = await self._ask(values, query, rules)
+            warnings = self._service.warnings()
+            if is_posted or rules or values.flag("unruled"):  # what it shows is this reader's own
+                return await self._render(request, values, query, rules, page, warnings, is_posted)
+            key = request.path_qs, request.headers.get("Accept-Language", "")
+            if kept := self._rendered.find(key, page.answer, warnings):
+                return page_response(kept.body, kept.tongue)
+            response = await self._render(request, values, query, rules, page, warnings)
         except InputError as error:
             return self._bad_query(request, query, error, is_posted)
-        shown = result_page(page.answer)
+        self._rendered.keep(key, response, page.answer, warnings)
+        return response
+
+    async def _render(
+        self,
+        request: web.Request,
+        values: Values,
+        query: str,
+        rules: SiteRules,
+        page: PageOfResults,
+        warnings: Sequence[str],
+        is_posted: bool = False,
+    ) -> web.Response:
+        """Write a page of results; where nothing was found, of what the query may have meant."""
+        page_number, shown = values.count("page"), result_page(page.answer)
         corrected = "" if shown.results or shown.is_partial or page_number > 1 else next(iter(shown.corrections), "")
         if corrected:
             page = await self._ask(values, corrected, rules)
@@ -96,7 +119,7 @@ class SearchPage:
             touched=page.touched,
             is_unruled=values.flag("unruled") and bool(self._preferences.rules(request)),
             is_quick=values.flag("quick"),
-            warnings=self._service.warnings(),
+            warnings=warnings,
         )
 
     async def _ask(self, values: Values, query: str, rules: SiteRules) -> PageOfResults:

@@ -62,6 +62,8 @@ class CallQueue:
         """Return the call to answer now, None where there is none; those about older versions first, so that several
         nodes bring the same hearings to an end. Who is one of `doubted`, or is accused by ACCUSERS, waits as long as
         anybody else does. `take_up` must follow, or it is returned again."""
+        if not self._calls:
+            return None
         self._calls = [call for call in self._calls if now <= call.until and not self._is_idle(call.caller, now)]
         accused = Counter(author for author, _ in {(author_of(call), call.caller) for call in self._calls})
         fair = [c for c in self._calls if c.caller not in doubted and accused[c.caller] < ACCUSERS]

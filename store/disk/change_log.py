@@ -31,7 +31,7 @@ class ChangeLog:
 
     def changes(self, after: int, limit: int) -> list[RecordChange]:
         """Return the records changed since `after`, each once, by their last change; at most `limit`."""
-        return self._catalog.reader.changes(after, limit)
+        return self._catalog.reader.changes(after, limit) if after < self.sequence else []
 
     def left(self, after: int) -> frozenset[Key] | None:
         """Return the keys at which records lay until a change after `after` that lie at others now; None where some

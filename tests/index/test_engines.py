@@ -23,7 +23,7 @@ from index.query.parser import parse_query
 from index.query.ranking_rules import RANKINGS
 from index.query.scoring import Scorer, measure
 from index.query.search_rules import NEWEST_RULES, closest_to
-from index.text.forward_index import analyse
+from index.text.field_terms import analyse
 from index.text.site_host import front_name, host_of
 from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of

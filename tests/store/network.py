@@ -92,6 +92,8 @@ class FakeOverlay:
     up: bool = False
     late: LatePeers = field(default_factory=lambda: LatePeers(steady_clock))
     counted: dict[str, int] = field(default_factory=dict)
+    members_by: tuple[object, ...] = ()  # what the members as of the last question follow from
+    members_then: tuple[NodeId, ...] = ()
 
     @property
     def view(self) -> "FakeOverlay":
@@ -111,8 +113,13 @@ class FakeOverlay:
         return ()
 
     def members(self) -> tuple[NodeId, ...]:
-        known = (n for n in self.net.list if n.id not in self.net.strangers)
-        return tuple(sorted(n.id for n in known if n.id == self.node_id or self._seen(n).is_member))
+        said = [len(n.history) for n in self.net.list]
+        basis = said, set(self.net.strangers), self.net.is_lagging and asyncio.get_running_loop().time()
+        if basis != self.members_by:
+            known = (n for n in self.net.list if n.id not in self.net.strangers)
+            found = sorted(n.id for n in known if n.id == self.node_id or self._seen(n).is_member)
+            self.members_by, self.members_then = basis, tuple(found)
+        return self.members_then
 
     def contact(self, peer: NodeId) -> Contact | None:
         return None
@@ -129,9 +136,10 @@ class FakeOverlay:
 
     def _seen(self, node: "Node") -> "State":
         """A node as this one has heard of it."""
-        if not self.net.lag_s(self.node_id, node.id):
+        lag_s = self.net.lag_s(self.node_id, node.id) if self.net.is_lagging else 0.0
+        if not lag_s:
             return node.history[-1] if node.history else State(-1.0)
-        then = asyncio.get_running_loop().time() - self.net.lag_s(self.node_id, node.id)
+        then = asyncio.get_running_loop().time() - lag_s
         return next((s for s in reversed(node.history) if s.at <= then), State(-1.0))
 
     def _ranked(self, slot: Slot) -> tuple[NodeId, ...]:
@@ -357,11 +365,12 @@ class Net:
 
     def lag_s(self, observer: NodeId, subject: NodeId) -> float:
         """How old news of one node is at another: fixed per pair, up to the network's lag."""
-        return (
-            0.0
-            if observer == subject or not self._lag_s
-            else self._lag_s * sha256(observer + subject).digest()[0] / 255
-        )
+        return 0.0 if observer == subject else self._lag_s * sha256(observer + subject).digest()[0] / 255
+
+    @property
+    def is_lagging(self) -> bool:
+        """Whether news of nodes takes time."""
+        return self._lag_s > 0
 
     def reachable(self, a: NodeId, b: NodeId) -> bool:
         answers = not {a, b} & self.frozen

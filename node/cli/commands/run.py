@@ -7,6 +7,7 @@ from crawl import BadHostsFile
 from dht import BadStrategy, LocalFaults, system_clock
 from node.cli.commands.setup import ensure_identity
 from node.cli.commands.target_node import configuration, data_dir
+from node.cli.main import load
 from node.config.logging_setup import set_up_logging
 from node.errors import ConfigError
 
@@ -21,10 +22,9 @@ def run(arguments: Namespace) -> int:
     data.check()
     data.read_token()  # said before anything listens
     ensure_identity(data)
-    from node.process.run_node import run_node
-
+    node = load("node.process.run_node")
     try:
-        return run_node(config, faults)
+        return int(node.run_node(config, faults))
     except (BadStrategy, BadHostsFile) as error:  # files that the configuration names are part of it
         raise ConfigError(*str(error).split(": ", 1)) from None
 

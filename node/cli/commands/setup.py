@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bootstrap import fetch_network, is_url, load_network, split_invitation
+from bootstrap import is_url, load_network, split_invitation
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
 from node.app.network_founding import founder_note, make_network
 from node.cli.commands.invitations import invitation_for
@@ -87,6 +87,8 @@ def _given_network(given: str) -> str:
     """Return the checked text of a network file, given its path or its URL."""
     if not is_url(given):
         return Path(given).read_text() if load_network(Path(given)) else ""
+    from bootstrap import fetch_network
+
     text, network = asyncio.run(fetch_network(given))
     print(f"the network there: {network.name}, id {network.id}", file=sys.stderr)
     return text

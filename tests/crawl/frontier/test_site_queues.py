@@ -3,6 +3,8 @@
 from msgspec.structs import replace
 
 from crawl import Visit, VisitState
+from crawl.frontier.frontier import Frontier
+from crawl.frontier.site_queues import SiteQueues
 from dht import Now, Slot
 from tests.crawl.world import new_frontier
 
@@ -82,3 +84,39 @@ def test_the_deepest_scope_comes_first() -> None:
     turn = frontier.pop(at(0))
     assert turn is not None
     assert turn.visit.depth == 4
+
+
+def taken(frontier: Frontier, sites: SiteQueues) -> list[str]:
+    """Fetch all that is due, one URL after the other."""
+    urls = []
+    while turn := frontier.pop(at(0)):
+        sites.end_request(turn, 0, 0.0)
+        urls.append(turn.visit.url)
+    return urls
+
+
+def test_what_more_pages_link_to_comes_first_where_the_crawl_goes_far() -> None:
+    frontier, sites = new_frontier()
+    frontier.hold(Slot(1), 1, [visit(1, page, depth=90 - page) for page in range(4)], at(0))
+    frontier.hold(Slot(2), 1, [visit(2, page, depth=9 - page) for page in range(4)], at(0))
+    for host in (1, 2):
+        for linking, page in ((5, 2), (6, 3), (7, 3), (8, 3)):
+            frontier.add_links(f"http://h{host}.test/{linking}", [f"http://h{host}.test/{page}"])
+    assert sites.position("http://h1.test/2", frontier._entries["http://h1.test/2"], 0).ahead == 1
+    urls = taken(frontier, sites)
+    assert [url for url in urls if "h1" in url] == [f"http://h1.test/{page}" for page in (3, 2, 0, 1)]
+    assert [url for url in urls if "h2" in url] == [f"http://h2.test/{page}" for page in (0, 1, 2, 3)], (
+        "depth is scarce"
+    )
+
+
+def test_a_site_that_many_domains_link_to_is_asked_before_others() -> None:
+    frontier, sites = new_frontier()
+    for host in range(5):
+        frontier.hold(Slot(host), 1, [visit(host, 0)], at(0))
+    for other in ("x.org", "y.net", "z.com"):
+        frontier.add_links(f"http://www.{other}/", ["http://h3.test/0"])
+    for page in range(9):  # one domain's word counts once, a site's own not at all
+        frontier.add_links(f"http://{page}.x.org/", ["http://h4.test/0"])
+        frontier.add_links(f"http://h2.test/{page}", ["http://h2.test/0"])
+    assert taken(frontier, sites)[:3] == ["http://h3.test/0", "http://h4.test/0", "http://h0.test/0"]

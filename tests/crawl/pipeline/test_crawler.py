@@ -88,3 +88,11 @@ async def test_scope_travels_with_the_url_over_links_and_redirects(site: Web, cr
     assert sorted(site.paths("a.test")) == ["/docs/", "/docs/far", "/docs/x", "/robots.txt"]
     assert site.paths("b.test") == []
     assert crawl.crawler.status().refused == {"scope": 3}
+
+
+async def test_a_page_that_others_link_to_is_fetched_before_older_ones(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/": linked(*(f"/{page}" for page in range(12)))})
+    site.add("a.test", {f"/{page}": linked("/11" if page < 2 else "/") for page in range(12)})
+    await crawl.run(seed(site.url("a.test"), depth=90))
+    paths = site.paths("a.test")
+    assert len(paths) == 14 and paths.index("/11") < paths.index("/10")

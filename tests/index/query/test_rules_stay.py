@@ -21,7 +21,8 @@ from index.query.ranking_rules import RANKINGS
 from index.query.scoring import score, upper_bound
 from index.query.search_rules import SearchRules, closest_to, rules_of
 from index.text.analyzer_rules import ANALYZERS
-from index.text.forward_index import analyse, forward_of
+from index.text.field_terms import analyse
+from index.text.forward_index import forward_of
 from index.text.tags import tags_of
 
 WORDS = [
@@ -106,7 +107,9 @@ def digest_of(lines: Iterator[str]) -> str:
 def analyses(number: int) -> Iterator[str]:
     rules = closest_to(number, max(RANKINGS)).analyzer
     for text in PAGES:
-        yield repr((tuple(analyse(text, rules)), sorted(tags_of(text, rules))))
+        found = analyse(text, rules)
+        terms = found.title, found.headings, found.url, found.body, found.boilerplate
+        yield repr((terms, sorted(tags_of(text, rules))))
     for asked in QUERIES:
         query = parse_query(asked, rules=closest_to(number, max(RANKINGS)))
         yield repr((query.root, query.counted, query.readings))

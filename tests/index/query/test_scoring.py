@@ -35,7 +35,8 @@ from index.query.scoring import (
 )
 from index.search.oracle import SearchOracle
 from index.text.analyzer import terms
-from index.text.forward_index import analyse, forward_of
+from index.text.field_terms import analyse
+from index.text.forward_index import forward_of
 from index.text.weak_words import kept_share
 
 

@@ -13,16 +13,16 @@ from index.errors import IndexCorrupt
 from index.query.leaf import phrase_of, term_of
 from index.query.scoring import occurrences
 from index.text.analyzer import terms
-from index.text.forward_index import (
-    BASES,
+from index.text.field_terms import (
     BODY,
-    BOILERPLATE_BASE,
     BOILERPLATE_LIMIT,
     LIMITS,
-    MAX_BODY_CHARS,
-    MAX_LINE_CHARS,
     TITLE,
     analyse,
+)
+from index.text.forward_index import (
+    BASES,
+    BOILERPLATE_BASE,
     by_field,
     content_digest,
     decode_forward,
@@ -133,12 +133,6 @@ def test_the_digest_tells_mirrors() -> None:
     assert content_digest(text) == content_digest(replace(text, url="http://b.example/", headings=("x",)))
     assert content_digest(replace(text, title="ab", body="c")) != content_digest(replace(text, title="a", body="bc"))
     assert LIMITS[TITLE] < BASES[1]
-
-
-def test_a_title_or_body_of_megabytes_costs_what_a_long_one_costs() -> None:
-    text = corpus.text(random.Random(1), "http://a.example/long")
-    huge = replace(text, title=" " * MAX_LINE_CHARS + "late", body=" " * MAX_BODY_CHARS + "late")
-    assert analyse(huge).title == analyse(huge).body == []
 
 
 def test_an_encoded_document_leaves_nothing_to_the_garbage_collector() -> None:

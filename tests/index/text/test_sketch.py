@@ -3,13 +3,21 @@
 import random
 from itertools import pairwise
 
-from index.text.forward_index import FieldTerms
+from dht import document_id, placement_key
+from index import Text
+from index.text.field_terms import FieldTerms, analyse
 from index.text.sketch import COLUMN_BITS, COLUMNS, place_of, place_of_pair, sketch_of
 
 
 def made_up(chance: random.Random, terms: int) -> FieldTerms:
-    words = [f"w{chance.randrange(3000)}" for _ in range(terms)]
-    return FieldTerms(words[:3], [words[3:5], words[5:9]], words[9:12], words[12:], ["menu", "of", "others"])
+    return fields_of([f"w{chance.randrange(3000)}" for _ in range(terms)])
+
+
+def fields_of(words: list[str]) -> FieldTerms:
+    title, one, other, body = map(" ".join, (words[:3], words[3:5], words[5:9], words[12:]))
+    url = f"http://{'/'.join(words[9:12])}"
+    about = document_id(url), placement_key(url), bytes(32), url, title, (one, other), body, "en", 0.0
+    return analyse(Text(*about, boilerplate="menu of others"))
 
 
 def has(sketch: list[int], place: int) -> bool:
@@ -44,4 +52,4 @@ def test_most_of_what_is_not_there_is_denied() -> None:
 
 
 def test_boilerplate_is_left_out() -> None:
-    assert not any(sketch_of(FieldTerms([], [], [], [], ["menu", "of", "others"])))
+    assert not any(sketch_of(fields_of([])))

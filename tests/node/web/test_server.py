@@ -8,7 +8,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.web import CrawlerIdentity, WebServer
+from node.web.pages import CrawlerIdentity
+from node.web.server import WebServer
 
 
 def test_health_and_readiness(site: Any) -> None:

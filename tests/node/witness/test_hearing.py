@@ -108,7 +108,9 @@ async def looked_at_by_nobody(world: World) -> tuple[Record, SimNode, SimNode]:
     return record, caller, peer
 
 
-def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
+def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("node.witness.hearing.HEARING_S", 160.0)
+
     async def scenario(world: World) -> None:
         record, caller, peer = await looked_at_by_nobody(world)
         fetched, witness = [0], peer.node_core.witnessing.witness
@@ -120,7 +122,7 @@ def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
 
         call = CallWitness(pack([record.without_content()]))
         await caller.overlay.ask(peer.overlay.node_id, call, Done, timeout_s=5.0)
-        await world.pass_time(60.0)
+        await world.pass_time(30.0)
         assert url not in looks()
         fetched[0] = 1000
         await world.until(lambda: url in looks(), 60.0)
@@ -128,9 +130,9 @@ def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
         witness._budget = WitnessBudget()
         witness._budget.earn(fetched[0], 0.0)
         await caller.overlay.ask(peer.overlay.node_id, call, Done, timeout_s=5.0)
-        await world.pass_time(700.0)
+        await world.pass_time(170.0)
         fetched[0] = 2000
-        await world.pass_time(60.0)
+        await world.pass_time(30.0)
         assert len(looks()) == before, "nobody waits for it any more"
 
     simulate(scenario, PLAN)
@@ -139,7 +141,7 @@ def test_who_has_spent_its_share_looks_for_others_once_it_has_some_again():
 def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("node.witness.call_queue.IDLE_S", 300.0)
+    monkeypatch.setattr("node.witness.call_queue.IDLE_S", 120.0)
 
     async def scenario(world: World) -> None:
         record, caller, peer = await looked_at_by_nobody(world)
@@ -149,11 +151,11 @@ def test_who_calls_for_pages_that_are_as_they_were_written_is_heard_no_more_for_
             before = len(world.log)
             call = CallWitness(pack([record.without_content()]))
             await caller.overlay.ask(peer.overlay.node_id, call, Done, timeout_s=5.0)
-            await world.pass_time(60.0)
+            await world.pass_time(20.0)
             return sum(visit.as_witness and visit.node == peer.name for visit in world.log[before:])
 
         assert [await looks_after_a_call() > 0 for _ in range(5)] == [True, True, False, False, False]
-        await world.pass_time(120.0)
+        await world.pass_time(60.0)
         assert await looks_after_a_call() > 0
 
     simulate(scenario, PLAN)
