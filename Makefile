@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 SOAK ?= --hours 12
 SOAKED := tests/benchmarks/test_soak.py
-BENCHMARKS := overlay placement trust durability freshness duplicates seen traps crawl search pagerank important archive store web
+BENCHMARKS := overlay placement trust durability freshness duplicates seen traps crawl search pagerank important archive store web sources
 # Tests start hundreds of processes: none compiles again what another has, though the machine may say so.
 export PYTHONDONTWRITEBYTECODE :=
 

@@ -66,7 +66,8 @@ async def crawl(
     replicas: int = REPLICAS,
     share: float | None = None,
 ) -> FleetCrawl:
-    """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use."""
+    """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use until all
+    is fetched."""
     children = Children(folder)
     log = folder / "web.jsonl"
     try:
@@ -82,7 +83,8 @@ async def crawl(
             with capped(pids, share) if share is not None else nullcontext():
                 for first in range(0, len(seeds), A_REQUEST):
                     await client.crawl(fleet[first // A_REQUEST % nodes], seeds[first : first + A_REQUEST], DEPTH)
-                await _until(children.running, client, fleet, _are_done, within_s, QUIET_LOOKS)
+                await _until(children.running, client, fleet, _are_fetched, within_s, QUIET_LOOKS)
+            await _until(children.running, client, fleet, _are_done, within_s, QUIET_LOOKS)
             cpu_s, statuses = _cpu_s(pids) - before, await client.statuses(fleet)
         await asyncio.sleep(1.5)  # the counts are written once a second
         spoken = [after - earlier for after, earlier in zip(_said(folder, nodes), said, strict=True)]
@@ -167,10 +169,14 @@ def _are_ready(statuses: Sequence[dict[str, Any]]) -> bool:
     )
 
 
-def _are_done(statuses: Sequence[dict[str, Any]]) -> bool:
+def _are_fetched(statuses: Sequence[dict[str, Any]]) -> bool:
     crawls = [status["crawl"] for status in statuses]
     idle = all(c["frontier"] == 0 and c["open"] == 0 for c in crawls)
-    return idle and all(status["alike"] for status in statuses) and any(status["documents"] for status in statuses)
+    return idle and any(status["documents"] for status in statuses)
+
+
+def _are_done(statuses: Sequence[dict[str, Any]]) -> bool:
+    return _are_fetched(statuses) and all(status["alike"] for status in statuses)
 
 
 async def _until(
