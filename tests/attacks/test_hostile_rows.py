@@ -19,7 +19,10 @@ from index import DocumentChange, IndexConfig, SearchRequest
 from node.cli.commands.query_node import _print_results
 from node.crawling.store_change_feed import text_of
 from node.web.pages import CrawlerIdentity, Pages
+from node.web.preferences import Preferences
 from node.web.results import result_page
+from node.web.rules_file import RulesFile
+from node.web.search_page import SearchPage
 from store import Document, Draft, Kind, encode_document
 from tests.attacks.hostile_records import URLS
 from tests.store.support import DAY, WALL, records
@@ -69,6 +72,7 @@ class Shown:
 
 SERVICE = Shown()
 PAGES = Pages(SERVICE, CrawlerIdentity())  # type: ignore[arg-type]
+SEARCH_PAGE = SearchPage(SERVICE, PAGES, Preferences(PAGES, RulesFile("")))  # type: ignore[arg-type]
 
 
 def change(document: Document) -> DocumentChange:
@@ -92,7 +96,7 @@ async def answer_of(documents: list[Document]) -> dict[str, Any]:
 
 async def shown(answer: dict[str, Any], form: str) -> str:
     SERVICE.answer = answer
-    response = await PAGES.results(make_mocked_request("GET", f"/search?q=needle{form}", {"Host": "localhost"}))
+    response = await SEARCH_PAGE.results(make_mocked_request("GET", f"/search?q=needle{form}", {"Host": "localhost"}))
     assert response.status == 200
     return response.text or (response.body or b"").decode()  # type: ignore[union-attr]
 

@@ -5,16 +5,14 @@ tool, or a right, is skipped by its name.
 """
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.append(str(Path(__file__).parent))  # under importlib mode a test's folder is not on the path by itself
-ROOT = Path(__file__).parents[2]
-FETCH_S = 900  # for what a registry sends over a slow line
+from tests.packaging.clean_machine import FETCH_S, ROOT, need
+
 IN_ROOT = "python3-venv,adduser,ca-certificates,libstdc++6"  # what the package and the image depend on
 
 
@@ -41,11 +39,3 @@ def debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if done.returncode:
         pytest.skip(f"mmdebstrap made no root: {done.stderr.strip()[-300:]}")
     return archive
-
-
-def need(*tools: str) -> None:
-    """Skip the test where a tool is not on this machine, or where it is not root's."""
-    if missing := [tool for tool in tools if not shutil.which(tool)]:
-        pytest.skip(f"not on this machine: {', '.join(missing)}")
-    if os.geteuid() != 0:
-        pytest.skip("only root makes roots and namespaces here")

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import FETCH_S, need
+
+from tests.packaging.clean_machine import FETCH_S, need
 
 pytestmark = pytest.mark.prove
 HELPERS = ("/usr/lib/podman/netavark", "/usr/lib/podman/aardvark-dns")  # of networks and of names in them

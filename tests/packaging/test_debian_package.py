@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, need
 
 from node.process.service_unit import PACKAGED
 from node.version import VERSION
+from tests.packaging.clean_machine import ROOT, need
 
 pytestmark = pytest.mark.prove
 IN_NAMESPACES = """

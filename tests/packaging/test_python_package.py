@@ -11,10 +11,10 @@ from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from conftest import FETCH_S
 
 from node.demo.processes import free_ports
 from node.version import VERSION
+from tests.packaging.clean_machine import FETCH_S
 
 pytestmark = pytest.mark.prove
 Command = list[str | Path]
