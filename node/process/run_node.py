@@ -155,16 +155,21 @@ async def _serve(
                 tasks.create_task(TraceExport(config.traces.url, tracer, about).run(), name="trace-export")
             tasks.create_task(_leave(departure, stop), name="departure")
             tasks.create_task(give_way_to_twin(overlay), name="twin")
-            rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
-            tasks.create_task(rejoiner.run(), name="rejoiner")
-            if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
-                ports = UpnpMapping(listening(config.node), lambda: overlay.own_addresses)
-                tasks.create_task(ports.run(), name="portmap")
-            if config.node.lan_discovery and (places := on_lan(listening(config.node))):
-                is_trusted = not (network.bootstrap or network.seeds or config.node.seed_url)  # nobody else is named
-                join = partial(overlay.join, is_trusted=is_trusted)
-                lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
-                tasks.create_task(lan.run(), name="lan")
+            _find_others(tasks, config.node, network, overlay)
+
+
+def _find_others(tasks: asyncio.TaskGroup, node: NodeConfig, network: Network, overlay: OverlayService) -> None:
+    """Start what finds peers again and lets them in: the network's seeds, the router's ports, the LAN."""
+    rejoiner = Rejoiner(overlay, network, node.seed_url, system_clock)
+    tasks.create_task(rejoiner.run(), name="rejoiner")
+    if node.map_ports and node.mode != "client" and listens_everywhere(listening(node)):
+        ports = UpnpMapping(listening(node), lambda: overlay.own_addresses)
+        tasks.create_task(ports.run(), name="portmap")
+    if node.lan_discovery and (places := on_lan(listening(node))):
+        is_trusted = not (network.bootstrap or network.seeds or node.seed_url)  # nobody else is named
+        join = partial(overlay.join, is_trusted=is_trusted)
+        lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
+        tasks.create_task(lan.run(), name="lan")
 
 
 def newest_lines() -> LogRing:
