@@ -35,7 +35,7 @@ from store.record.package_part import PackagePart, is_plain, make_parts, whole_p
 from store.record.record import Kind, Record, ShortVersion, Version
 
 log = logging.getLogger(__name__)
-MORE_ROOM = "free some space or raise store.quota_bytes; nothing stored is lost"
+MORE_ROOM = "raise store.quota_bytes or free some space"
 SOME_ROOM_BYTES = 1 << 20  # a disk that has less is full
 _REPLACED_BYTES = 16 << 20  # as lie in segments: of the pages that one transaction replaces
 

@@ -24,7 +24,7 @@ from store.disk.compaction import Compaction
 from store.disk.file_system import Disk, FolderDisk
 from store.disk.format_migration import migrate_index
 from store.disk.known_grants import KnownGrants
-from store.disk.ledger import Ledger
+from store.disk.ledger import MORE_ROOM, Ledger
 from store.disk.recent_records import RecentRecords
 from store.disk.record_reader import RecordReader
 from store.disk.row_table import CatalogRow
@@ -115,7 +115,7 @@ class RecordStore:
             reason = self._ledger.no_room(incoming_bytes)
         except MachineRefuses as error:
             return f"{error.reason}; {error.remedy}"
-        return f"{reason}; raise store.quota_bytes or free some space" if reason else ""
+        return f"{reason}; {MORE_ROOM}" if reason else ""
 
     @property
     def denial(self) -> RecordDenial:
