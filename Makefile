@@ -25,10 +25,10 @@ check: $(READY)
 	$(MAKE) test
 
 prove: $(READY) # as in test, but what starts processes one after the other: it measures seconds; the soak comes last
-	@beside=$$(mktemp); $(BIN)/python -m pytest -m prove -v tests/e2e tests/lab >$$beside 2>&1 & pid=$$!; \
-	nice -n 19 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m prove -v \
+	@beside=$$(mktemp); $(BIN)/python -m pytest -m prove -vv tests/e2e tests/lab >$$beside 2>&1 & pid=$$!; \
+	nice -n 19 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m prove -vv \
 	  --ignore tests/e2e --ignore tests/lab --ignore $(SOAKED); others=$$?; \
-	$(BIN)/python -m pytest -m prove -v $(SOAKED); soaked=$$?; \
+	$(BIN)/python -m pytest -m prove -vv $(SOAKED); soaked=$$?; \
 	wait $$pid; e2e=$$?; cat $$beside; rm -f $$beside; exit $$((others | soaked | e2e))
 
 bench: $(READY)
