@@ -21,15 +21,19 @@ class OperatorBlocklist:
     """Holds the entries, checked and compiled. Raises ValueError naming the entry that is none."""
 
     def __init__(self, entries: Sequence[str]) -> None:
-        if len(entries) > MAX_ENTRIES:
-            raise ValueError(f"has {len(entries)} entries, at most {MAX_ENTRIES} are taken")
-        self._patterns = [(text, _pattern(text)) for text in entries if is_pattern(text)]
-        self._hosts = [_host(text) for text in entries if not is_pattern(text)]
+        self.set_entries(entries)
         self._refused: Collection[str] = ()  # by the owner while the node runs, as those that are paused
         self._held: Collection[str] = ()
 
     def __len__(self) -> int:
         return len(self._patterns) + len(self._hosts) + len(self._refused)
+
+    def set_entries(self, entries: Sequence[str]) -> None:
+        """Take over other entries in place of those before. Raises ValueError naming the entry that is none."""
+        if len(entries) > MAX_ENTRIES:
+            raise ValueError(f"has {len(entries)} entries, at most {MAX_ENTRIES} are taken")
+        self._patterns = [(text, _pattern(text)) for text in entries if is_pattern(text)]
+        self._hosts = [_host(text) for text in entries if not is_pattern(text)]
 
     def set_hosts(self, refused: Collection[str], held: Collection[str]) -> None:
         """Take over the hosts that are refused and those that are paused, in place of those before; a set each."""

@@ -15,9 +15,13 @@ class BandwidthLimit:
     """Bounds the bytes a second that all fetches take together. `bytes_s` 0: no limit."""
 
     def __init__(self, bytes_s: float) -> None:
+        self._at: float | None = None
+        self.set_rate(bytes_s)
+
+    def set_rate(self, bytes_s: float) -> None:
+        """Take over another rate, from now on; what is owed by the rate before is forgiven."""
         self._bytes_s = bytes_s
         self._left = BURST_S * bytes_s  # below 0: owed
-        self._at: float | None = None
 
     @property
     def is_bounded(self) -> bool:

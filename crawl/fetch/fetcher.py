@@ -62,7 +62,7 @@ class HttpFetcher:
         self._faults = faults
         self._config, self._connections, self._resolver, self._clock = config, connections, resolver, clock
         self._families = families
-        self._bandwidth = BandwidthLimit(config.max_bytes_s)
+        self.bandwidth = BandwidthLimit(config.max_bytes_s)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """GET a canonical URL; raises FetchFailed (BodyUnreadable where the host did answer), AddressRefused or
@@ -161,14 +161,14 @@ class HttpFetcher:
         """Read up to `max_bytes` of the body as sent. Tell whether there was more, and how long our own limit made it
         wait: the deadline moves by that, since it is not the site's fault."""
         pieces: list[bytes] = []
-        size, held_s, at_once = 0, 0.0, self._bandwidth.piece_bytes(READ_BYTES)
+        size, held_s, at_once = 0, 0.0, self.bandwidth.piece_bytes(READ_BYTES)
         while size <= max_bytes:
             piece = await stream.read(at_once)
             if not piece:
                 return b"".join(pieces), False, held_s
             pieces.append(piece)
             size += len(piece)
-            if self._bandwidth.is_bounded and (wait_s := self._bandwidth.take(len(piece), self._clock().steady)):
+            if self.bandwidth.is_bounded and (wait_s := self.bandwidth.take(len(piece), self._clock().steady)):
                 held_s += wait_s
                 deadline.reschedule((deadline.when() or 0.0) + wait_s)
                 await asyncio.sleep(wait_s)
@@ -176,7 +176,7 @@ class HttpFetcher:
 
     def late_s(self) -> float:
         """Return the seconds until the bandwidth limit lets another fetch begin."""
-        return self._bandwidth.late_s(self._clock().steady)
+        return self.bandwidth.late_s(self._clock().steady)
 
 
 @asynccontextmanager

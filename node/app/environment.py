@@ -39,6 +39,7 @@ class NodeEnvironment:
     find_way: FindWay = anywhere  # whether the fetcher has a way to a host
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
+    limit: Callable[[float], None] = lambda _bytes_s: None  # takes over another bandwidth limit
     find_texts: FindTexts = no_texts  # what DNS says of removals
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does
     measure_files: Callable[[], int] | None = None  # bytes of all files outside of the store; None: there are none

@@ -26,6 +26,7 @@ from node.ranking.rank_keeper import RankKeeper
 from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
+LIVE_SETTINGS = ("crawl.hours", "crawl.max_bytes_s", "crawl.refuse", "store.quota_bytes", "store.reserve_bytes")
 AGAIN_S = 10.0  # until what the machine refused to read is tried again
 
 
@@ -33,7 +34,7 @@ class NodeCore:
     """A crawler, a store and an index server at once. `run` until cancelled, then `close`."""
 
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
-        self._overlay, self._clock, self.faults = env.overlay, env.clock, env.faults
+        self._overlay, self._clock, self.faults, self._limit = env.overlay, env.clock, env.faults, env.limit
         self.control = control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
         pause = FetchPause(crawl, store, env.store, control, env.clock, env.outage)
         self.audit = PeerAudit(env.clock, env.new_rng().random)
@@ -60,7 +61,7 @@ class NodeCore:
         self.ranking = RankKeeper(env.overlay, env.store, local, self.store.shards, env.clock)
         self.rank_lookup = RankLookup(env.overlay, self.ranking, self.store.shards)
         self._disk_meter = DiskMeter(env.store, env.measure_files)
-        self._announcer = ReadinessAnnouncer(env, replicator, local, crawler, store.quota_bytes)
+        self._announcer = ReadinessAnnouncer(env, replicator, local, crawler)
 
     async def run(self) -> None:
         """Run everything but the overlay, until cancelled."""
@@ -95,6 +96,14 @@ class NodeCore:
             except MachineRefuses as error:
                 self.store.records.note_refusal(error)
                 await asyncio.sleep(AGAIN_S)
+
+    def obey(self, crawl: CrawlConfig, store: StoreConfig) -> None:
+        """Take over those settings that may change while a node runs (LIVE_SETTINGS), and no others."""
+        self._limit(crawl.max_bytes_s)
+        self.fetching.pause.obey(crawl.hours, store)
+        self.fetching.refusals.set_entries(crawl.refuse)
+        self.hosts.obey()
+        self.store.records.set_quota(store.quota_bytes, store.reserve_bytes)
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""

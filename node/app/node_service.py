@@ -27,6 +27,7 @@ from node.app.owner_desk import OwnerDesk
 from node.app.owner_needs import OwnerNeed
 from node.app.query_meter import QueryMeter
 from node.app.rank_status import ranks_json
+from node.app.setting_desk import SettingDesk
 from node.app.strategy_preview import StrategyPreview
 from node.archive.capture import Capture, capture_of
 from node.archive.network_reader import ArchivePart, ReadBounds
@@ -34,7 +35,6 @@ from node.archive.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.owner.log_ring import LogRing
-from node.owner.setting_list import SettingRow
 from store import Document, Record, decode_document
 
 Json = dict[str, Any]
@@ -48,15 +48,14 @@ class NodeService:
         node_core: NodeCore,
         overlay: OverlayService,
         network: Network,
-        quota_bytes: int,
         departure: Departure,
         clock: Clock,
-        settings: Sequence[SettingRow] = (),
+        settings: SettingDesk,
         log: LogRing | None = None,
     ) -> None:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._departure, self._clock = network, departure, clock
-        self._status = NodeStatus(node_core, overlay, network, quota_bytes, clock)
+        self._status = NodeStatus(node_core, overlay, network, clock)
         self._answers, self._queries = AnswerCache(), QueryMeter()
         self.owner = OwnerDesk(node_core, overlay, self._queries, settings, log, clock)
         self._previews = StrategyPreview(node_core.store, overlay, clock)

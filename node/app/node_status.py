@@ -25,11 +25,9 @@ MAX_NAMED = 8  # of those whose records were refused
 class NodeStatus:
     """Puts one node's state, and what it knows of the others, into plain data."""
 
-    def __init__(
-        self, core: NodeCore, overlay: OverlayService, network: Network, quota_bytes: int, clock: Clock
-    ) -> None:
+    def __init__(self, core: NodeCore, overlay: OverlayService, network: Network, clock: Clock) -> None:
         self._core, self._overlay, self._strategies = core, overlay, overlay.strategies
-        self._network, self._quota_bytes, self._clock = network, quota_bytes, clock
+        self._network, self._clock = network, clock
         self._began_at = clock().steady
 
     async def status(self) -> Json:
@@ -169,7 +167,7 @@ class NodeStatus:
         refuses = store.no_room(1)
         return {
             "used": store.disk_bytes,
-            "quota": self._quota_bytes,
+            "quota": store.quota_bytes,
             "records": store.used_bytes,
             "refuses": refuses,
         }

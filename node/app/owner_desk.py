@@ -10,6 +10,7 @@ from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
 from node.app.node_core import NodeCore
 from node.app.owner_service import SitesSeen
 from node.app.query_meter import QueryMeter
+from node.app.setting_desk import SettingDesk
 from node.jobs.job_progress import Followed
 from node.owner.figure_history import STEP_S, FigureHistory, Figures
 from node.owner.host_wishes import Wish
@@ -32,7 +33,7 @@ class OwnerDesk:
         core: NodeCore,
         overlay: OverlayService,
         queries: QueryMeter,
-        settings: Sequence[SettingRow],
+        settings: SettingDesk,
         log: LogRing | None,
         clock: Clock,
     ) -> None:
@@ -109,7 +110,10 @@ class OwnerDesk:
         return self._log.newest() if self._log is not None else ()
 
     def settings(self) -> Sequence[SettingRow]:
-        return self._settings
+        return self._settings.rows()
+
+    async def set(self, key: str, typed: str) -> bool:
+        return await self._settings.set(key, typed)
 
     def _heard(self, peer: NodeId) -> HeardPeer:
         contact = self._overlay.view.contact(peer)

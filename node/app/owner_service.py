@@ -51,3 +51,7 @@ class OwnerService(Protocol):
 
     def settings(self) -> Sequence[SettingRow]:
         """Return all settings in force, and where each comes from."""
+
+    async def set(self, key: str, typed: str) -> bool:
+        """Write a setting into the node's file as its owner typed it; return whether it is in force at once. Raises
+        ConfigError and MachineRefuses."""

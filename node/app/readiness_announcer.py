@@ -24,12 +24,11 @@ class ReadinessAnnouncer:
         replicator: Replicator,
         index: LocalIndex,
         crawler: Crawler,
-        quota_bytes: int,
     ) -> None:
         self._overlay, self._store, self._machine, self._clock = env.overlay, env.store, env.machine, env.clock
         self._faults = env.faults
         self._replicator, self._index, self._crawler = replicator, index, crawler
-        self._quota_bytes, self._meter = quota_bytes, LoadMeter()
+        self._meter = LoadMeter()
         self._shown: frozenset[Slot] = frozenset()
         self._shown_of: Mapping[Slot, int] | None = None  # all of which is shown
         self._load_at = 0.0  # steady
@@ -72,6 +71,6 @@ class ReadinessAnnouncer:
     def _announce(self, *, has_load: bool) -> None:
         load = None
         if has_load:
-            disk_share = 1.0 if self._is_refused() else self._store.disk_bytes / self._quota_bytes
+            disk_share = 1.0 if self._is_refused() else self._store.disk_bytes / self._store.quota_bytes
             load = self._meter.take(self._clock().steady, self._machine(), disk_share)
         self._overlay.announce(self._shown, sum(self._crawler.due().values()), load)

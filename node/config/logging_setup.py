@@ -57,8 +57,13 @@ def set_up_logging(level: LogLevel, stream: TextIO | None = None, faults: LocalF
     `faults`: who is told when the stream refuses a line."""
     handler = _LineHandler(stream or sys.stderr, faults or LocalFaults(system_clock))
     handler.setFormatter(_UtcFormatter(_FORMAT))
+    logging.getLogger().handlers[:] = [handler]
+    set_log_level(level)
+
+
+def set_log_level(level: LogLevel) -> None:
+    """Log everything of `level` and above from now on, of chatty libraries only warnings."""
     root = logging.getLogger()
-    root.handlers[:] = [handler]
     root.setLevel(level.upper())
     for noisy in ("asyncio", "aiohttp"):
         logging.getLogger(noisy).setLevel(max(logging.WARNING, root.level))

@@ -7,6 +7,7 @@ import ast
 import inspect
 import io
 import json
+import re
 import textwrap
 import tokenize
 from collections.abc import Iterator, Mapping
@@ -28,6 +29,26 @@ def write_config(tree: type[Any], settings: Mapping[str, Any]) -> str:
         lines += _keys(type(branch), name, settings)
         lines.append("")
     return "\n".join(lines)
+
+
+def set_key(text: str, path: str, value: object) -> str:
+    """Return the text of a config.toml with one key set (such as node.web_port), in the line where it is or where its
+    default is shown as a comment, and all else as it was. A value of several lines is not seen as one: whoever calls
+    reads the text again and compares."""
+    table, _, leaf = path.partition(".")
+    lines = text.splitlines()
+    line = f"{leaf} = {toml_value(value)}"
+    begin = next((n for n, each in enumerate(lines) if re.match(rf"\s*\[\s*{table}\s*\]", each)), None)
+    if begin is None:
+        return "\n".join([*lines, "", f"[{table}]", line, ""])
+    end = next((n for n in range(begin + 1, len(lines)) if re.match(r"\s*\[", lines[n])), len(lines))
+    for form in (rf"\s*{leaf}\s*=", rf"\s*#\s*{leaf}\s*="):
+        for n in range(begin + 1, end):
+            if re.match(form, lines[n]):
+                why = re.search(r"  # .*", lines[n])
+                lines[n] = line + (why[0] if why else "")
+                return "\n".join([*lines, ""])
+    return "\n".join([*lines[: begin + 1], line, *lines[begin + 1 :], ""])
 
 
 def explain_keys(tree: type[Any]) -> Iterator[tuple[str, str, str]]:

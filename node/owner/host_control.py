@@ -23,7 +23,7 @@ class HostControl:
         self._path, self._refusals, self._crawler, self._overlay = path, refusals, crawler, overlay
         self._writing = asyncio.Lock()
         self.wishes = _load(path)
-        self._obey()
+        self.obey()
 
     async def wish(self, host: str, wish: Wish) -> None:
         """Wish something of a host, or ("") nothing any more; it is on the disk before it is obeyed. Raises BadHostWish
@@ -33,10 +33,11 @@ class HostControl:
             if self._path is not None:
                 await asyncio.to_thread(write_atomically, self._path, write_wishes(wishes))
             self.wishes = wishes
-            self._obey()
+            self.obey()
         log.info("owner wishes host=%s wish=%s", host, wish or "none")
 
-    def _obey(self) -> None:
+    def obey(self) -> None:
+        """Have the crawler, fetchers and peers go by the wishes, and peers by the entries of `crawl.refuse`."""
         held, refused = frozenset(self.wishes.held), frozenset(self.wishes.refused)
         self._refusals.set_hosts(refused, held)
         self._crawler.hold_hosts(held)

@@ -1,15 +1,16 @@
 """Lists all settings of a node with where each comes from, so that its owner sees what is in force and why.
 
-Pure: a configuration and the names that its file sets, in; rows out. What may hold a secret is not shown.
+Pure: a configuration and the text of its file in, rows out. What may hold a secret is not shown.
 """
 
 import tomllib
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from node.config.settings import Config
-from node.config.toml_reader import keys_of
+from node.config.settings import WITHDRAWN, Config
+from node.config.toml_reader import keys_of, parse_config
+from node.errors import ConfigError
+from node.owner.setting_change import is_open, value_of
 from node.views.safe_text import plain
 
 Origin = Literal["default", "file", "start"]
@@ -21,22 +22,29 @@ VALUE_CHARS = 200
 @dataclass(frozen=True, slots=True)
 class SettingRow:
     """Says what a setting is and where that comes from: its default, the file, or what the start made of both. `value`
-    is None where it may be a secret and is set."""
+    is None where it may be a secret and is set; `waiting` is what the file says by now and the next start takes over,
+    None where that is in force. `is_open`: whether it may be changed in a browser."""
 
     key: str
     value: str | None
     origin: Origin
+    waiting: str | None = None
+    is_open: bool = False
 
 
-def setting_rows(config: Config, file_keys: Collection[str]) -> tuple[SettingRow, ...]:
-    """Return a row for each setting, in the order of the file. `file_keys`: those that the file sets."""
-    defaults = Config()
+def setting_rows(config: Config, text: str) -> tuple[SettingRow, ...]:
+    """Return a row for each setting, in the order of the file. `text`: the file as it is by now."""
+    defaults, set_keys, file = Config(), keys_set(text), _read(text)
     rows = list[SettingRow]()
     for key in keys_of(Config):
-        value, default = _of(config, key), _of(defaults, key)
-        origin: Origin = "file" if key in file_keys else "default" if value == default else "start"
-        is_secret = key.startswith(SECRET_BRANCHES) and value != default
-        rows.append(SettingRow(key, None if is_secret else _shown(value), origin))
+        value, default = value_of(config, key), value_of(defaults, key)
+        origin: Origin = "file" if key in set_keys else "default" if value == default else "start"
+        is_secret = key.startswith(SECRET_BRANCHES)
+        waits = key in set_keys and not is_secret and file is not None and value_of(file, key) != value
+        waiting = _shown(value_of(file, key)) if waits and file is not None else None
+        rows.append(
+            SettingRow(key, None if is_secret and value != default else _shown(value), origin, waiting, is_open(key))
+        )
     return tuple(rows)
 
 
@@ -49,12 +57,16 @@ def keys_set(text: str) -> frozenset[str]:
     return frozenset(f"{table}.{key}" for table, branch in data.items() if isinstance(branch, dict) for key in branch)
 
 
-def _of(config: Config, key: str) -> Any:
-    branch, _, name = key.partition(".")
-    return getattr(getattr(config, branch), name)
+def _read(text: str) -> Config | None:
+    try:
+        return parse_config(text, "config.toml", Config, WITHDRAWN)
+    except ConfigError:
+        return None
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, tuple | list):
         return plain(", ".join(map(str, value)), VALUE_CHARS)
-    return plain(f"{value:g}" if isinstance(value, float) else value, VALUE_CHARS)
+    if isinstance(value, bool):
+        return str(value).lower()  # as the file has it
+    return plain(f"{value:.10g}" if isinstance(value, float) else value, VALUE_CHARS)

@@ -43,8 +43,10 @@ from node.app.node_service import NodeService
 from node.app.owner_hook import OwnerHook
 from node.app.owner_watch import OwnerWatch
 from node.app.query_tracer import QueryTracer
+from node.app.setting_desk import SettingDesk
 from node.app.trace_export import TraceExport
 from node.config.data_dir import DataDir
+from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
@@ -52,7 +54,6 @@ from node.joining.mdns import MdnsDiscovery, on_lan
 from node.joining.rejoin import Rejoiner
 from node.joining.upnp import UpnpMapping, listens_everywhere
 from node.owner.log_ring import LogRing
-from node.owner.setting_list import keys_set, setting_rows
 from node.process.memory_upkeep import keep_memory_small, map_large_buffers, spare_collector
 from node.process.reopening import reopening
 from node.process.service_manager import ServiceManager
@@ -128,9 +129,8 @@ async def _serve(
     tracer = QueryTracer(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
     async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
-        settings = setting_rows(config, keys_set(data.config.read_text()) if data.config.exists() else ())
-        quota = config.store.quota_bytes
-        answers = NodeService(core, overlay, network, quota, departure, system_clock, settings, newest_lines())
+        settings = SettingDesk(data.config, config, partial(_obey, core))
+        answers = NodeService(core, overlay, network, departure, system_clock, settings, newest_lines())
         crawl = config.crawl
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
         web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
@@ -170,6 +170,12 @@ def _find_others(tasks: asyncio.TaskGroup, node: NodeConfig, network: Network, o
         join = partial(overlay.join, is_trusted=is_trusted)
         lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
         tasks.create_task(lan.run(), name="lan")
+
+
+def _obey(core: NodeCore, config: Config) -> None:
+    """Take over the settings that may change while a node runs."""
+    core.obey(config.crawl, config.store)
+    set_log_level(config.node.log_level)
 
 
 def newest_lines() -> LogRing:
@@ -241,6 +247,7 @@ async def _open_core(
             find_way=fetcher.find_way,
             locate=fetcher.locate,
             late=fetcher.late_s,
+            limit=fetcher.bandwidth.set_rate,
             find_texts=TxtRecords(config.crawl, system_clock).find,
             parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             clock=system_clock,

@@ -15,14 +15,15 @@ from aiohttp import web
 
 from crawl import SCOPE_KINDS
 from node.app.service import Json, Service
+from node.errors import ConfigError
 from node.owner.figure_history import Span
 from node.owner.host_wishes import Wish
+from node.owner.setting_change import setting_about
 from node.views.owner_state import owner_state
 from node.views.safe_text import plain
 from node.views.status import view_of
 from node.web.api import parameters
 from node.web.forms import read_form
-from node.web.guard import PAGE_POLICY
 from node.web.owner_plots import figure_plots, network_ring
 from node.web.pages import Pages
 from node.web.parameters import Values
@@ -30,7 +31,6 @@ from node.web.problems import BadParameter
 from node.web.routes import route
 from node.web.translations import Translate, choose, translator
 
-OWNER_POLICY = f"{PAGE_POLICY}; script-src 'self'; connect-src 'self'"
 SITES = 40  # on a page; with the longest names of hosts it stays below 100 kB
 LOG_LINES = 60
 VERSIONS = 20  # of the strategy, the newest
@@ -82,7 +82,8 @@ class OwnerPages:
 
     async def owner_work(self, request: web.Request) -> web.Response:
         """Show jobs, strategy, durability, the newest log lines and the settings."""
-        owner = self._service.owner
+        owner, values = self._service.owner, parameters(request, "owner_work")
+        settings, wanted = owner.settings(), values.text("setting")
         view = view_of(await self._service.status())
         log = await self._service.strategy_log()
         return self._render(
@@ -93,7 +94,11 @@ class OwnerPages:
             versions=_newest(log),
             strategy_warnings=[plain(each) for each in log.get("warnings", [])],
             lines=owner.log()[:LOG_LINES],
-            settings=owner.settings(),
+            settings=settings,
+            about=setting_about(wanted),
+            chosen=next((row for row in settings if row.key == wanted), None),
+            accepted=values.text("accepted"),
+            refused=plain(values.text("refused")),
         )
 
     async def owner_pause(self, request: web.Request) -> web.Response:
@@ -113,6 +118,16 @@ class OwnerPages:
         refused = next((str(each["reason"]) for each in told["refused"]), "")
         return _lead_to(request, "owner_sites", accepted=told["accepted"] or "", refused=plain(refused, REFUSAL_CHARS))
 
+    async def owner_set(self, request: web.Request) -> web.Response:
+        """Change a setting, and lead back to it with what became of that."""
+        values = await read_form(request, "owner_set")
+        key, told = values.text("setting"), {"accepted": "", "refused": ""}
+        try:
+            told["accepted"] = "now" if await self._service.owner.set(key, values.text("value")) else "later"
+        except ConfigError as error:
+            told["refused"] = plain(error, REFUSAL_CHARS)
+        return _lead_to(request, "owner_work", "setting", setting=key, **told)
+
     async def owner_wish(self, request: web.Request) -> web.Response:
         """Pause a host, refuse it or allow it again, and lead back to where it stands."""
         values = await read_form(request, "owner_wish")
@@ -129,9 +144,7 @@ class OwnerPages:
 
     def _render(self, request: web.Request, template: str, **values: Any) -> web.Response:
         about: dict[str, Any] = {"owner_version": self._version, "here_path": request.path}
-        response = self._pages.render(request, template, **about, **values)
-        response.headers["Content-Security-Policy"] = OWNER_POLICY
-        return response
+        return self._pages.render(request, template, **about, **values)
 
 
 def _translate(request: web.Request) -> Translate:
@@ -150,10 +163,11 @@ def _wished(values: Values) -> tuple[str, Wish]:
     return values.text("host"), wished
 
 
-def _lead_to(request: web.Request, name: str, **query: object) -> web.Response:
+def _lead_to(request: web.Request, name: str, part: str = "", /, **query: object) -> web.Response:
+    """Lead to a page, where `part` names one to a part of it."""
     query["hl"] = request.query.get("hl", "")[:16]
     given = {key: value for key, value in query.items() if value not in ("", None)}
-    address = route(name).path + (f"?{urlencode(given)}" if given else "")
+    address = route(name).path + (f"?{urlencode(given)}" if given else "") + (f"#{part}" if part else "")
     return web.Response(status=303, headers={"Location": address})
 
 

@@ -182,6 +182,16 @@ _CRAWL = (
     Parameter("depth", "how many links to follow", "count", 0, 0, MAX_DEPTH),
     Parameter("scope", "how far: host, domain, prefix or whole", default="host", most=16),
 )
+_SETTING = Parameter("setting", "the setting to explain and to change, such as crawl.hours", most=80)
+_SET = (
+    Parameter("setting", "its name, such as crawl.hours", default=None, most=80),
+    Parameter("value", "its value; of several, with blanks between them", most=8192),
+)
+_SETTINGS = (
+    _SETTING,
+    Parameter("accepted", "when the setting that a form sent is in force: now or later", most=8),
+    Parameter("refused", "why it was not taken", most=500),
+)
 _WISH = (
     _BEGINS,
     _AFTER,
@@ -269,9 +279,10 @@ ROUTES: tuple[HttpRoute, ...] = (
     _owner("", "owner_overview", "The owner's page: state and figures over time", _SPAN, _INTERFACE),
     _owner("/network", "owner_network", "The owner's page of the key space and its nodes", _INTERFACE),
     _owner("/sites", "owner_sites", "The owner's page of the sites that wait", *_SITES, _INTERFACE),
-    _owner("/work", "owner_work", "The owner's page of jobs, strategy, durability, log and settings", _INTERFACE),
+    _owner("/work", "owner_work", "The owner's page of jobs, copies, log, strategy, settings", *_SETTINGS, _INTERFACE),
     _owners_form("/pause", "owner_pause", "Pause fetching, or go on", Parameter("paused", "1 or 0", "flag", None)),
     _owners_form("/sites/crawl", "owner_crawl", "Hand a URL in, to be crawled", *_CRAWL),
+    _owners_form("/work/set", "owner_set", "Change a setting in the node's file, and at once where that can be", *_SET),
     _owners_form("/sites/wish", "owner_wish", "Pause a host, refuse it, or allow it again", *_WISH),
     HttpRoute("GET", "/owner.css", "owner_style", "The style sheet of the owner's pages", "text/css"),
     HttpRoute("GET", "/owner.js", "owner_script", "The script of the owner's pages", "text/javascript"),

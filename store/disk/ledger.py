@@ -45,7 +45,8 @@ class Ledger:
 
     def __init__(self, disk: Disk, config: StoreConfig) -> None:
         self._disk = disk
-        self._quota = Quota.of(config.quota_bytes, config.reserve_bytes, config.segment_bytes)
+        self._segment_bytes = config.segment_bytes
+        self.set_quota(config.quota_bytes, config.reserve_bytes)
         self._keeps_parts = config.dictionary_bytes > 0  # else older programs go on reading what is written
         self.beside_bytes = 0  # that this node's other files take, as they were measured last
         level = config.compression_level
@@ -70,6 +71,15 @@ class Ledger:
     def path(self) -> str:
         """What to call the disk in an error."""
         return self._disk.path
+
+    @property
+    def quota_bytes(self) -> int:
+        """The most that all files of this node may take."""
+        return self._quota.limit_bytes
+
+    def set_quota(self, quota_bytes: int, reserve_bytes: int) -> None:
+        """Take over how much this node may take, and how much free space it leaves to others."""
+        self._quota = Quota.of(quota_bytes, reserve_bytes, self._segment_bytes)
 
     def close(self) -> None:
         """Note that the index is whole, so that the next start need not check it, and close it.

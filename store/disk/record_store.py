@@ -103,6 +103,16 @@ class RecordStore:
         """Bytes that count against the quota: segments, index with its log, and all that lies beside the store."""
         return self._ledger.used_bytes
 
+    @property
+    def quota_bytes(self) -> int:
+        """The most that all files of this node may take, those beside the store, too."""
+        return self._ledger.quota_bytes
+
+    def set_quota(self, quota_bytes: int, reserve_bytes: int) -> None:
+        """Take over how much this node may take, and how much free space on the disk it leaves to others; what is
+        stored stays, also where it is more."""
+        self._ledger.set_quota(quota_bytes, reserve_bytes)
+
     def note_beside(self, size: int) -> None:
         """Take note of how many bytes this node's other files take: they count against the quota, too."""
         self._ledger.beside_bytes = size

@@ -53,12 +53,12 @@ def test_nobody_says_settled_while_addresses_wait_in_the_network() -> None:
         waits = sum(sum(node.node_core.crawl.crawler.due().values()) for node in world.running())
         assert waits > 10
         for node in world.running():
-            status = await NodeStatus(node.node_core, node.overlay, NETWORK, 0, node.clock).status()
+            status = await NodeStatus(node.node_core, node.overlay, NETWORK, node.clock).status()
             assert status["crawl"]["due"] >= waits / 2, (status["crawl"], waits)
         await crawled(world)
         await world.pass_time(30.0)
         for node in world.running():
-            status = await NodeStatus(node.node_core, node.overlay, NETWORK, 0, node.clock).status()
+            status = await NodeStatus(node.node_core, node.overlay, NETWORK, node.clock).status()
             assert status["settled"] and not status["crawl"]["due"]
 
     simulate(scenario, WorldPlan(seed=1, hosts=4, pages=60, slot_bits=4))

@@ -6,6 +6,8 @@ import pytest
 
 from node.app.departure import Departure
 from node.app.node_service import NodeService
+from node.app.setting_desk import SettingDesk
+from node.config.settings import Config
 from node.errors import BadDataDir
 from node.owner.log_ring import LogRing
 from node.simulation.world import World, WorldPlan, simulate
@@ -14,8 +16,9 @@ from node.simulation.world import World, WorldPlan, simulate
 async def service_of(world: World) -> NodeService:
     (node,) = await world.add(1)
     await world.pass_time(8.0)
+    settings = SettingDesk(node.folder / "config.toml", Config(), lambda _config: None)
     departure = Departure(node.overlay, node.node_core.store, node.folder / "leaving")
-    return NodeService(node.node_core, node.overlay, world.network, 10**9, departure, node.clock, (), LogRing())
+    return NodeService(node.node_core, node.overlay, world.network, departure, node.clock, settings, LogRing())
 
 
 def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs() -> None:

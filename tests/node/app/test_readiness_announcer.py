@@ -28,14 +28,14 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
         view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=4), why_apart=lambda: "")
         env: Any = SimpleNamespace(
             overlay=SimpleNamespace(view=view, announce=announce),
-            store=SimpleNamespace(disk_bytes=1),
+            store=SimpleNamespace(disk_bytes=1, quota_bytes=10),
             machine=MachineReading,
             clock=loop.clock(),
             faults=SimpleNamespace(present=lambda: faults),
         )
         replicator: Any = SimpleNamespace(level_at=lambda: level_at, ready_changed=asyncio.Event())
         crawler: Any = SimpleNamespace(due=lambda: {1: 3})
-        announcer = ReadinessAnnouncer(env, replicator, index, crawler, 10)  # type: ignore[arg-type]
+        announcer = ReadinessAnnouncer(env, replicator, index, crawler)  # type: ignore[arg-type]
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(announcer.run())
             await asyncio.sleep(0.5)

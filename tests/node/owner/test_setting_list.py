@@ -21,7 +21,7 @@ url = "https://user:secret@example.org/topic"
 def test_each_setting_is_listed_with_where_it_comes_from() -> None:
     config = parse_config(FILE, "config.toml", Config)
     config = replace(config, crawl=msgspec.structs.replace(config.crawl, info_url="https://example.org/bot"))
-    rows = {row.key: row for row in setting_rows(config, keys_set(FILE))}
+    rows = {row.key: row for row in setting_rows(config, FILE)}
     assert list(rows) == list(keys_of(Config))
     assert (rows["node.web_port"].value, rows["node.web_port"].origin) == ("8190", "file")
     assert (rows["crawl.refuse"].value, rows["crawl.refuse"].origin) == ("a.test, *.b.test", "file")
@@ -30,7 +30,7 @@ def test_each_setting_is_listed_with_where_it_comes_from() -> None:
 
 
 def test_what_may_be_a_secret_is_not_shown() -> None:
-    rows = setting_rows(parse_config(FILE, "config.toml", Config), keys_set(FILE))
+    rows = setting_rows(parse_config(FILE, "config.toml", Config), FILE)
     assert "secret" not in str(rows)
     hook = {row.key: row.value for row in rows if row.key.startswith("hook.")}
     assert hook == {"hook.command": "", "hook.url": None, "hook.timeout_s": f"{HookConfig().timeout_s:g}"}

@@ -18,9 +18,9 @@ AXE = "axe-core@4"
 OF_NO_HARM = ("Failed to load", "Blocked script execution")  # a page of an error; a stored copy, as it shall be
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium, without a window."""
+    """Chromium, without a window; while it is open no other test of this process can run an event loop."""
     driver = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     chromium = os.environ.get("DSE_CHROMIUM") or shutil.which("chromium")
     if not chromium:

@@ -11,6 +11,7 @@ from node.owner.host_wishes import HostWishes, Wish, host_named
 from node.owner.job_ledger import JobRow
 from node.owner.log_ring import LogLine
 from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map
+from node.owner.setting_change import changed
 from node.owner.setting_list import SettingRow, setting_rows
 
 EVIL = "<script>alert(1)</script>\"'"
@@ -37,6 +38,7 @@ class FakeOwner:
     peers_count: int = 1000
     history: FigureHistory = field(default_factory=FigureHistory)
     wishes: HostWishes = field(default_factory=HostWishes)
+    file: str = "[node]\nweb_port = 8090\n"
     told: list[JobRow] = field(default_factory=lambda: [_job(n) for n in range(16)])
 
     def network(self) -> NetworkMap:
@@ -64,7 +66,11 @@ class FakeOwner:
         return [LogLine(1_800_000_000.0 + n, "WARNING", "crawl.fetch", (EVIL * 20)[:400]) for n in range(200)]
 
     def settings(self) -> Sequence[SettingRow]:
-        return setting_rows(Config(), {"node.web_port"})
+        return setting_rows(Config(), self.file)
+
+    async def set(self, key: str, typed: str) -> bool:
+        self.file, _ = changed(self.file, key, typed)
+        return key == "crawl.hours"
 
 
 def full_history(until: float) -> FigureHistory:

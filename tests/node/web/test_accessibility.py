@@ -3,12 +3,14 @@
 What is asked for is level AA of WCAG 2.2; numbers of its success criteria stand beside the tests.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from node.web.routes import HTML, ROUTES
+from tests.node.web.owner_desk import full_history
 
 pytestmark = pytest.mark.prove
 
@@ -32,12 +34,23 @@ PAGES = {
 }
 NO_PAGES = {"cache_raw", "login"}  # a stranger's copy; what leads elsewhere
 ADDRESSES = [address for addresses in PAGES.values() for address in addresses] + ["/nothing-here"]
+OF_OWNER = {
+    "owner_overview": ("/owner", "/owner?span=day"),
+    "owner_network": ("/owner/network",),
+    "owner_sites": ("/owner/sites", "/owner/sites?refused=no"),
+    "owner_work": ("/owner/work", "/owner/work?setting=crawl.hours&accepted=now", "/owner/work?refused=no"),
+}
 
 
 def test_all_pages_are_looked_at() -> None:
-    assert PAGES.keys() | NO_PAGES >= {
-        each.name for each in ROUTES if each.gives == HTML and each.method == "GET" and not each.needs_token
+    assert PAGES.keys() | OF_OWNER.keys() | NO_PAGES >= {
+        each.name for each in ROUTES if each.gives == HTML and each.method == "GET"
     }
+
+
+def all_of(site: Any) -> list[str]:
+    """All pages, as a stranger sees them first, then those of the owner, who is logged in by the link between them."""
+    return [*ADDRESSES, site.link, "/status", *(address for each in OF_OWNER.values() for address in each)]
 
 
 def opened(site: Any, page: Any, address: str) -> Any:
@@ -47,8 +60,12 @@ def opened(site: Any, page: Any, address: str) -> Any:
 
 
 @pytest.fixture
-def full(site: Any) -> Any:
-    """A node whose pages show all that they may: a partial answer with doubts, warnings, versions of a page."""
+def full(site: Any, token: str) -> Any:
+    """A node whose pages show all that they may: a partial answer with doubts, warnings, versions of a page; whoever
+    opens `link` is its owner."""
+    body = {"Authorization": f"Bearer {token}", "Content_Type": "application/json"}
+    site.link = site.send("POST", "/api/v1/login", b"{}", **body).json["path"]
+    site.service.owner.history = full_history(time.time())
     site.service.warned.append("this machine's clock is 40 s behind those of its peers")
     site.service.answered = 240
     site.service.numbers = EXPLAINED
@@ -81,7 +98,7 @@ IS_SEEN = """() => {
 def test_axe_finds_nothing(full: Any, tab: Callable[..., Any], axe: str, tongue: str, scheme: str) -> None:
     page = tab(locale={"en": "en-GB", "zh": "zh-CN"}[tongue], color_scheme=scheme, bypass_csp=True)
     violations = []
-    for address in ADDRESSES:
+    for address in all_of(full):
         opened(full, page, address)
         assert page.evaluate("document.documentElement.lang").startswith(tongue)
         page.evaluate(axe)
@@ -117,7 +134,7 @@ def test_nothing_is_cut_off_on_a_narrow_screen_or_in_large_letters(
 ) -> None:
     """1.4.4 and 1.4.10: at 320 pixels, and at twice the size of letters, lines are never scrolled sideways."""
     page = tab(viewport={"width": 640 if zoomed else 320, "height": 512})
-    for address in ADDRESSES:
+    for address in all_of(full):
         opened(full, page, address)
         if zoomed:
             page.evaluate("document.documentElement.style.fontSize = '200%'")
@@ -128,7 +145,7 @@ def test_nothing_is_cut_off_on_a_narrow_screen_or_in_large_letters(
 def test_what_is_pressed_is_large_enough(full: Any, tab: Callable[..., Any]) -> None:
     """2.5.8: buttons are 24 pixels high and wide at least; links in a line of text may be smaller."""
     page = tab(viewport={"width": 360, "height": 740})
-    for address in ADDRESSES:
+    for address in all_of(full):
         opened(full, page, address)
         small = page.locator("button:visible, summary:visible, .box input:visible").evaluate_all(
             """all => all.filter((each) => { const box = each.getBoundingClientRect();

@@ -42,7 +42,7 @@ class Browser:
 
 def test_every_page_and_form_of_the_owner_needs_the_login(site: Any, owner: Any) -> None:
     routes = [route for route in ROUTES if route.path.startswith("/owner") and "." not in route.path]
-    assert len(routes) == 7
+    assert len(routes) == 8
     for route in routes:
         reply = site.send(route.method, route.path, b"" if route.method == "POST" else None, Accept="text/html")
         assert reply.status == 401 and "dse-node open" in reply.text, route.path
@@ -168,3 +168,25 @@ def test_the_work_page_shows_jobs_log_strategy_and_settings(owner: Any) -> None:
     for part in ("900 fetched, 500 waiting, 80 failed", "crawl.fetch", "node.web_port", "/api/v1/strategy?version=3"):
         assert part in page
     assert re.search(r"node\.web_port</code></th><td>8090</td><td>config\.toml</td>", page)
+
+
+def test_a_setting_is_explained_changed_and_refused_where_it_makes_no_sense(owner: Any) -> None:
+    page = owner.get("/owner/work").text
+    assert 'href="/owner/work?setting=crawl.hours#setting"' in page and "setting=hook.url" not in page
+    form = owner.get("/owner/work?setting=crawl.hours").text
+    assert 'name="setting" value="crawl.hours"' in form and "nothing is fetched outside of them" in form
+    reply = owner.post("/owner/work/set", {"setting": "crawl.hours", "value": "22:00-07:00"})
+    assert reply.status == 303 and reply.headers["location"].endswith("setting=crawl.hours&accepted=now#setting")
+    assert owner.service.owner.file.endswith('[crawl]\nhours = "22:00-07:00"\n')
+    page = owner.get(reply.headers["location"].partition("#")[0]).text
+    assert "Saved, and in force." in page and "22:00-07:00 from the next start" in page
+    later = owner.post("/owner/work/set", {"setting": "crawl.max_hops", "value": "3"}).headers["location"]
+    assert "in force from the next start" in owner.get(later.partition("#")[0]).text
+    for key, typed, why in (
+        ("crawl.hours", "25:00", "25:00"),
+        ("store.quota_bytes", "<b>", "&lt;b&gt;"),
+        ("hook.command", "/bin/sh", "cannot be changed here"),
+    ):
+        wrong = owner.post("/owner/work/set", {"setting": key, "value": typed}).headers["location"]
+        assert why in owner.get(wrong.partition("#")[0]).text, key
+    assert owner.service.owner.file.count("=") == 3

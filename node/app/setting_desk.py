@@ -1,0 +1,68 @@
+"""Keeps the settings of a running node in step with its file: shows them, and writes what the owner changes there."""
+
+import asyncio
+import dataclasses
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dht import refused, write_atomically
+from node.app.node_core import LIVE_SETTINGS
+from node.config.settings import Config
+from node.errors import ConfigError
+from node.owner.setting_change import changed, value_of
+from node.owner.setting_list import SettingRow, setting_rows
+
+log = logging.getLogger(__name__)
+
+LIVE = (*LIVE_SETTINGS, "node.log_level")  # what changes while the node runs; all else is read at its start
+
+
+class SettingDesk:
+    """Holds the configuration in force. Blocks while it is made, on one small file."""
+
+    def __init__(self, path: Path, config: Config, obey: Callable[[Config], None]) -> None:
+        """`path`: the node's config.toml, there or not; `obey` takes over what may change while the node runs."""
+        self._path, self._config, self._obey = path, config, obey
+        self._text = _read(path)
+        self._writing = asyncio.Lock()
+
+    def rows(self) -> Sequence[SettingRow]:
+        """Return all settings in force, and what the file says where that is something else."""
+        return setting_rows(self._config, self._text)
+
+    async def set(self, key: str, typed: str) -> bool:
+        """Write a setting as it was typed into the file, which keeps all its other lines, and return whether it is in
+        force at once. Raises ConfigError and MachineRefuses; then nothing has changed."""
+        async with self._writing:
+            try:
+                text, config = changed(await asyncio.to_thread(_read, self._path), key, typed)
+                await asyncio.to_thread(write_atomically, self._path, text.encode())
+            except OSError as error:
+                raise refused(self._path, error) from error
+            self._text = text
+            if key in LIVE:
+                self._config = _with(self._config, key, value_of(config, key))
+                self._obey(self._config)
+        is_now = bool(value_of(self._config, key) == value_of(config, key))
+        log.info("owner sets key=%s from=%s", key, "now" if is_now else "the next start")
+        return is_now
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError as error:
+        raise ConfigError(str(path), f"not UTF-8 at byte {error.start}", "save it as UTF-8") from None
+
+
+def _with(config: Config, key: str, value: Any) -> Config:
+    table, _, name = key.partition(".")
+    branch = getattr(config, table)
+    replace = msgspec.structs.replace if isinstance(branch, msgspec.Struct) else dataclasses.replace
+    return dataclasses.replace(config, **{table: replace(branch, **{name: value})})

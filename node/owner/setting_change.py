@@ -1,0 +1,78 @@
+"""Changes one setting of a config.toml as its owner typed it, and refuses what the next start would refuse.
+
+Pure: texts in, texts and a configuration out.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from typing import Any
+
+from node.config.settings import WITHDRAWN, Config
+from node.config.toml_reader import keys_of, parse_config
+from node.config.toml_writer import explain_keys, set_key, toml_value, write_config
+from node.errors import ConfigError
+
+BY_HAND = "set it in config.toml"
+_OPEN = ("crawl.", "store.", "index.")  # a wrong address or port would shut the owner out, a hook runs programs
+_OPEN_TOO = ("node.log_level",)
+MAX_TYPED_CHARS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class SettingAbout:
+    """Explains a setting that may be changed: its default as TOML, and what it is for."""
+
+    key: str
+    default: str
+    why: str
+
+
+def is_open(key: str) -> bool:
+    """Tell whether a setting may be changed in a browser."""
+    return key.startswith(_OPEN) or key in _OPEN_TOO
+
+
+def setting_about(key: str) -> SettingAbout | None:
+    """Explain a setting; None where there is none of this name that may be changed in a browser."""
+    found = next((each for each in explain_keys(Config) if each[0] == key and is_open(key)), None)
+    return SettingAbout(*found) if found else None
+
+
+def changed(text: str, key: str, typed: str) -> tuple[str, Config]:
+    """Return the text of a config.toml with a setting as it was typed, and what that configures. "" of `text` is a file
+    that is not there. Raises ConfigError where a setting takes no such value, or where the file has it in a form that
+    only its owner can change."""
+    if key not in keys_of(Config) or not is_open(key):
+        raise ConfigError(key[:80], "cannot be changed here", BY_HAND)
+    before = parse_config(text, key, Config, WITHDRAWN)
+    value = _value(key, typed)
+    parse_config(f"[{key.partition('.')[0]}]\n{key.partition('.')[2]} = {toml_value(value)}", key, Config)
+    written = set_key(text or write_config(Config, {}), key, value)
+    after = parse_config(written, key, Config, WITHDRAWN)
+    touched = {name for name in keys_of(Config) if value_of(before, name) != value_of(after, name)}
+    if touched - {key} or tomllib.loads(written)[key.partition(".")[0]][key.partition(".")[2]] != value:
+        raise ConfigError(key, "stands in the file in a form that cannot be changed here", BY_HAND)
+    return written, after
+
+
+def value_of(config: Config, key: str) -> Any:
+    """Return the value of a setting, by its path."""
+    branch, _, name = key.partition(".")
+    return getattr(getattr(config, branch), name)
+
+
+def _value(key: str, typed: str) -> object:
+    """Read what was typed: texts as they are, lists by blanks, all else as TOML has it."""
+    default, typed = value_of(Config(), key), typed.strip()
+    if len(typed) > MAX_TYPED_CHARS or not typed.replace("\n", "").replace("\r", "").isprintable():
+        raise ConfigError(key, f"longer than {MAX_TYPED_CHARS} characters, or with some that no line has", BY_HAND)
+    if isinstance(default, str):
+        return typed
+    if isinstance(default, tuple):
+        return [word for word in re.split(r",?\s+", typed) if word]
+    try:
+        (value,) = tomllib.loads(f"value = {typed}").values()
+    except ValueError:
+        raise ConfigError(key, f"takes a value such as {toml_value(default)}, not {typed[:80]!r}") from None
+    return value
