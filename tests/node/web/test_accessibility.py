@@ -3,6 +3,7 @@
 What is asked for is level AA of WCAG 2.2; numbers of its success criteria stand beside the tests.
 """
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -164,3 +165,24 @@ def test_nothing_moves_for_who_wants_no_motion(full: Any, tab: Callable[..., Any
             return style.transitionDuration !== "0s" || style.animationName !== "none" }).length"""
         )
         assert moving == 0, address
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_lines_of_plots_stand_out(full: Any, tab: Callable[..., Any], scheme: str) -> None:
+    """1.4.11: three to one against the page behind them."""
+    page = opened(full, tab(color_scheme=scheme), full.link)
+    for address, lines in (("/owner", "path.line"), ("/owner/network", ".copies1, .copies4, .crawl2, .mine3")):
+        opened(full, page, address)
+        paper = _luminance(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+        strokes = page.locator(lines).evaluate_all("all => all.map((each) => getComputedStyle(each).stroke)")
+        assert strokes
+        for stroke in set(strokes):
+            light, dark = sorted((paper, _luminance(stroke)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= 3, (address, stroke)
+
+
+def _luminance(colour: str) -> float:
+    """The relative luminance of rgb(r, g, b), as WCAG defines it."""
+    parts = [int(each) / 255 for each in re.findall(r"\d+", colour)[:3]]
+    linear = [each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
