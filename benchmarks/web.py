@@ -30,7 +30,7 @@ from index import SearchRequest
 from node.app.answer_cache import AnswerCache
 from node.app.service import Json, Service
 from node.config.settings import NodeConfig
-from node.web.pages import CrawlerIdentity
+from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 
 GOAL_PAGE_MS, GOAL_CACHED_PER_S, GOAL_FIRST_PAGE_S, GOAL_HELP_MS = 10.0, 500.0, 1.0, 60.0

@@ -59,7 +59,7 @@ from node.process.reopening import reopening
 from node.process.service_manager import ServiceManager
 from node.process.twin_stop import give_way_to_twin
 from node.version import VERSION
-from node.web.pages import CrawlerIdentity
+from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 from store import RecordStore
 

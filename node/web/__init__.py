@@ -1,5 +1,5 @@
 """How do browsers and programs reach a node? Pages, HTTP API, snapshots, health and metrics over `Service`.
 
-Nouns: `WebServer`, `HttpRoute`, `Api`, `Pages`, `Problem`. Read routes (the one table), api, pages, snapshots;
-then guard (what every request passes) and server.
+Nouns: `WebServer`, `Guard`. Rooms: requests (read routes, the one table, first), rendering, search, owner, clients,
+archive. Here are guard (what every request passes), monitoring, key_directory, and server, which joins them.
 """

@@ -11,14 +11,14 @@ import msgspec
 from aiohttp import web
 
 from node.config.settings import NodeConfig
-from node.web.caller_limit import CallerLimit
-from node.web.logins import Logins
 from node.web.monitoring import Metrics
-from node.web.owner import has_session
-from node.web.pages import IS_OWNER
-from node.web.problems import MEDIA_TYPE, Problem, problem_of
-from node.web.routes import HttpRoute
-from node.web.sharing import Sharing, tagged
+from node.web.owner.login import has_session
+from node.web.owner.logins import Logins
+from node.web.rendering.pages import IS_OWNER
+from node.web.requests.caller_limit import CallerLimit
+from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
+from node.web.requests.routes import HttpRoute
+from node.web.requests.sharing import Sharing, tagged
 
 log = logging.getLogger(__name__)
 

@@ -15,8 +15,8 @@ from aiohttp import web
 
 from dht import CrawlerKey, crawler_key_of, json_web_key, signature_fields, system_clock, thumbprint
 from node.app.service import Service
-from node.web.api import parameters
-from node.web.routes import KEY_DIRECTORY_TYPE
+from node.web.requests.api import parameters
+from node.web.requests.routes import KEY_DIRECTORY_TYPE
 
 MAX_LISTED = 5_000  # keys, of 180 bytes; one of more members is asked for by its name
 FRESH_S = 900  # a new member's requests are in doubt at sites for so long

@@ -18,8 +18,8 @@ from prometheus_client.registry import Collector
 from node.app.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
-from node.web.parameters import read_parameters
-from node.web.routes import route
+from node.web.requests.parameters import read_parameters
+from node.web.requests.routes import route
 
 
 class Metrics:

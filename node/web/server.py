@@ -13,24 +13,24 @@ from aiohttp.http_exceptions import HttpProcessingError
 from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.web.api import Api
-from node.web.archive import Archive
-from node.web.clients import Clients
+from node.web.archive.archive_handlers import Archive
+from node.web.archive.memento import Memento
+from node.web.archive.snapshots import Snapshots
+from node.web.clients.client_handlers import Clients
+from node.web.clients.mcp import Mcp
 from node.web.guard import Guard, Handler
 from node.web.key_directory import KeyDirectory
-from node.web.logins import Logins
-from node.web.mcp import Mcp
-from node.web.memento import Memento
 from node.web.monitoring import Health, Metrics
-from node.web.owner import Owner
-from node.web.owner_pages import OwnerPages
-from node.web.pages import CrawlerIdentity, Pages
-from node.web.preferences import Preferences
-from node.web.routes import ROUTES
-from node.web.rules_file import RulesFile
-from node.web.search_page import SearchPage
-from node.web.snapshots import Snapshots
-from node.web.suggest_site import SuggestSite
+from node.web.owner.login import Owner
+from node.web.owner.logins import Logins
+from node.web.owner.owner_pages import OwnerPages
+from node.web.rendering.pages import CrawlerIdentity, Pages
+from node.web.requests.api import Api
+from node.web.requests.routes import ROUTES
+from node.web.search.preferences import Preferences
+from node.web.search.rules_file import RulesFile
+from node.web.search.search_page import SearchPage
+from node.web.search.suggest_site import SuggestSite
 
 log = logging.getLogger(__name__)
 

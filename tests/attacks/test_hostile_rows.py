@@ -19,11 +19,11 @@ from dht import document_id, placement_key
 from index import DocumentChange, IndexConfig, SearchRequest
 from node.cli.commands.query_node import _print_results
 from node.crawling.store_change_feed import text_of
-from node.web.pages import CrawlerIdentity, Pages
-from node.web.preferences import Preferences
-from node.web.results import result_page
-from node.web.rules_file import RulesFile
-from node.web.search_page import SearchPage
+from node.web.rendering.pages import CrawlerIdentity, Pages
+from node.web.search.preferences import Preferences
+from node.web.search.results import result_page
+from node.web.search.rules_file import RulesFile
+from node.web.search.search_page import SearchPage
 from store import Document, Draft, Kind, encode_document
 from tests.attacks.hostile_records import URLS
 from tests.store.support import DAY, WALL, records

@@ -23,7 +23,7 @@ from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
-from node.web.pages import CrawlerIdentity
+from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 from tests.node.web.owner_desk import FakeOwner
 

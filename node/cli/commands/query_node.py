@@ -10,8 +10,8 @@ from node.views.duration import parse_duration
 from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
-from node.web.results import Result, ResultPage, result_page
-from node.web.translations import translator
+from node.web.rendering.translations import translator
+from node.web.search.results import Result, ResultPage, result_page
 
 MACHINE_FAULT = 3  # exit code of `status`: the node answers, and names faults of its machine
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from node.web.routes import HTML, ROUTES
+from node.web.requests.routes import HTML, ROUTES
 from tests.node.web.owner_desk import full_history
 
 pytestmark = pytest.mark.prove

@@ -12,9 +12,9 @@ from aiohttp.test_utils import make_mocked_request
 
 from node.config.settings import NodeConfig
 from node.web.guard import Guard
-from node.web.logins import Logins
 from node.web.monitoring import Metrics
-from node.web.routes import route
+from node.web.owner.logins import Logins
+from node.web.requests.routes import route
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.web.pages import CrawlerIdentity
+from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 
 

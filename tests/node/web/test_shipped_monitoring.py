@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from node.app.owner_needs import TOPICS, needs_of
 from node.views.status import view_of
 from node.web.monitoring import Metrics
-from node.web.routes import ROUTES
+from node.web.requests.routes import ROUTES
 
 FOLDER = Path(__file__).parents[3] / "contrib" / "monitoring"
 RULES, DASHBOARD = FOLDER / "prometheus-rules.yml", FOLDER / "grafana-dashboard.json"

@@ -1,0 +1,176 @@
+"""Serves the pages of a node's owner: its state over time, the network, the sites that wait, its work; and takes what
+the owner decides there, by forms.
+
+Every route here needs the token or a login. The pages are complete without their script, which asks for the same page
+again.
+"""
+
+import time
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, get_args
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from crawl import SCOPE_KINDS
+from node.app.service import Json, Service
+from node.errors import ConfigError
+from node.owner.figure_history import Span
+from node.owner.host_wishes import Wish
+from node.owner.setting_change import setting_about
+from node.views.owner_state import owner_state
+from node.views.safe_text import plain
+from node.views.status import view_of
+from node.web.owner.owner_plots import figure_plots, network_ring
+from node.web.rendering.pages import Pages
+from node.web.rendering.translations import Translate, choose, translator
+from node.web.requests.api import parameters
+from node.web.requests.forms import read_form
+from node.web.requests.parameters import Values
+from node.web.requests.problems import BadParameter
+from node.web.requests.routes import route
+
+SITES = 40  # on a page; with the longest names of hosts it stays below 100 kB
+LOG_LINES = 60
+VERSIONS = 20  # of the strategy, the newest
+REFUSAL_CHARS = 300
+CACHED = {"Cache-Control": "public, max-age=604800"}
+
+
+class OwnerPages:
+    """Holds the handlers of the owner's pages, named as in the table of routes."""
+
+    def __init__(self, service: Service, pages: Pages) -> None:
+        self._service, self._pages = service, pages
+        static = files("node.web") / "static"
+        self._style, self._script = ((static / name).read_text() for name in ("owner.css", "owner.js"))
+        self._version = sha256((self._style + self._script).encode()).hexdigest()[:10]
+
+    async def owner_overview(self, request: web.Request) -> web.Response:
+        """Show how the node is, in a sentence, and its figures over time."""
+        wanted = parameters(request, "owner_overview").text("span")
+        span: Span | None = next((each for each in get_args(Span) if each == wanted), None)
+        if span is None:
+            raise BadParameter("span", "is neither hour nor day")
+        status = await self._service.status()
+        view = view_of(status)
+        plots = figure_plots(self._service.owner.history, span, time.time(), _translate(request))
+        return self._render(request, "owner.html", status=view, state=owner_state(status, view), plots=plots, span=span)
+
+    async def owner_network(self, request: web.Request) -> web.Response:
+        """Show the key space and the nodes that keep it."""
+        t, found = _translate(request), self._service.owner.network()
+        families = [(t(f"network.family.{name}"), count) for name, count in found.families]
+        return self._render(request, "owner_network.html", map=found, ring=network_ring(found, t), families=families)
+
+    async def owner_sites(self, request: web.Request) -> web.Response:
+        """Show the sites whose addresses wait here, and why."""
+        values = parameters(request, "owner_sites")
+        begins = plain(values.text("begins").strip().lower())
+        seen = self._service.owner.sites(begins, values.text("after"), SITES)
+        return self._render(
+            request,
+            "owner_sites.html",
+            seen=seen,
+            begins=begins,
+            after=values.text("after"),
+            scopes=SCOPE_KINDS,
+            accepted=values.count("accepted"),
+            refused=plain(values.text("refused")),
+        )
+
+    async def owner_work(self, request: web.Request) -> web.Response:
+        """Show jobs, strategy, durability, the newest log lines and the settings."""
+        owner, values = self._service.owner, parameters(request, "owner_work")
+        settings, wanted = owner.settings(), values.text("setting")
+        view = view_of(await self._service.status())
+        log = await self._service.strategy_log()
+        return self._render(
+            request,
+            "owner_work.html",
+            status=view,
+            jobs=await owner.jobs(),
+            versions=_newest(log),
+            strategy_warnings=[plain(each) for each in log.get("warnings", [])],
+            lines=owner.log()[:LOG_LINES],
+            settings=settings,
+            about=setting_about(wanted),
+            chosen=next((row for row in settings if row.key == wanted), None),
+            accepted=values.text("accepted"),
+            refused=plain(values.text("refused")),
+        )
+
+    async def owner_pause(self, request: web.Request) -> web.Response:
+        """Stop or resume fetching, and lead back."""
+        self._service.pause((await read_form(request, "owner_pause")).flag("paused"))
+        return _lead_to(request, "owner_overview")
+
+    async def owner_crawl(self, request: web.Request) -> web.Response:
+        """Hand a URL in, and lead back with what became of that."""
+        values = await read_form(request, "owner_crawl")
+        scope = next((kind for kind in SCOPE_KINDS if kind == values.text("scope")), None)
+        if scope is None:
+            raise BadParameter("scope", f"is none of {', '.join(SCOPE_KINDS)}")
+        url = values.text("url").strip()
+        url = url if "://" in url else f"http://{url}"
+        told = await self._service.crawl([url], depth=values.count("depth"), scope=scope)
+        refused = next((str(each["reason"]) for each in told["refused"]), "")
+        return _lead_to(request, "owner_sites", accepted=told["accepted"] or "", refused=plain(refused, REFUSAL_CHARS))
+
+    async def owner_set(self, request: web.Request) -> web.Response:
+        """Change a setting, and lead back to it with what became of that."""
+        values = await read_form(request, "owner_set")
+        key, told = values.text("setting"), {"accepted": "", "refused": ""}
+        try:
+            told["accepted"] = "now" if await self._service.owner.set(key, values.text("value")) else "later"
+        except ConfigError as error:
+            told["refused"] = plain(error, REFUSAL_CHARS)
+        return _lead_to(request, "owner_work", "setting", setting=key, **told)
+
+    async def owner_wish(self, request: web.Request) -> web.Response:
+        """Pause a host, refuse it or allow it again, and lead back to where it stands."""
+        values = await read_form(request, "owner_wish")
+        await self._service.owner.wish(*_wished(values))
+        return _lead_to(request, "owner_sites", begins=values.text("begins"), after=values.text("after"))
+
+    async def owner_style(self, request: web.Request) -> web.Response:
+        """Answer with the style sheet of the owner's pages."""
+        return web.Response(text=self._style, content_type="text/css", headers=CACHED)
+
+    async def owner_script(self, request: web.Request) -> web.Response:
+        """Answer with the script of the owner's pages."""
+        return web.Response(text=self._script, content_type="text/javascript", headers=CACHED)
+
+    def _render(self, request: web.Request, template: str, **values: Any) -> web.Response:
+        about: dict[str, Any] = {"owner_version": self._version, "here_path": request.path}
+        return self._pages.render(request, template, **about, **values)
+
+
+def _translate(request: web.Request) -> Translate:
+    return translator(choose(request.query.get("hl", ""), request.headers.get("Accept-Language", "")))
+
+
+def _wished(values: Values) -> tuple[str, Wish]:
+    """Return the host and what is wished of it, by the button that sent the form or by its fields."""
+    wishes: tuple[tuple[str, Wish], ...] = (("held", "held"), ("refused", "refused"), ("free", ""))
+    for name, wish in wishes:
+        if host := values.text(name):
+            return host, wish
+    wished = next((wish for name, wish in wishes if name == values.text("wish")), None)
+    if wished is None:
+        raise BadParameter("wish", "is none of held, refused and free")
+    return values.text("host"), wished
+
+
+def _lead_to(request: web.Request, name: str, part: str = "", /, **query: object) -> web.Response:
+    """Lead to a page, where `part` names one to a part of it."""
+    query["hl"] = request.query.get("hl", "")[:16]
+    given = {key: value for key, value in query.items() if value not in ("", None)}
+    address = route(name).path + (f"?{urlencode(given)}" if given else "") + (f"#{part}" if part else "")
+    return web.Response(status=303, headers={"Location": address})
+
+
+def _newest(log: Json) -> list[Json]:
+    versions = [each for each in log.get("versions", []) if isinstance(each, dict)]
+    return versions[: -VERSIONS - 1 : -1]

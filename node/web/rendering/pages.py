@@ -1,0 +1,178 @@
+"""Renders the pages for people: complete without JavaScript, nothing from anywhere else."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode
+
+import jinja2
+from aiohttp import web
+
+from dht import CrawlerKey, thumbprint
+from index import FILTERS
+from node.app.service import Service
+from node.views.peers import peer_rows
+from node.views.status import loss_share, size, view_of
+from node.views.strategy import clock, instant, span
+from node.web.rendering.score_view import chart, sentence
+from node.web.rendering.translations import choose, translator
+from node.web.requests.problems import Problem
+from node.web.requests.routes import route
+
+SIGNS = (
+    "phrase",
+    "demanded",
+    "without",
+    "or",
+    "group",
+    "prefix",
+    "fuzzy",
+    "option",
+)  # of queries, as the help page explains them
+_OF_ALL = {"query": "", "filters": {"lang": "", "site": ""}, "sort": "", "is_posted": False}  # what any page may show
+IS_OWNER = web.RequestKey("is_owner", bool)  # whether a browser asks that the owner logged in, as the guard found it
+MAX_PEERS = 200  # rows of the table; the API gives all
+
+ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="none" stroke="#2a6f97" stroke-width="3">\
+<circle cx="14" cy="14" r="9"/><path d="M21 21l8 8" stroke-linecap="round"/></g><g fill="#2a6f97">\
+<circle cx="14" cy="10" r="2"/><circle cx="10.5" cy="16" r="2"/><circle cx="17.5" cy="16" r="2"/></g></svg>"""
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlerIdentity:
+    """Says how this node's crawler names itself to sites: its name in robots.txt, its full header, its network and
+    that network's page for site owners."""
+
+    name: str = "dse-node"
+    user_agent: str = "dse-node"
+    network: str = ""
+    info_url: str = ""  # whom to ask
+    key: CrawlerKey | None = None  # by which it signs its requests; None: it signs none
+
+    @property
+    def keyid(self) -> str:
+        """Return the name of its key, "" where it has none."""
+        return thumbprint(self.key.public_key) if self.key else ""
+
+
+class Pages:
+    """Holds the handlers of the pages, named as in the table of routes."""
+
+    def __init__(self, service: Service, crawler: CrawlerIdentity) -> None:
+        self._service = service
+        self._crawler = crawler
+        here = files("node.web")
+        self._style, self._script = ((here / "static" / name).read_text() for name in ("style.css", "page.js"))
+        told = f"{self._style}{self._script}"
+        self._version = sha256(told.encode()).hexdigest()[:10]  # what is new gets a new address
+        self._templates = jinja2.Environment(
+            loader=jinja2.PackageLoader("node.web"),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=jinja2.StrictUndefined,
+            auto_reload=False,  # an upgrade lays other files under a running node
+        )
+        self._templates.filters.update(size=size, number="{:,}".format, share=loss_share)
+        self._templates.filters.update(span=span, instant=instant, clock=clock)
+        self._templates.filters.update(sentence=sentence, chart=chart)
+
+    async def home(self, request: web.Request) -> web.Response:
+        """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""
+        if "q" in request.query:
+            raise web.HTTPSeeOther(f"/search?{request.rel_url.raw_query_string}")
+        status = view_of(await self._service.status())
+        is_posted = request.query.get("by") == "post"
+        warnings = self._service.warnings()
+        return self.render(request, "home.html", status=status, warnings=warnings, is_posted=is_posted)
+
+    async def status_page(self, request: web.Request) -> web.Response:
+        """Show the state of this node and its peers."""
+        status = view_of(await self._service.status())
+        rows = peer_rows((await self._service.peers())[:MAX_PEERS])
+        live = "live" in request.query
+        is_owner = request.get(IS_OWNER, False)
+        return self.render(
+            request, "status.html", status=status, peers=rows, live=live, me=status.node_id, is_owner=is_owner
+        )
+
+    async def help_page(self, request: web.Request) -> web.Response:
+        """Show how to ask, by the parser's own table of filters."""
+        return self.render(request, "help.html", signs=SIGNS, filter_rules=FILTERS)
+
+    async def privacy(self, request: web.Request) -> web.Response:
+        """Show who sees what of a query."""
+        return self.render(request, "privacy.html")
+
+    async def bot(self, request: web.Request) -> web.Response:
+        """Show who crawls, and how to slow or stop it."""
+        return self.render(request, "bot.html", crawler=self._crawler, keys=route("key_directory").path)
+
+    async def opensearch(self, request: web.Request) -> web.Response:
+        """Answer with the description by which a browser adds this search engine."""
+        text = self._templates.get_template("opensearch.xml").render(origin=f"{request.scheme}://{request.host}")
+        return web.Response(text=text, content_type="application/opensearchdescription+xml")
+
+    async def style(self, request: web.Request) -> web.Response:
+        """Answer with the pages' style sheet."""
+        headers = {"Cache-Control": "public, max-age=604800"}
+        return web.Response(text=self._style, content_type="text/css", headers=headers)
+
+    async def script(self, request: web.Request) -> web.Response:
+        """Answer with the pages' script, without which they are whole."""
+        headers = {"Cache-Control": "public, max-age=604800"}
+        return web.Response(text=self._script, content_type="text/javascript", headers=headers)
+
+    async def favicon(self, request: web.Request) -> web.Response:
+        """Answer with the pages' icon."""
+        headers = {"Cache-Control": "public, max-age=604800"}
+        return web.Response(text=ICON, content_type="image/svg+xml", headers=headers)
+
+    def problem(self, request: web.Request, problem: Problem) -> web.Response:
+        """Show a page that says what was wrong, kindly."""
+        return self.render(request, "error.html", status_code=problem.status, problem=problem)
+
+    def render(
+        self,
+        request: web.Request,
+        template: str,
+        *,
+        status_code: int = 200,
+        wanted_tongue: str = "",
+        **values: Any,
+    ) -> web.Response:
+        """Fill in a template in the reader's language: as a form or the address wants it, else as the browser does."""
+        wanted = (wanted_tongue or request.query.get("hl", ""))[:16]
+        tongue = choose(wanted, request.headers.get("Accept-Language", ""))
+        chosen = {"hl": tongue} if wanted else {}
+
+        def address(path: str, **query: object) -> str:
+            """Write a link on this site; keep the language where it was asked for, leave out what is empty."""
+            given = {name: value for name, value in {**query, **chosen}.items() if value not in ("", None)}
+            return f"{path}?{urlencode(given)}" if given else path
+
+        text = self._templates.get_template(template).render(
+            t=translator(tongue),
+            tongue=tongue,
+            hl=chosen.get("hl", ""),
+            here=address,
+            other_tongue=_other_tongue(request, tongue),
+            style_version=self._version,
+            **{**_OF_ALL, **values},
+        )
+        return page_response(text.encode(), tongue, status_code)
+
+
+def page_response(body: bytes, tongue: str, status_code: int = 200) -> web.Response:
+    """Answer with a page in UTF-8, in a language."""
+    headers = {"Vary": "Accept-Language", "Content-Language": tongue}
+    return web.Response(body=body, status=status_code, content_type="text/html", charset="utf-8", headers=headers)
+
+
+def _other_tongue(request: web.Request, tongue: str) -> str:
+    """Write the address of this very page in the other language; a posted query is in none."""
+    if request.method == "POST" and request.path == "/search":
+        return f"/?by=post&hl={'en' if tongue == 'zh' else 'zh'}"
+    query = {**dict(request.query), "hl": "en" if tongue == "zh" else "zh"}
+    return f"{request.path}?{urlencode(query)}"

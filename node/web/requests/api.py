@@ -1,0 +1,210 @@
+"""Answers the HTTP API below /api/v1: reads a request by the table of routes, asks the node, answers JSON."""
+
+from typing import Annotated, TypeVar
+
+import msgspec
+from aiohttp import web
+
+from crawl import ScopeKind
+from dht import MALFORMED
+from index import SearchRequest
+from node.app.service import Service
+from node.jobs.job_progress import MAX_ASKED, Followed
+from node.views.duration import MAX_S
+from node.web.requests.openapi import openapi
+from node.web.requests.parameters import Values, read_parameters
+from node.web.requests.problems import BadParameter
+from node.web.requests.routes import MAX_DEPTH, MAX_URL, route
+
+MAX_SEEDS = 1000
+SORTS = ("", "relevance", "date")
+
+Body = TypeVar("Body", bound=msgspec.Struct)
+
+
+class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far."""
+
+    urls: list[str] = []
+    depth: int = 0
+    scope: ScopeKind = "whole"
+    sitemaps: list[str] = []
+    dry_run: bool = False
+
+
+class RemovalOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/remove: how the URLs begin that shall go."""
+
+    url: Annotated[str, msgspec.Meta(max_length=MAX_URL)]
+
+
+class ProgressRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/crawl/progress."""
+
+    urls: list[Followed]
+
+
+class PauseRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/pause."""
+
+    paused: bool
+    for_s: Annotated[float, msgspec.Meta(gt=0.0, le=MAX_S)] | None = None
+
+
+class LeaveRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/leave. `at_once`: say what that puts at risk, and do it where `sure`."""
+
+    at_once: bool = False
+    sure: bool = False
+
+
+class ScrubRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/scrub, which says nothing."""
+
+
+def parameters(request: web.Request, name: str) -> Values:
+    """Read a request's parameters by the route that bears the handler's name."""
+    return read_parameters(route(name), list(request.query.items()))
+
+
+def json_response(body: object) -> web.Response:
+    """Return a JSON answer; NaN and infinities become null, as JSON has none."""
+    return web.Response(body=msgspec.json.encode(body), content_type="application/json", charset="utf-8")
+
+
+def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> SearchRequest:
+    """Make the search that a request's parameters ask for; its query and bounds differ between API and page."""
+    if values.text("sort") not in SORTS:
+        raise BadParameter("sort", "is neither relevance nor date")
+    return SearchRequest(
+        query,
+        limit=limit,
+        cursor=values.text("cursor"),
+        language=values.text("lang"),
+        site=values.text("site"),
+        deadline_ms=deadline_ms,
+        explain=values.flag("explain"),
+        facets=values.flag("facets"),
+        is_by_date=values.text("sort") == "date",
+    )
+
+
+class Api:
+    """Holds the handlers of the API, named as in the table of routes."""
+
+    def __init__(self, service: Service, version: str) -> None:
+        self._service = service
+        self._openapi = openapi(version)
+
+    async def search(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/search."""
+        values = parameters(request, "search")
+        question = search_request(values, values.text("q"), values.count("limit"), values.count("deadline_ms"))
+        return json_response(await self._service.search(question))
+
+    async def suggest(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/suggest."""
+        typed = parameters(request, "suggest").text("q")
+        return json_response({"query": typed, "suggestions": await self._service.suggest(typed)})
+
+    async def opensearch_suggestions(self, request: web.Request) -> web.Response:
+        """Answer GET /suggest as OpenSearch has it: what was typed, then a list."""
+        typed = parameters(request, "opensearch_suggestions").text("q")
+        body = msgspec.json.encode([typed, await self._service.suggest(typed)])
+        return web.Response(body=body, content_type="application/x-suggestions+json", charset="utf-8")
+
+    async def status(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/status."""
+        return json_response(await self._service.status())
+
+    async def peers(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/peers."""
+        return json_response({"peers": await self._service.peers()})
+
+    async def strategy(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/strategy."""
+        values = parameters(request, "strategy")
+        return json_response(await self._service.strategy(values.text("version")))
+
+    async def strategy_log(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/strategy/log."""
+        return json_response(await self._service.strategy_log())
+
+    async def preview_strategy(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/strategy/preview."""
+        return json_response(await self._service.preview_strategy(await request.read()))
+
+    async def document(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/document."""
+        values = parameters(request, "document")
+        found = await self._service.document(values.texts("url"), local=values.flag("local"))
+        return json_response({"documents": found})
+
+    async def crawl(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/crawl, within the bounds of one request."""
+        order = await read_body(request, CrawlOrder)
+        given = [*order.urls, *order.sitemaps]
+        if not 1 <= len(given) <= MAX_SEEDS:
+            raise BadParameter("urls", f"has {len(given)} addresses; 1 to {MAX_SEEDS} are taken at once")
+        if any(len(url) > MAX_URL for url in given):
+            raise BadParameter("urls", f"has an address of more than {MAX_URL} characters")
+        if not 0 <= order.depth <= MAX_DEPTH:
+            raise BadParameter("depth", f"is not between 0 and {MAX_DEPTH}")
+        found = await self._service.crawl(
+            order.urls, depth=order.depth, scope=order.scope, sitemaps=order.sitemaps, dry_run=order.dry_run
+        )
+        return json_response(found)
+
+    async def remove(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/remove."""
+        return json_response(await self._service.remove((await read_body(request, RemovalOrder)).url))
+
+    async def progress(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/crawl/progress."""
+        asked = await read_body(request, ProgressRequest)
+        if len(asked.urls) > MAX_ASKED:
+            raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
+        return json_response({"urls": await self._service.progress(asked.urls)})
+
+    async def rank(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/rank."""
+        return json_response(await self._service.rank(parameters(request, "rank").text("url")))
+
+    async def explain(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/explain."""
+        values = parameters(request, "explain")
+        return json_response(await self._service.explain(values.text("url")))
+
+    async def pause(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/pause."""
+        order = await read_body(request, PauseRequest)
+        reason = self._service.pause(order.paused, order.for_s)
+        return json_response({"paused": order.paused, "reason": reason})
+
+    async def leave(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/leave."""
+        order = await read_body(request, LeaveRequest)
+        return json_response(self._service.leave(at_once=order.at_once, is_sure=order.sure))
+
+    async def scrub(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/scrub."""
+        await read_body(request, ScrubRequest)
+        return json_response(self._service.scrub())
+
+    async def publish_strategy(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/strategy."""
+        return json_response(await self._service.publish_strategy(await request.read()))
+
+    async def openapi(self, request: web.Request) -> web.Response:
+        """Answer GET /openapi.json."""
+        return json_response(self._openapi)
+
+
+async def read_body(request: web.Request, kind: type[Body]) -> Body:
+    """Read a request's body, which is JSON; raises BadParameter."""
+    if request.content_type != "application/json":
+        raise BadParameter("Content-Type", "is not application/json")
+    try:
+        return msgspec.json.decode(await request.read(), type=kind)
+    except MALFORMED as error:
+        raise BadParameter("body", str(error)) from None

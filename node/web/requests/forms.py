@@ -1,0 +1,33 @@
+"""Reads the forms of the pages: small, urlencoded, and from pages of this very node where that matters."""
+
+from urllib.parse import parse_qsl, urlsplit
+
+from aiohttp import web
+
+from node.web.requests.parameters import Values, read_fields
+from node.web.requests.problems import BadParameter
+from node.web.requests.routes import FORM, route
+
+MAX_FORM_BYTES = 65_536  # the longest fields in percents
+MAX_FIELDS = 32
+
+
+async def read_form(request: web.Request, name: str) -> Values:
+    """Return the fields of the form that a route takes; raises BadParameter. Nothing is put on the disk, as the web
+    library does with files."""
+    if request.content_type != FORM:
+        raise BadParameter("Content-Type", f"is not {FORM}")
+    try:
+        body = await request.clone(client_max_size=MAX_FORM_BYTES).read()
+        fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+    except ValueError as error:
+        raise BadParameter("form", f"is none as browsers send it: {error}") from None
+    return read_fields(route(name), fields)
+
+
+def is_own_page(request: web.Request) -> bool:
+    """Tell whether a request was sent by a page of this very host and port (RFC 6454)."""
+    try:
+        return urlsplit(request.headers.get("Origin", "")).netloc == request.host
+    except ValueError:
+        return False

@@ -1,0 +1,103 @@
+"""Lets a reader raise, lower and block sites, by a cookie of the browser beside the file of the node's owner.
+
+Works without scripts. A cookie is a reader's own: nothing is kept at the node.
+"""
+
+from urllib.parse import parse_qsl, urlencode
+
+from aiohttp import web
+
+from dht import InputError
+from node.web.rendering.pages import Pages
+from node.web.requests.forms import MAX_FIELDS, is_own_page, read_form
+from node.web.requests.problems import Problem
+from node.web.search.rules_file import RulesFile
+from node.web.search.site_rules import (
+    MAX_COOKIE_CHARS,
+    RULE_NAMED,
+    SiteRules,
+    cookie_of,
+    host_named,
+    read_cookie,
+    read_rules,
+    written,
+)
+
+YEAR_S = 365 * 86_400
+
+
+class Preferences:
+    """Holds the handlers of a reader's own settings, named as in the table of routes."""
+
+    def __init__(self, pages: Pages, file: RulesFile) -> None:
+        self._pages, self._file = pages, file
+
+    def rules(self, request: web.Request) -> SiteRules:
+        """Return what counts for a request: the browser's rules, and the owner's where these say nothing."""
+        own = read_cookie(request.cookies[name]) if (name := _cookie(request)) in request.cookies else SiteRules()
+        return own.over(self._file.rules())
+
+    async def site_rules(self, request: web.Request) -> web.Response:
+        """Show the rules, to be changed, copied and pasted."""
+        return self._show(request, written(self._own(request)))
+
+    async def site_rules_text(self, request: web.Request) -> web.Response:
+        """Answer with the browser's rules as a file."""
+        headers = {"Content-Disposition": 'attachment; filename="site-rules.txt"'}
+        return web.Response(text=written(self._own(request)), content_type="text/plain", headers=headers)
+
+    async def set_site_rules(self, request: web.Request) -> web.Response:
+        """Change one rule, as a button of a result asks, or all of them, and lead back."""
+        if not is_own_page(request):
+            detail = "This form belongs to another site, or the browser does not say where it comes from."
+            return self._pages.problem(request, Problem(403, detail))
+        values = await read_form(request, "set_site_rules")
+        if order := values.text("set"):
+            rules = _changed(self._own(request), order)
+        else:
+            try:
+                rules = read_rules(values.text("text"))
+            except InputError as error:
+                return self._show(request, values.text("text"), str(error))
+        value = cookie_of(rules)
+        if len(value) > MAX_COOKIE_CHARS:
+            return self._show(request, written(rules), is_too_long=True)
+        if back := parse_qsl(values.text("back"), max_num_fields=MAX_FIELDS):
+            where = f"/search?{urlencode(back)}"
+        else:
+            where = f"/sites?{urlencode({'saved': 1, 'hl': values.text('hl')})}"
+        answer = web.Response(status=303, headers={"Location": where})
+        if value:
+            answer.set_cookie(
+                _cookie(request), value, max_age=YEAR_S, httponly=True, samesite="Lax", secure=request.secure
+            )
+        else:
+            answer.del_cookie(_cookie(request))
+        return answer
+
+    def _own(self, request: web.Request) -> SiteRules:
+        return read_cookie(request.cookies.get(_cookie(request), ""))
+
+    def _show(self, request: web.Request, text: str, flaw: str = "", is_too_long: bool = False) -> web.Response:
+        return self._pages.render(
+            request,
+            "sites.html",
+            status_code=400 if flaw or is_too_long else 200,
+            text=text,
+            flaw=flaw,
+            is_too_long=is_too_long,
+            owners=self._file.rules(),
+            is_saved="saved" in request.query,
+        )
+
+
+def _changed(rules: SiteRules, order: str) -> SiteRules:
+    """Return rules as a button changes them: a rule and a host, or none of raise, lower and block for no rule."""
+    name, _, text = order.partition(" ")
+    host = host_named(text)
+    return rules.set(host, RULE_NAMED.get(name)) if host else rules
+
+
+def _cookie(request: web.Request) -> str:
+    """Name the cookie: those of one machine are shared by all its ports."""
+    return f"dse-sites-{request.url.port or 80}"

@@ -1,0 +1,201 @@
+"""Makes the body of /api/v1/search ready for the page: escaped nowhere (the template does), bounded everywhere.
+
+Pure: plain data in, values out. Tolerant: a missing or odd field is left out, never an error.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from node.views.lenient_json import Json, count, table, texts
+from node.views.safe_text import Piece, day, pieces, plain, trail, web_link
+from node.web.rendering.score_view import Why, why_of
+
+MAX_TITLE = 160
+MAX_SIMILAR = 5
+MAX_DOUBTS = 16
+MAX_NAMES = 6  # of a facet
+MAX_READINGS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Holds what is shown of one result. `why`: where its score comes from, None where nothing is told of that."""
+
+    url: str
+    host: str  # as it stands in the address, with its port
+    name: str  # of the host alone
+    path: str
+    title: str
+    heading: str  # under which the snippet stands, "" unknown
+    snippet: tuple[Piece, ...]
+    language: str
+    day: str  # by the page's own word, "" unknown
+    fetched_day: str
+    replicas: int
+    site_more: bool
+    similar: tuple[str, ...]
+    similar_count: int
+    why: Why | None
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Holds why an answer may not be exact: a word of the vocabulary, and of how many nodes or slots it speaks."""
+
+    reason: str
+    peers: int
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class HowRead:
+    """Holds how a piece of the query was read: a word of the vocabulary, and the piece."""
+
+    read_as: str
+    piece: str
+
+
+@dataclass(frozen=True, slots=True)
+class FacetName:
+    """Holds a name by which the results can be narrowed, and how many match. `words`: what is added to the query for
+    it, where no parameter narrows by it."""
+
+    name: str
+    count: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """Holds what matches are counted by, its commonest names, and whether others and greater numbers are possible."""
+
+    kind: str
+    names: tuple[FacetName, ...]
+    is_cut: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ResultPage:
+    """Holds what the page says about the answer as a whole. `total`: how many hold enough of the words; more may be
+    shown, which hold some."""
+
+    results: tuple[Result, ...]
+    total: int
+    is_exact_total: bool
+    took_ms: int
+    slots: int
+    answered: int
+    is_partial: bool
+    doubts: tuple[Doubt, ...]
+    facets: tuple[Facet, ...]
+    corrections: tuple[str, ...]
+    suggestions: tuple[str, ...]
+    readings: tuple[HowRead, ...]
+
+    @property
+    def tally_key(self) -> str:
+        """Name the sentence that says how many results there are."""
+        if self.total < len(self.results) and not self.is_partial:
+            return {0: "results.some.none", 1: "results.some.one"}.get(self.total, "results.some")
+        if self.total == 1 and self.is_exact_total:
+            return "results.one"
+        return "results.exact" if self.is_exact_total else "results.at_least" if self.is_partial else "results.about"
+
+
+def result_page(answer: Json) -> ResultPage:
+    """Read an answer of the node as a page of results."""
+    coverage = table(answer, "coverage")
+    slots, answered = count(coverage, "slots"), count(coverage, "answered")
+    return ResultPage(
+        results=tuple(_results(_listed(answer.get("results")))),
+        total=count(answer, "total"),
+        is_exact_total=answer.get("total_is") == "exact",
+        took_ms=count(answer, "took_ms"),
+        slots=slots,
+        answered=answered,
+        is_partial=answer.get("partial") is True or answered < slots,
+        doubts=tuple(_doubts(_listed(answer.get("why"))[:MAX_DOUBTS])),
+        facets=tuple(_facets(table(answer, "facets"), _listed(answer.get("facets_cut")))),
+        suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),
+        corrections=tuple(texts(answer, "corrections", limit=200, most=3)),
+        readings=tuple(_readings(_listed(answer.get("readings"))[:MAX_READINGS])),
+    )
+
+
+def _facets(counts: Json, cut: list[Any]) -> Iterator[Facet]:
+    """Read the facets; one of a single name narrows nothing."""
+    for kind in ("site", "language", "year", "type"):
+        entries = [entry for entry in _listed(counts.get(kind))[:MAX_NAMES] if isinstance(entry, dict)]
+        read = ((plain(entry.get("name") or ""), count(entry, "count")) for entry in entries)
+        names = tuple(FacetName(name, number, _narrowing(kind, name)) for name, number in read if name)
+        if len(names) > 1:
+            yield Facet(kind, names, kind in cut)
+
+
+def _narrowing(kind: str, name: str) -> str:
+    if kind == "year" and len(name) == 4 and name.isascii() and name.isdecimal():
+        return f"after:{name} before:{int(name) + 1}"
+    return f"filetype:{name}" if kind == "type" else ""
+
+
+def _doubts(entries: list[Any]) -> Iterator[Doubt]:
+    for entry in entries:
+        reason = entry.get("reason") if isinstance(entry, dict) else None
+        if isinstance(reason, str) and reason.isascii() and reason.isalpha():
+            yield Doubt(reason, count(entry, "peer_count"), count(entry, "slots"))
+
+
+def _results(entries: list[Any]) -> Iterator[Result]:
+    """Read the results; one whose address or title cannot be shown, whoever wrote it, costs its own row only."""
+    for entry in entries:
+        try:
+            if web_link(entry.get("url")):
+                yield _result(entry)
+        except (ValueError, TypeError, AttributeError, OverflowError):
+            continue
+
+
+def _readings(entries: list[Any]) -> Iterator[HowRead]:
+    for entry in entries:
+        read_as = entry.get("read_as") if isinstance(entry, dict) else None
+        if isinstance(read_as, str) and read_as.isascii() and read_as.replace("_", "").isalpha():
+            yield HowRead(read_as, plain(entry.get("piece") or "", MAX_TITLE).strip())
+
+
+def _result(entry: Json) -> Result:
+    url = web_link(entry.get("url"))
+    host, path = trail(url)
+    similar = [web_link(other if isinstance(other, str) else _url_in(other)) for other in _listed(entry.get("similar"))]
+    return Result(
+        url=url,
+        host=host,
+        name=urlsplit(url).hostname or "",
+        path=path,
+        title=plain(entry.get("title") or "", MAX_TITLE).strip(),
+        heading=plain(entry.get("heading") or "", MAX_TITLE).strip(),
+        snippet=tuple(pieces(str(entry.get("snippet") or "")[:1000], _listed(entry.get("highlights")))),
+        language=_language(entry.get("language")),
+        day=day(entry.get("date")),
+        fetched_day=day(entry.get("fetched_at")),
+        replicas=count(entry, "replicas"),
+        site_more=bool(entry.get("site_more")),
+        similar=tuple(other for other in similar[:MAX_SIMILAR] if other),
+        similar_count=max(count(entry, "similar_count"), len(similar)),
+        why=why_of(entry.get("explain")),
+    )
+
+
+def _url_in(value: object) -> str:
+    return str(value.get("url", "")) if isinstance(value, dict) else ""
+
+
+def _listed(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []
+
+
+def _language(value: object) -> str:
+    """Return a language code fit for an attribute, or nothing."""
+    text = str(value or "")
+    return text if len(text) <= 12 and text.isascii() and text.replace("-", "").isalnum() else ""

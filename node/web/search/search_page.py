@@ -1,0 +1,152 @@
+"""Answers /search for people: asks the node, puts what it found into the reader's own order, renders a page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import parse_qsl
+
+from aiohttp import web
+
+from dht import InputError
+from node.app.service import Json, Service
+from node.views.safe_text import around, plain
+from node.web.rendering.pages import Pages, page_response
+from node.web.rendering.rendered_pages import RenderedPages
+from node.web.requests.api import parameters, search_request
+from node.web.requests.forms import MAX_FIELDS, read_form
+from node.web.requests.parameters import Values, read_parameters
+from node.web.requests.problems import Problem, problem_of
+from node.web.requests.routes import route
+from node.web.search.preferences import Preferences
+from node.web.search.result_forms import ResultForms
+from node.web.search.results import result_page
+from node.web.search.site_rules import RULED_RESULTS, SiteRule, SiteRules, ordered
+
+PAGE_RESULTS = 10
+PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
+QUICK_MS = 400  # what one waits for where the page's script fetches the rest
+REST_MS = 10_000  # where a reader asks for the rest of a partial answer
+
+
+@dataclass(frozen=True, slots=True)
+class PageOfResults:
+    """Holds an answer whose results are those of one page, in the reader's order. `following`: the parameters of the
+    next page, empty where there is none; `touched`: how many of the first hundred each kind of rule touched."""
+
+    answer: Json
+    following: Mapping[str, object] = field(default_factory=dict)
+    touched: Mapping[SiteRule, int] = field(default_factory=dict)
+
+
+class SearchPage:
+    """Holds the handlers of the results page, named as in the table of routes."""
+
+    def __init__(self, service: Service, pages: Pages, preferences: Preferences) -> None:
+        self._service, self._pages, self._preferences = service, pages, preferences
+        self._forms = ResultForms(service)
+        self._rendered = RenderedPages()
+
+    async def results(self, request: web.Request) -> web.Response:
+        """Show results, in another form where one is asked for; an empty query leads to the front page."""
+        values = parameters(request, "results")
+        if values.text("format") not in ("", "html"):
+            return await self._forms.answer(request, values)
+        return await self._show(request, values, is_posted=False)
+
+    async def posted_results(self, request: web.Request) -> web.Response:
+        """Show results of a query that stands in no address, so that no browser's history keeps it. A button of such a
+        page sends all its parameters in one field."""
+        values = await read_form(request, "posted_results")
+        if go := values.text("go"):
+            values = read_parameters(route("results"), parse_qsl(go, max_num_fields=MAX_FIELDS))
+        return await self._show(request, values, is_posted=True)
+
+    async def _show(self, request: web.Request, values: Values, is_posted: bool) -> web.Response:
+        query = values.text("q").strip()
+        if not query:
+            raise web.HTTPSeeOther("/?by=post" if is_posted else "/")
+        rules = SiteRules() if values.flag("unruled") else self._preferences.rules(request)
+        try:
+            page = await self._ask(values, query, rules)
+            warnings = self._service.warnings()
+            if is_posted or rules or values.flag("unruled"):  # what it shows is this reader's own
+                return await self._render(request, values, query, rules, page, warnings, is_posted)
+            key = request.path_qs, request.headers.get("Accept-Language", "")
+            if kept := self._rendered.find(key, page.answer, warnings):
+                return page_response(kept.body, kept.tongue)
+            response = await self._render(request, values, query, rules, page, warnings)
+        except InputError as error:
+            return self._bad_query(request, query, error, is_posted)
+        self._rendered.keep(key, response, page.answer, warnings)
+        return response
+
+    async def _render(
+        self,
+        request: web.Request,
+        values: Values,
+        query: str,
+        rules: SiteRules,
+        page: PageOfResults,
+        warnings: Sequence[str],
+        is_posted: bool = False,
+    ) -> web.Response:
+        """Write a page of results; where nothing was found, of what the query may have meant."""
+        page_number, shown = values.count("page"), result_page(page.answer)
+        corrected = "" if shown.results or shown.is_partial or page_number > 1 else next(iter(shown.corrections), "")
+        if corrected:
+            page = await self._ask(values, corrected, rules)
+            others = shown
+            shown = result_page(page.answer)
+            shown = replace(shown, corrections=others.corrections, suggestions=others.suggestions)
+        filters = {name: plain(values.text(name)) for name in ("lang", "site")}
+        sort = "date" if values.text("sort") == "date" else ""
+        kept = {"q": corrected if corrected and shown.results else query, **filters, "sort": sort}
+        if values.flag("unruled"):
+            kept["unruled"] = "1"
+        return self._pages.render(
+            request,
+            "results.html",
+            wanted_tongue=values.text("hl"),
+            is_posted=is_posted,
+            query=query,
+            kept=kept,
+            corrected=kept["q"] if kept["q"] != query else "",
+            answer=shown,
+            filters=filters,
+            sort=sort,
+            page_number=page_number,
+            following={**page.following, "page": page_number + 1} if page.following else {},
+            rules=rules,
+            touched=page.touched,
+            is_unruled=values.flag("unruled") and bool(self._preferences.rules(request)),
+            is_quick=values.flag("quick"),
+            warnings=warnings,
+        )
+
+    async def _ask(self, values: Values, query: str, rules: SiteRules) -> PageOfResults:
+        """Ask for a page; under rules, for the hundred results that it is a part of."""
+        start = values.count("start") if rules else 0
+        deadline_ms = QUICK_MS if values.flag("quick") else REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
+        question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms)
+        answer = await self._service.search(replace(question, explain=True, facets=not start))
+        cursor = answer.get("next_cursor")
+        following: dict[str, object] = {"cursor": cursor} if cursor else {}
+        if not rules:
+            return PageOfResults(answer, following)
+        batch = ordered(answer.get("results") or (), rules, question.is_by_date)
+        end = start + PAGE_RESULTS
+        if end < len(batch.results):
+            following = {"cursor": question.cursor, "start": end}
+        return PageOfResults({**answer, "results": list(batch.results[start:end])}, following, batch.touched)
+
+    def _bad_query(self, request: web.Request, query: str, error: InputError, is_posted: bool) -> web.Response:
+        problem = problem_of(error) or Problem(400, "")
+        marked = around(query, problem.position)
+        return self._pages.render(
+            request,
+            "badquery.html",
+            status_code=400,
+            query=query,
+            problem=problem,
+            marked=marked,
+            is_posted=is_posted,
+        )

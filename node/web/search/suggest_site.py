@@ -1,0 +1,83 @@
+"""Lets readers suggest a site: an address waits for the node's owner, who has it crawled or drops it."""
+
+from aiohttp import web
+
+from crawl import BadUrl, canonical_url
+from dht import RemoteError
+from node.app.service import Service
+from node.views.safe_text import plain
+from node.web.rendering.pages import IS_OWNER, Pages
+from node.web.requests.forms import is_own_page, read_form
+from node.web.requests.problems import Problem
+from node.web.requests.routes import MAX_URL
+from node.web.search.site_tips import SiteTips
+
+OWNERS_DEPTH = 3  # links to follow within the site, from an address that the owner takes
+
+
+class SuggestSite:
+    """Holds the handlers of suggesting a site, named as in the table of routes."""
+
+    def __init__(self, service: Service, pages: Pages) -> None:
+        self._service, self._pages = service, pages
+        self._tips = SiteTips()
+
+    async def suggest_site(self, request: web.Request) -> web.Response:
+        """Show the form, and to the owner what was suggested."""
+        return self._show(request, "")
+
+    async def suggested_site(self, request: web.Request) -> web.Response:
+        """Take an address, or what the owner says about one."""
+        if not is_own_page(request):
+            return self._pages.problem(request, Problem(403, "This form belongs to another site."))
+        values, is_owner = await read_form(request, "suggested_site"), request.get(IS_OWNER, False)
+        if is_owner and (dropped := values.text("drop")):
+            self._tips.take(dropped)
+            return self._show(request, "add.dropped", dropped)
+        url = _canonical(values.text("take") or values.text("url"))
+        if not url:
+            return self._show(request, "add.no_url", status_code=400)
+        if is_owner:
+            self._tips.take(url)
+            crawled = await self._service.crawl([url], depth=OWNERS_DEPTH, scope="host")
+            refused = next((plain(each["reason"], 300) for each in crawled["refused"]), "")
+            return self._show(request, "add.refused" if refused else "add.taken", url, refused)
+        known, why = await self._known(url)
+        if known:
+            return self._show(request, known, url, why)
+        is_noted = self._tips.add(url)
+        return self._show(request, "add.noted" if is_noted else "add.full", url, status_code=200 if is_noted else 503)
+
+    async def _known(self, url: str) -> tuple[str, str]:
+        """Say why an address need not wait for the owner, as it is known or may not be fetched; else ("", "")."""
+        try:
+            found = await self._service.explain(url)
+        except RemoteError:
+            return "", ""
+        if found.get("known") or found.get("answer") == "no":
+            return "add.known" if found.get("known") else "add.refused", plain(found.get("why") or "", 300)
+        return "", ""
+
+    def _show(
+        self, request: web.Request, said: str, url: str = "", why: str = "", status_code: int = 200
+    ) -> web.Response:
+        is_owner = request.get(IS_OWNER, False)
+        return self._pages.render(
+            request,
+            "suggest_site.html",
+            status_code=status_code,
+            said=said,
+            url=url,
+            why=why,
+            is_owner=is_owner,
+            tips=list(self._tips) if is_owner else [],
+        )
+
+
+def _canonical(text: str) -> str:
+    """Return the canonical form of an address, https where it names no scheme; "" where it is none."""
+    text = text.strip()
+    try:
+        return canonical_url(text if "://" in text else f"https://{text}") if text and len(text) <= MAX_URL else ""
+    except BadUrl:
+        return ""

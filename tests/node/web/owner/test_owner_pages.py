@@ -1,0 +1,192 @@
+"""The owner's pages over real HTTP: who sees them, how large they are, what their forms do, and no markup of others."""
+
+import re
+import time
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from node.app.service import Json
+from node.web.requests.routes import ROUTES
+from tests.node.web.owner_desk import full_history
+
+PAGES = ["/owner", "/owner?span=day", "/owner/network", "/owner/sites", "/owner/work"]
+MAX_BYTES = 100_000
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.fixture
+def owner(site: Any, token: str) -> Any:
+    """A browser that its owner logged in: `get` a page and `post` a form."""
+    site.service.owner.history = full_history(time.time())
+    return Browser(site, token)
+
+
+class Browser:
+    def __init__(self, site: Any, token: str) -> None:
+        self.site, self.service = site, site.service
+        link = site.send(
+            "POST", "/api/v1/login", b"{}", Authorization=f"Bearer {token}", Content_Type="application/json"
+        )
+        self.cookie = site.get(link.json["path"]).headers["set-cookie"].partition(";")[0]
+        self.own = f"http://127.0.0.1:{site.port}"
+
+    def get(self, path: str, **headers: str) -> Any:
+        return self.site.get(path, Cookie=self.cookie, **headers)
+
+    def post(self, path: str, fields: dict[str, Any], **headers: str) -> Any:
+        sent = {"Origin": self.own, "Cookie": self.cookie, "Content_Type": FORM, **headers}
+        return self.site.send("POST", path, urlencode(fields).encode(), **sent)
+
+
+def test_every_page_and_form_of_the_owner_needs_the_login(site: Any, owner: Any) -> None:
+    routes = [route for route in ROUTES if route.path.startswith("/owner") and "." not in route.path]
+    assert len(routes) == 8
+    for route in routes:
+        reply = site.send(route.method, route.path, b"" if route.method == "POST" else None, Accept="text/html")
+        assert reply.status == 401 and "dse-node open" in reply.text, route.path
+    crawl = {"url": "http://a.test/"}
+    assert owner.post("/owner/sites/crawl", crawl, Origin="http://evil.test").status == 401
+    assert owner.post("/owner/sites/crawl", crawl, Origin="").status == 401
+    assert site.service.seeds == [] and site.service.owner.wishes.beginning("") == []
+
+
+@pytest.mark.parametrize("tongue", ["en", "zh"])
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_whole_small_and_hold_no_markup_of_strangers(owner: Any, path: str, tongue: str) -> None:
+    """With 1,000 peers, 4,096 slots, 100,000 sites with the longest names, and as much of all else as may be."""
+    owner.service.owner.name_chars = 255
+    for n in range(60):
+        owner.service.owner.wishes = owner.service.owner.wishes.with_wish(f"{n}".rjust(60, "w") + ".test", "held")
+    reply = owner.get(path, Accept_Language=tongue)
+    assert reply.status == 200 and len(reply.body) < MAX_BYTES
+    assert f'<html lang="{"zh-Hans" if tongue == "zh" else "en"}">' in reply.text
+    assert "<script>" not in reply.text and "onerror" not in reply.text
+    assert re.findall(r"<script [^>]*>", reply.text) == re.findall(
+        r'<script src="/(?:owner|page)\.js\?v=\w+" defer>', reply.text
+    )
+    assert " style=" not in reply.text, "the policy refuses it"
+
+
+def test_the_policy_lets_the_own_script_run_and_nothing_else(site: Any, owner: Any) -> None:
+    page = owner.get("/owner")
+    policy = dict(part.strip().partition(" ")[::2] for part in page.headers["content-security-policy"].split(";"))
+    assert policy["script-src"] == policy["connect-src"] == policy["style-src"] == "'self'"
+    assert policy["default-src"] == "'none'" and policy["frame-ancestors"] == "'none'"
+    for address in re.findall(r'(?:src|href)="(/owner\.[^"]+)"', page.text):
+        reply = site.get(address)
+        assert reply.status == 200 and reply.headers["content-type"].startswith(("text/css", "text/javascript"))
+        assert "eval(" not in reply.text and "innerHTML" not in reply.text and "http" not in reply.text
+    script = site.get("/owner.js").text
+    assert "document.hidden" in script and "prefers-reduced-motion" in script and "data-live" in script
+    assert "data-live>" in page.text
+
+
+def test_browsers_say_where_the_owners_forms_come_from(owner: Any) -> None:
+    """Under no-referrer a browser sends `Origin: null` with a form (Fetch, "append a request Origin header"), which
+    would be refused as a stranger's."""
+    for path in (*PAGES, "/status"):
+        page = owner.get(path)
+        assert 'method="post"' in page.text and page.headers["referrer-policy"] == "same-origin"
+
+
+def test_the_overview_says_in_a_sentence_how_the_node_is(owner: Any) -> None:
+    page = owner.get("/owner").text
+    assert "<b>All is well, it crawls</b>: waiting for politeness at 3 sites" in page
+    assert page.count('class="figure-plot"') == 8 and "Pages fetched a second, Last hour: 6 at the end" in page
+    owner.service.ready = 0
+    assert "<b>It does not serve yet</b>: none of its 61 slots" in owner.get("/owner").text
+    assert owner.get("/owner?span=year").status == 400
+
+
+def test_fetching_is_paused_and_resumed(owner: Any) -> None:
+    assert 'name="paused" value="1"' in owner.get("/owner").text
+    reply = owner.post("/owner/pause?hl=zh", {"paused": "1"})
+    assert (reply.status, reply.headers["location"]) == (303, "/owner?hl=zh") and owner.service.is_paused
+    page = owner.get("/owner").text
+    assert "It fetches nothing" in page and 'name="paused" value="0"' in page
+    owner.post("/owner/pause", {"paused": "0"})
+    assert not owner.service.is_paused
+    assert owner.post("/owner/pause", {}).status == 400
+
+
+def test_sites_are_paged_found_by_their_beginning_and_say_why_they_wait(owner: Any) -> None:
+    page = owner.get("/owner/sites").text
+    assert "100,000 of 100,000 sites" in page and "s000000." in page and "s000040." not in page
+    for why in ("paused by you", "refused by this node", "does not answer: 5 requests", "due later", "s to go"):
+        assert why in page
+    (following,) = re.findall(r'class="next" rel="next" href="([^"]+)"', page)
+    assert "s000040." in owner.get(following.replace("&amp;", "&")).text
+    assert "s000000." not in owner.get("/owner/sites?begins=s00001").text
+
+
+def test_a_host_is_paused_refused_and_allowed_and_the_list_stays_where_it_was(owner: Any) -> None:
+    at = {"begins": "a.", "after": "a.a"}
+    reply = owner.post("/owner/sites/wish", {**at, "held": "a.test"})
+    where = urlsplit(reply.headers["location"])
+    assert reply.status == 303 and (where.path, parse_qs(where.query)) == (
+        "/owner/sites",
+        {k: [v] for k, v in at.items()},
+    )
+    owner.post("/owner/sites/wish", {"host": "https://B.test:8080/x", "wish": "refused"})
+    assert owner.service.owner.wishes.beginning("") == [("a.test", "held"), ("b.test", "refused")]
+    assert re.search(r"a\.test</th><td>paused</td>", owner.get("/owner/sites").text)
+    owner.post("/owner/sites/wish", {"free": "a.test"})
+    assert owner.service.owner.wishes.beginning("") == [("b.test", "refused")]
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "told"),
+    [
+        ("/owner/sites/wish", {"host": "a b", "wish": "held"}, "is no host"),
+        ("/owner/sites/wish", {"host": "a.test"}, "wish: is none of held, refused and free"),
+        ("/owner/sites/wish", {"host": "a.test", "wish": "purge"}, "wish: is none"),
+        ("/owner/sites/crawl", {"depth": "2"}, "url: is missing"),
+        ("/owner/sites/crawl", {"url": "http://a.test/", "depth": "101"}, "depth: is not between 0 and 100"),
+        ("/owner/sites/crawl", {"url": "http://a.test/", "scope": "web"}, "scope: is none of"),
+        ("/owner/sites/crawl", {"url": "x" * 20_000}, "url: has 20000 characters, at most 2048 are read"),
+        ("/owner/sites/crawl", {str(n): "" for n in range(99)}, "form: is none as browsers send it"),
+    ],
+)
+def test_a_wrong_field_is_named_and_nothing_is_done(owner: Any, path: str, fields: Json, told: str) -> None:
+    reply = owner.post(path, fields)
+    assert reply.status == 400 and told in reply.json["detail"]
+    assert owner.service.seeds == [] and owner.service.owner.wishes.beginning("") == []
+
+
+def test_a_site_is_crawled_and_what_is_not_taken_is_said(owner: Any) -> None:
+    reply = owner.post("/owner/sites/crawl", {"url": "example.org", "depth": "3", "scope": "domain"})
+    assert owner.service.seeds == [(["http://example.org"], 3)] and owner.service.orders[-1][0] == "domain"
+    assert "Handed in: " in owner.get(reply.headers["location"]).text
+    page = owner.get("/owner/sites?refused=%3Cscript%3E").text
+    assert "Not taken: &lt;script&gt;" in page
+
+
+def test_the_work_page_shows_jobs_log_strategy_and_settings(owner: Any) -> None:
+    page = owner.get("/owner/work").text
+    for part in ("900 fetched, 500 waiting, 80 failed", "crawl.fetch", "node.web_port", "/api/v1/strategy?version=3"):
+        assert part in page
+    assert re.search(r"node\.web_port</code></th><td>8090</td><td>config\.toml</td>", page)
+
+
+def test_a_setting_is_explained_changed_and_refused_where_it_makes_no_sense(owner: Any) -> None:
+    page = owner.get("/owner/work").text
+    assert 'href="/owner/work?setting=crawl.hours#setting"' in page and "setting=hook.url" not in page
+    form = owner.get("/owner/work?setting=crawl.hours").text
+    assert 'name="setting" value="crawl.hours"' in form and "nothing is fetched outside of them" in form
+    reply = owner.post("/owner/work/set", {"setting": "crawl.hours", "value": "22:00-07:00"})
+    assert reply.status == 303 and reply.headers["location"].endswith("setting=crawl.hours&accepted=now#setting")
+    assert owner.service.owner.file.endswith('[crawl]\nhours = "22:00-07:00"\n')
+    page = owner.get(reply.headers["location"].partition("#")[0]).text
+    assert "Saved, and in force." in page and "22:00-07:00 from the next start" in page
+    later = owner.post("/owner/work/set", {"setting": "crawl.max_hops", "value": "3"}).headers["location"]
+    assert "in force from the next start" in owner.get(later.partition("#")[0]).text
+    for key, typed, why in (
+        ("crawl.hours", "25:00", "25:00"),
+        ("store.quota_bytes", "<b>", "&lt;b&gt;"),
+        ("hook.command", "/bin/sh", "cannot be changed here"),
+    ):
+        wrong = owner.post("/owner/work/set", {"setting": key, "value": typed}).headers["location"]
+        assert why in owner.get(wrong.partition("#")[0]).text, key
+    assert owner.service.owner.file.count("=") == 3

@@ -1,0 +1,32 @@
+"""Reading a query: any pairs give values within bounds, or an error that names the parameter."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from node.web.requests.parameters import read_parameters
+from node.web.requests.problems import BadParameter
+from node.web.requests.routes import ROUTES, route
+
+NAMES = st.sampled_from(sorted({parameter.name for entry in ROUTES for parameter in entry.parameters} | {"other"}))
+
+
+@given(st.sampled_from(ROUTES), st.lists(st.tuples(NAMES, st.text(max_size=12) | st.integers().map(str)), max_size=6))
+@settings(max_examples=300, deadline=None)
+def test_values_are_within_bounds_or_refused_by_name(entry, query) -> None:  # type: ignore[no-untyped-def]
+    try:
+        values = read_parameters(entry, query)
+    except BadParameter as error:
+        assert error.name in {parameter.name for parameter in entry.parameters}
+        return
+    for parameter in entry.parameters:
+        if parameter.kind == "count":
+            assert parameter.least <= values.count(parameter.name) <= parameter.most
+        elif parameter.kind == "text":
+            assert len(values.text(parameter.name)) <= parameter.most
+
+
+def test_the_last_of_several_counts_and_defaults_fill_in() -> None:
+    values = read_parameters(route("search"), [("q", "a"), ("q", "b"), ("explain", "")])
+    assert values.text("q") == "b"
+    assert values.count("limit") == 10
+    assert values.flag("explain")
