@@ -221,7 +221,7 @@ class ReplicaWriter:
             if waited >= self._config.write_deadline_s or is_too_much:
                 self._give_up(short, waited)
                 return
-            self._late.note_late(under_way.values())
+            self._late.note_late({*under_way.values()} - {self._overlay.view.node_id})
             if is_late and not under_way:
                 await asyncio.sleep(self._config.retry_s)
             is_late = True
@@ -273,9 +273,12 @@ class ReplicaWriter:
         is_here = peer == self._overlay.view.node_id
         grants = tuple(dict.fromkeys(p.grant for p in batch if p.grant is not None))
         own, parts = [p.grant for p in batch], whole_parts(packed, records)
+        began = self._clock().steady
         refused = await (
             self._keep(records, own, lacking, parts) if is_here else self._ask(peer, records, lacking, grants, parts)
         )
+        if len(refused) < len(batch):
+            self._times.note(peer, self._clock().steady - began)
         taken = [pending for n, pending in enumerate(batch) if n not in refused]
         for pending in taken:
             pending.copies.add(peer)
@@ -336,13 +339,11 @@ class ReplicaWriter:
         message = PutPackage(
             pack(beside), lacking, self._sent.lacking(peer, grants), tuple(part.data for part in parts)
         )
-        began = self._clock().steady
         try:
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
         except RemoteError as error:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
             return dict.fromkeys(range(len(records)), "")
-        self._times.note(peer, self._clock().steady - began)
         self._wonder([records[n] for n in order], reply.astray)
         if reply.takes_parts:
             self._part_takers.add(peer)

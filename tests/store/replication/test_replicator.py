@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from store import Draft, Kind, Record, TooFewCopies
 from store.disk.file_system import FolderDisk
 from store.errors import BadDraft
 from store.record.package import open_package, pack, sign_package
+from store.record.package_part import PackagePart
 from store.record.range_reconciliation import FORM, Range, RangeMode
 from store.replication.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.replication.put_times import gathering_s
@@ -704,6 +706,25 @@ def test_a_write_is_answered_in_time_while_peers_are_frozen(replicas: int, froze
         await net.until(net.is_level, 60)
 
     network(6, story, replicas=replicas)
+
+
+def test_a_disk_that_is_always_slow_is_no_reason_for_copies_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(net: Net) -> None:
+        await started(net, 4)
+        writer = net.list[0]
+        put = writer.store.put
+
+        async def slow_put(records: Sequence[Record], parts: Sequence[PackagePart] = ()) -> int:
+            await asyncio.sleep(0.8)
+            return await put(records, parts)
+
+        monkeypatch.setattr(writer.store, "put", slow_put)
+        mine = [d for d in (draft(n, hosts=60) for n in range(200)) if writer.id in owners(net, d)]
+        for d in mine[:20]:
+            await writer.replicator.write([d])
+        assert sum(holders(net, d) != owners(net, d) for d in mine[:20]) <= 1, "until it knows itself"
+
+    network(4, story, replicas=2)
 
 
 def test_a_copy_left_with_a_candidate_reaches_the_owner_though_all_others_that_had_it_die() -> None:
