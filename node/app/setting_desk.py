@@ -22,17 +22,20 @@ LIVE = (*LIVE_SETTINGS, "node.log_level")  # what changes while the node runs; a
 
 
 class SettingDesk:
-    """Holds the configuration in force. Blocks while it is made, on one small file."""
+    """Holds the configuration in force, which outlasts files that are opened anew. Blocks while it is made, on one
+    small file."""
 
-    def __init__(self, path: Path, config: Config, obey: Callable[[Config], None]) -> None:
-        """`path`: the node's config.toml, there or not; `obey` takes over what may change while the node runs."""
-        self._path, self._config, self._obey = path, config, obey
+    def __init__(self, path: Path, config: Config) -> None:
+        """`path`: the node's config.toml, there or not."""
+        self._path, self.config = path, config
+        self.obey: Callable[[Config], None] = lambda _config: None
+        """Takes over what may change while the node runs; whoever runs the node sets it."""
         self._text = _read(path)
         self._writing = asyncio.Lock()
 
     def rows(self) -> Sequence[SettingRow]:
         """Return all settings in force, and what the file says where that is something else."""
-        return setting_rows(self._config, self._text)
+        return setting_rows(self.config, self._text)
 
     async def set(self, key: str, typed: str) -> bool:
         """Write a setting as it was typed into the file, which keeps all its other lines, and return whether it is in
@@ -45,9 +48,9 @@ class SettingDesk:
                 raise refused(self._path, error) from error
             self._text = text
             if key in LIVE:
-                self._config = _with(self._config, key, value_of(config, key))
-                self._obey(self._config)
-        is_now = bool(value_of(self._config, key) == value_of(config, key))
+                self.config = _with(self.config, key, value_of(config, key))
+                self.obey(self.config)
+        is_now = bool(value_of(self.config, key) == value_of(config, key))
         log.info("owner sets key=%s from=%s", key, "now" if is_now else "the next start")
         return is_now
 

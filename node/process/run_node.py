@@ -78,7 +78,7 @@ def run_node(config: Config, faults: LocalFaults) -> int:
     network = load_network(Path(config.node.network))
     config = with_contact(config, network.info_url)
     with data.lock(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_until_signalled(config, data, network, faults, manager))
+        runner.run(_until_signalled(SettingDesk(data.config, config), data, network, faults, manager))
     return 0
 
 
@@ -95,7 +95,7 @@ def raise_open_files() -> None:
 
 
 async def _until_signalled(
-    config: Config, data: DataDir, network: Network, faults: LocalFaults, manager: ServiceManager
+    settings: SettingDesk, data: DataDir, network: Network, faults: LocalFaults, manager: ServiceManager
 ) -> None:
     task = asyncio.current_task()
     assert task is not None
@@ -109,7 +109,7 @@ async def _until_signalled(
 
     when_told_to_stop(stop)
     try:
-        await reopening(lambda: _serve(config, data, network, faults, manager, stop))
+        await reopening(lambda: _serve(settings, data, network, faults, manager, stop))
     except asyncio.CancelledError:
         if not stopped:
             raise
@@ -117,19 +117,19 @@ async def _until_signalled(
 
 
 async def _serve(
-    config: Config,
+    settings: SettingDesk,
     data: DataDir,
     network: Network,
     faults: LocalFaults,
     manager: ServiceManager,
     stop: Callable[[], None],
 ) -> None:
-    own = Identity.load(data.identity)
+    config, own = settings.config, Identity.load(data.identity)
     key = CrawlerKey(own) if config.crawl.sign else None
     tracer = QueryTracer(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
     async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
-        settings = SettingDesk(data.config, config, partial(_obey, core))
+        settings.obey = partial(_obey, core)
         answers = NodeService(core, overlay, network, departure, system_clock, settings, newest_lines())
         crawl = config.crawl
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)

@@ -16,7 +16,7 @@ from node.simulation.world import World, WorldPlan, simulate
 async def service_of(world: World) -> NodeService:
     (node,) = await world.add(1)
     await world.pass_time(8.0)
-    settings = SettingDesk(node.folder / "config.toml", Config(), lambda _config: None)
+    settings = SettingDesk(node.folder / "config.toml", Config())
     departure = Departure(node.overlay, node.node_core.store, node.folder / "leaving")
     return NodeService(node.node_core, node.overlay, world.network, departure, node.clock, settings, LogRing())
 

@@ -18,7 +18,8 @@ def test_a_node_at_work_obeys_its_owner_at_once(tmp_path: Path) -> None:
     async def scenario(world: World) -> None:
         (node,) = await world.add(1)
         core, path = node.node_core, tmp_path / "config.toml"
-        desk = SettingDesk(path, Config(), lambda config: core.obey(config.crawl, config.store))
+        desk = SettingDesk(path, Config())
+        desk.obey = lambda config: core.obey(config.crawl, config.store)
         await world.crawl()
         await world.pass_time(20.0)
         assert world.log and core.fetching.pause.operator_reason() == ""
@@ -41,7 +42,8 @@ def test_a_node_at_work_obeys_its_owner_at_once(tmp_path: Path) -> None:
 
 async def test_a_file_that_cannot_be_written_or_read_changes_nothing(tmp_path: Path) -> None:
     path, obeyed = tmp_path / "gone" / "config.toml", list[Config]()
-    desk = SettingDesk(path, Config(), obeyed.append)
+    desk = SettingDesk(path, Config())
+    desk.obey = obeyed.append
     with pytest.raises(MachineRefuses):
         await desk.set("crawl.hours", "22:00-23:00")
     assert obeyed == [] and not path.exists()
@@ -55,6 +57,7 @@ async def test_a_file_that_cannot_be_written_or_read_changes_nothing(tmp_path: P
         tasks.create_task(desk.set("crawl.max_bytes_s", "5000"))
     assert path.read_text() == '[crawl]\nmax_bytes_s = 5000\nhours = "22:00-23:00"\nmax_hops = 4\n'
     assert (obeyed[-1].crawl.hours, obeyed[-1].crawl.max_bytes_s) == ("22:00-23:00", 5000)
+    assert desk.config == obeyed[-1], "what is opened anew meanwhile obeys, too"
     assert obeyed[-1].crawl.max_hops == Config().crawl.max_hops, "what a hand wrote there waits for the next start"
 
 
