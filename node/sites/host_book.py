@@ -59,12 +59,13 @@ class HostBook:
         return (known.depth, known.before) if is_lately else (known.depth,)
 
     def doubt(self, site: str) -> None:
-        if len(self._doubted) < MAX_DOUBTED and not self.is_fresh(site, SURE_S):
+        if len(self._doubted) < MAX_DOUBTED:
             self._doubted[site] = None
 
     def take_doubted(self, limit: int) -> list[str]:
-        """Return up to `limit` sites in doubt, the longest doubted first, and doubt them no more."""
-        batch = list(islice(list(self._doubted), limit))
+        """Return up to `limit` sites in doubt, the longest doubted first, and doubt them no more; those that were read
+        just now wait, because what made them doubted may have come after that."""
+        batch = list(islice((site for site in self._doubted if not self.is_fresh(site, SURE_S)), limit))
         for site in batch:
             del self._doubted[site]
         return batch

@@ -25,8 +25,11 @@ class HostRecords:
         """Read the records of sites in doubt, until cancelled."""
         while True:
             await asyncio.sleep(ASK_EVERY_S)
+            unsaid = list[str]()
             while batch := self.book.take_doubted(ASKED_AT_ONCE):
-                await self._read(batch)
+                unsaid += await self._read(batch)
+            for site in unsaid:
+                self.book.doubt(site)
 
     async def learn(self, sites: Iterable[str], within_s: float = FRESH_S) -> frozenset[str]:
         """Read the records that were not read within so many seconds; return the sites of which the
@@ -46,8 +49,8 @@ class HostRecords:
         if self.book.note_depth(host):
             self._replicator.moved(site_of(host.url))
 
-    async def _read(self, sites: list[str]) -> None:
-        """Read the records of some sites; those of which nobody answers stay unread."""
+    async def _read(self, sites: list[str]) -> list[str]:
+        """Read the records of some sites; return those of which nobody answers, which stay unread."""
         names = {site: host_name(site) for site in sites}
         found, unsaid = await self._replicator.read_sure([(Kind.HOST, *name) for name in names.values()])
         for site, (id, _) in names.items():
@@ -59,6 +62,7 @@ class HostRecords:
                 if not self._replicator.host_writers.objection(record, by_owner=True):
                     self.book.note_depth(host)
             self._replicator.moved(site)  # also where nothing is new: something of it may lie astray here
+        return [site for site, (id, _) in names.items() if (Kind.HOST, id) in unsaid]
 
     def _take_aliases(self, record: Record) -> HostRecord:
         host = decode_host(record.body)

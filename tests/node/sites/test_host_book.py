@@ -30,15 +30,16 @@ def test_depths_are_never_taken_back() -> None:
         assert not book.has_moved
 
 
-def test_what_was_read_a_moment_ago_is_not_in_doubt_and_memory_is_bounded() -> None:
+def test_a_doubt_that_comes_just_after_a_reading_is_kept_for_the_next_and_memory_is_bounded() -> None:
     clock = Clock()
     book = HostBook(clock)
     book.note_read(SITE)
     book.doubt(SITE)
     assert not book.take_doubted(10)
+    book.doubt("other.example")
+    assert book.take_doubted(10) == ["other.example"]
     clock.time += SURE_S + 1
-    book.doubt(SITE)
-    assert book.take_doubted(10) == [SITE]
+    assert book.take_doubted(10) == [SITE] and book.take_doubted(10) == []
     for n in range(MAX_READ + 50):
         book.note_read(f"s{n}.example")
     assert not book.is_fresh(SITE) and not book.is_fresh("s49.example") and book.is_fresh("s50.example")
