@@ -18,7 +18,7 @@ IN_NAMESPACES = """
 set -e
 ip link set lo up
 mount -t proc proc "$1/proc"
-mount -t tmpfs dev "$1/dev"
+mount -t tmpfs -o mode=755 dev "$1/dev"
 for device in null zero random urandom; do touch "$1/dev/$device"; mount --bind "/dev/$device" "$1/dev/$device"; done
 exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin python3 -B /tmp/judge_debian.py "/tmp/$2"
 """
