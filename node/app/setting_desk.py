@@ -30,12 +30,12 @@ class SettingDesk:
         self._path, self.config = path, config
         self.obey: Callable[[Config], None] = lambda _config: None
         """Takes over what may change while the node runs; whoever runs the node sets it."""
-        self._text = _read(path)
+        self._rows = setting_rows(config, _read(path))
         self._writing = asyncio.Lock()
 
     def rows(self) -> Sequence[SettingRow]:
         """Return all settings in force, and what the file says where that is something else."""
-        return setting_rows(self.config, self._text)
+        return self._rows
 
     async def set(self, key: str, typed: str) -> bool:
         """Write a setting as it was typed into the file, which keeps all its other lines, and return whether it is in
@@ -46,10 +46,10 @@ class SettingDesk:
                 await asyncio.to_thread(write_atomically, self._path, text.encode())
             except OSError as error:
                 raise refused(self._path, error) from error
-            self._text = text
             if key in LIVE:
                 self.config = _with(self.config, key, value_of(config, key))
                 self.obey(self.config)
+            self._rows = setting_rows(self.config, text)
         is_now = bool(value_of(self.config, key) == value_of(config, key))
         log.info("owner sets key=%s from=%s", key, "now" if is_now else "the next start")
         return is_now

@@ -30,7 +30,7 @@ class FetchPause:
         outage: Callable[[], str] = str,
     ) -> None:
         """`outage`: why this machine reaches nobody, "" where it does."""
-        self._start = crawl
+        self._crawl = crawl
         self.obey(crawl.hours, room)
         self._store, self._control, self._clock, self._outage = store, control, clock, outage
         self._paused_until: float | None = None  # steady; None: not paused
@@ -38,7 +38,7 @@ class FetchPause:
 
     def obey(self, hours: str, room: StoreConfig) -> None:
         """Take over other hours and another quota, from the next look on."""
-        self._hours, self._last_room_bytes = FetchHours.parse(hours), last_room_bytes(self._start, room)
+        self._hours, self._last_room_bytes = FetchHours.parse(hours), last_room_bytes(self._crawl, room)
 
     async def run(self) -> None:
         """Keep the crawler told, until cancelled."""

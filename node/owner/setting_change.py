@@ -5,7 +5,9 @@ Pure: texts in, texts and a configuration out.
 
 import re
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from node.config.settings import WITHDRAWN, Config
@@ -13,7 +15,8 @@ from node.config.toml_reader import keys_of, parse_config
 from node.config.toml_writer import explain_keys, set_key, toml_value, write_config
 from node.errors import ConfigError
 
-BY_HAND = "set it in config.toml"
+_FILE = "config.toml"
+BY_HAND = f"set it in {_FILE}"
 _OPEN = ("crawl.", "store.", "index.")  # a wrong address or port would shut the owner out, a hook runs programs
 _OPEN_TOO = ("node.log_level",)
 MAX_TYPED_CHARS = 8192
@@ -35,8 +38,12 @@ def is_open(key: str) -> bool:
 
 def setting_about(key: str) -> SettingAbout | None:
     """Explain a setting; None where there is none of this name that may be changed in a browser."""
-    found = next((each for each in explain_keys(Config) if each[0] == key and is_open(key)), None)
-    return SettingAbout(*found) if found else None
+    return _explained().get(key) if is_open(key) else None
+
+
+@cache  # it reads the source of all classes of the configuration: a tenth of a second
+def _explained() -> Mapping[str, SettingAbout]:
+    return {each[0]: SettingAbout(*each) for each in explain_keys(Config)}
 
 
 def changed(text: str, key: str, typed: str) -> tuple[str, Config]:
@@ -45,11 +52,11 @@ def changed(text: str, key: str, typed: str) -> tuple[str, Config]:
     only its owner can change."""
     if key not in keys_of(Config) or not is_open(key):
         raise ConfigError(key[:80], "cannot be changed here", BY_HAND)
-    before = parse_config(text, key, Config, WITHDRAWN)
+    before = parse_config(text, _FILE, Config, WITHDRAWN)
     value = _value(key, typed)
-    parse_config(f"[{key.partition('.')[0]}]\n{key.partition('.')[2]} = {toml_value(value)}", key, Config)
+    parse_config(f"[{key.partition('.')[0]}]\n{key.partition('.')[2]} = {toml_value(value)}", _FILE, Config)
     written = set_key(text or write_config(Config, {}), key, value)
-    after = parse_config(written, key, Config, WITHDRAWN)
+    after = parse_config(written, _FILE, Config, WITHDRAWN)
     touched = {name for name in keys_of(Config) if value_of(before, name) != value_of(after, name)}
     if touched - {key} or tomllib.loads(written)[key.partition(".")[0]][key.partition(".")[2]] != value:
         raise ConfigError(key, "stands in the file in a form that cannot be changed here", BY_HAND)

@@ -52,9 +52,9 @@ def test_a_file_of_its_owners_own_keeps_every_line() -> None:
         ("", "hook.command", "/bin/sh", "cannot be changed here"),
         ("", "node.web_address", "0.0.0.0", "cannot be changed here"),
         ("", "crawl.nothing", "1", "cannot be changed here"),
-        ('[crawl]\nrefuse = [\n"a.test",\n]\n', "crawl.refuse", "b.test", "crawl.refuse: "),
+        ('[crawl]\nrefuse = [\n"a.test",\n]\n', "crawl.refuse", "b.test", "config.toml: "),
         ("[crawl\n", "crawl.hours", "", "not TOML"),
-        ('crawl.agent = "a"\n', "crawl.hours", "1:00-2:00", "crawl.hours: "),
+        ('crawl.agent = "a"\n', "crawl.hours", "1:00-2:00", "config.toml: "),
     ],
 )
 def test_what_the_next_start_would_refuse_or_nobody_may_change_here_is_refused(

@@ -175,18 +175,18 @@ def test_a_setting_is_explained_changed_and_refused_where_it_makes_no_sense(owne
     assert 'href="/owner/work?setting=crawl.hours#setting"' in page and "setting=hook.url" not in page
     form = owner.get("/owner/work?setting=crawl.hours").text
     assert 'name="setting" value="crawl.hours"' in form and "nothing is fetched outside of them" in form
-    reply = owner.post("/owner/work/set", {"setting": "crawl.hours", "value": "22:00-07:00"})
+    reply = owner.post("/owner/settings", {"setting": "crawl.hours", "value": "22:00-07:00"})
     assert reply.status == 303 and reply.headers["location"].endswith("setting=crawl.hours&accepted=now#setting")
     assert owner.service.owner.file.endswith('[crawl]\nhours = "22:00-07:00"\n')
     page = owner.get(reply.headers["location"].partition("#")[0]).text
     assert "Saved, and in force." in page and "22:00-07:00 from the next start" in page
-    later = owner.post("/owner/work/set", {"setting": "crawl.max_hops", "value": "3"}).headers["location"]
+    later = owner.post("/owner/settings", {"setting": "crawl.max_hops", "value": "3"}).headers["location"]
     assert "in force from the next start" in owner.get(later.partition("#")[0]).text
     for key, typed, why in (
         ("crawl.hours", "25:00", "25:00"),
         ("store.quota_bytes", "<b>", "&lt;b&gt;"),
         ("hook.command", "/bin/sh", "cannot be changed here"),
     ):
-        wrong = owner.post("/owner/work/set", {"setting": key, "value": typed}).headers["location"]
+        wrong = owner.post("/owner/settings", {"setting": key, "value": typed}).headers["location"]
         assert why in owner.get(wrong.partition("#")[0]).text, key
     assert owner.service.owner.file.count("=") == 3
