@@ -1,7 +1,10 @@
 """Host records are read when in doubt, and again after their time."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+import pytest
 
 from crawl import MirrorAlias
 from dht import FRESH_S, DocumentId, Key, Now
@@ -97,6 +100,21 @@ async def test_silence_says_nothing() -> None:
     assert not network.moved_sites
     network.is_silent = False
     assert await hosts.learn([SITE]) == {SITE}
+
+
+async def test_who_got_no_answer_asks_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("node.sites.host_records.ASK_EVERY_S", 0.0)
+    network = Network(said={SITE: HostRecord(host_url(SITE), 2)}, is_silent=True)
+    known = opened(network)
+    known.book.doubt(SITE)
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(known.run())
+        for is_silent in (True, False):
+            network.is_silent = is_silent
+            for _ in range(100):  # turns of the loop, each of which is more than a second to it
+                await asyncio.sleep(0)
+        running.cancel()
+    assert len(network.asked) > 2 and known.book.spreads
 
 
 async def test_a_record_that_comes_in_is_taken_over_once() -> None:
