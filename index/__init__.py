@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from index.search.agreement import Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
-    from index.search.searcher import Searcher
+    from index.search.searcher import RunningSearch, Searcher
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.planned_rules import unknown_rules
@@ -50,6 +50,7 @@ __all__ = [
     "LinkGraph",
     "LocalIndex",
     "Reason",
+    "RunningSearch",
     "SearchOracle",
     "SearchRequest",
     "Searcher",

@@ -13,7 +13,8 @@ class SearchRequest:
     `text` is as people type it, `cursor` from the page before, `language` and `site` are filters, "" without one;
     `explain` gives the numbers behind each score, `facets` counts matches by site, language, year and type,
     `is_by_date` puts the newest first, of those that hold enough of the words.
-    The searcher bounds `limit` and `deadline_ms`."""
+    `first_ms` is when the asker wants to show what was found by then, 0 where all is waited for: what silent peers have
+    is then asked of others in time for that. The searcher bounds `limit` and `deadline_ms`."""
 
     text: str
     limit: int = 10
@@ -24,3 +25,4 @@ class SearchRequest:
     explain: bool = False
     facets: bool = False
     is_by_date: bool = False
+    first_ms: int = 0

@@ -20,6 +20,7 @@ from index.shard.messages import BestAnswer, StatisticsAnswer
 log = logging.getLogger(__name__)
 
 A = TypeVar("A", StatisticsAnswer, BestAnswer)
+NEVER = float("inf")
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
 
 Wrong = Callable[[], str | None]
@@ -71,17 +72,27 @@ class ScatterGather:
         wrong: Callable[[A, Sequence[Slot]], str | None],
         until: float,
         avoid: frozenset[NodeId] = frozenset(),
+        shown_at: float = NEVER,
+        covered: Gathered[A] | None = None,
     ) -> Gathered[A]:
-        """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing."""
-        race = _GatherRun(self._overlay, self._rng, ready, ask, answer, wrong, set(avoid), self._aside, self._tracer)
-        left = until - self._clock().steady
+        """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing.
+
+        At `shown_at` the asker shows what has come: silent peers' slots are asked of others in good time for that.
+        `covered` is filled in as answers come, and returned."""
+        covered = Gathered() if covered is None else covered
+        avoided = set(avoid)
+        race = _GatherRun(
+            self._overlay, self._rng, ready, ask, answer, wrong, avoided, self._aside, self._tracer, covered
+        )
+        now = self._clock().steady
+        left, hedged = until - now, min(until, shown_at if shown_at > now else until) - now
         try:
             async with asyncio.timeout(max(left, 0.0)):
-                await race.run(left * self._hedge_fraction, left)
+                await race.run(hedged * self._hedge_fraction, left)
         except TimeoutError:
             pass  # the deadline is the asker's own: what has come so far is the answer
-        race.covered.late = race.silent()
-        return race.covered
+        covered.late = race.silent()
+        return covered
 
 
 class _GatherRun(Generic[A]):
@@ -98,8 +109,10 @@ class _GatherRun(Generic[A]):
         avoid: set[NodeId],
         aside: Aside,
         tracer: Tracer,
+        covered: Gathered[A],
     ) -> None:
         self._aside, self._tracer = aside, tracer
+        self._covered: Gathered[A] = covered
         self._overlay, self._rng = overlay, rng
         self._ready, self._ask, self._avoid = ready, ask, avoid
         self._answer: type[A] = answer
@@ -108,7 +121,6 @@ class _GatherRun(Generic[A]):
         self._tried: dict[NodeId, set[Slot]] = {}
         self._flying: dict[NodeId, int] = {}
         self._heard: set[NodeId] = set()
-        self.covered: Gathered[A] = Gathered()
 
     async def run(self, hedge_s: float, left_s: float) -> None:
         replies: asyncio.Queue[None] = asyncio.Queue()
@@ -144,7 +156,7 @@ class _GatherRun(Generic[A]):
         for peer, slots in plan.parts:
             self._tried.setdefault(peer, set()).update(slots)
             self._flying[peer] = self._flying.get(peer, 0) + 1
-            self.covered.asked.add(peer)
+            self._covered.asked.add(peer)
             started.append(tasks.create_task(self._one(peer, slots, replies, left_s), name=f"ask-{peer.hex()[:8]}"))
         return started
 
@@ -157,12 +169,12 @@ class _GatherRun(Generic[A]):
                 raise BadMessage(peer.hex(), reason)
             new = frozenset(self._open.intersection(found.slots))
             if new:
-                self.covered.answers.append((peer, found, new))
+                self._covered.answers.append((peer, found, new))
                 self._open -= new
         except (RemoteError, InputError) as error:
             log.debug("answer dropped peer=%s: %s", peer.hex()[:8], error)
             self._avoid.add(peer)
-            self.covered.failed.add(peer)
+            self._covered.failed.add(peer)
         self._flying[peer] -= 1
         replies.put_nowait(None)
 

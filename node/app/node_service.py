@@ -19,13 +19,12 @@ from dht import (
     unknown_parts,
 )
 from index import SearchRequest
-from node.app.answer_cache import AnswerCache
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus, scrub_json
 from node.app.owner_desk import OwnerDesk
 from node.app.owner_needs import OwnerNeed
-from node.app.query_meter import QueryMeter
+from node.app.query_desk import DeskSearch, QueryDesk
 from node.app.rank_status import ranks_json
 from node.app.setting_desk import SettingDesk
 from node.app.strategy_preview import StrategyPreview
@@ -56,24 +55,21 @@ class NodeService:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._departure, self._clock = network, departure, clock
         self._status = NodeStatus(node_core, overlay, network, clock)
-        self._answers, self._queries = AnswerCache(), QueryMeter()
-        self.owner = OwnerDesk(node_core, overlay, self._queries, settings, log, clock)
+        self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
+        self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
         self._previews = StrategyPreview(node_core.store, overlay, clock)
 
     async def search(self, question: SearchRequest) -> Json:
-        version, asked_at = self._overlay.view.strategy.version, self._clock().steady
-        answer = self._answers.get(question, asked_at, version)
-        if answer is None:
-            answer = await self._core.index.searcher.search(question)
-            self._answers.put(question, answer, self._clock().steady, version)
-        self._queries.note(self._clock().steady - asked_at)
-        return answer
+        return await self._queries.begin(question).answer()
+
+    def begin(self, question: SearchRequest) -> DeskSearch:
+        return self._queries.begin(question)
 
     async def suggest(self, typed: str) -> list[str]:
         return await self._core.index.searcher.suggest(typed)
 
     async def status(self) -> Json:
-        return {**await self._status.status(), "queries": self._queries.json()}
+        return {**await self._status.status(), "queries": self._queries.meter.json()}
 
     async def needs(self) -> tuple[OwnerNeed, ...]:
         """Return what this node needs of its owner now."""

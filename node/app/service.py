@@ -20,6 +20,18 @@ from node.jobs.page_import import BroughtPage
 Json = dict[str, Any]
 
 
+class SearchRun(Protocol):
+    """One search: `answer` carries it out, and is called once; meanwhile `so_far` tells what it has found."""
+
+    async def answer(self) -> Json:
+        """Return the body of /api/v1/search. Raises QueryError (an InputError with `position`) where the cursor is not
+        the query's."""
+
+    async def so_far(self) -> Json | None:
+        """Return the answer as it is where nothing more comes, None where nothing was found yet. No peer is asked a
+        question that `answer` does not ask it."""
+
+
 class Service(Protocol):
     """A running node, as HTTP and the command line see it."""
 
@@ -30,6 +42,9 @@ class Service(Protocol):
     async def search(self, question: SearchRequest) -> Json:
         """Answer a search: the body of /api/v1/search. Raises QueryError (an InputError with `position`) where the
         cursor is not the query's."""
+
+    def begin(self, question: SearchRequest) -> SearchRun:
+        """Return a search that can tell what it has found before it is over; `search` is its answer."""
 
     async def suggest(self, typed: str) -> list[str]:
         """Return what somebody who typed this may be about to ask, by what is indexed on this node alone."""

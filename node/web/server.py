@@ -29,6 +29,7 @@ from node.web.requests.api import Api
 from node.web.requests.routes import ROUTES
 from node.web.search.preferences import Preferences
 from node.web.search.rules_file import RulesFile
+from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
 from node.web.search.suggest_site import SuggestSite
 
@@ -37,7 +38,7 @@ log = logging.getLogger(__name__)
 MAX_BODY_BYTES = 1 << 20  # seeds and strategy documents are far smaller
 SHUTDOWN_S = 2.0  # how long answers under way may take when the node stops
 BACKLOG = 128
-CODE_BYTES = 32  # of a link that logs in, and of a session: nobody guesses one in a year of asking
+CODE_BYTES = 32  # of a link that logs in, of a session, of a search: nobody guesses one in a year of asking
 
 
 class WebServer:
@@ -50,12 +51,14 @@ class WebServer:
         self._port = config.web_port
         metrics, pages = Metrics(), Pages(service, crawler)
         preferences = Preferences(pages, RulesFile(config.site_rules))
-        logins = Logins(partial(secrets.token_urlsafe, CODE_BYTES))
+        new_code = partial(secrets.token_urlsafe, CODE_BYTES)
+        logins = Logins(new_code)
+        self._searches = RunningSearches(service, new_code)
         self._guard = Guard(config, token, metrics, pages.problem, logins)
         self._handlers = (
             Api(service, version),
             pages,
-            SearchPage(service, pages, preferences),
+            SearchPage(service, pages, preferences, self._searches),
             preferences,
             SuggestSite(service, pages),
             Snapshots(service, pages),
@@ -88,16 +91,17 @@ class WebServer:
         )
         listener = _bind(self._config)
         self._port = listener.getsockname()[1]
-        try:
-            await runner.setup()
-            await web.SockSite(runner, listener, backlog=BACKLOG).start()
-            log.info("web listener ready url=%s", self.url)
-            self.listening.set()
-            await asyncio.Event().wait()
-        finally:
-            self.listening.clear()
-            await runner.cleanup()
-            listener.close()
+        async with self._searches.open():
+            try:
+                await runner.setup()
+                await web.SockSite(runner, listener, backlog=BACKLOG).start()
+                log.info("web listener ready url=%s", self.url)
+                self.listening.set()
+                await asyncio.Event().wait()
+            finally:
+                self.listening.clear()
+                await runner.cleanup()
+                listener.close()
 
     def _application(self) -> web.Application:
         application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._guard.headers])

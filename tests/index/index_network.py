@@ -92,6 +92,7 @@ class Network:
         self.ready: dict[Slot, list[NodeId]] = {}
         self.dead: set[NodeId] = set()
         self.silent: set[NodeId] = set()
+        self.slow_s: dict[NodeId, float] = {}  # how long a peer takes to answer
         self.behind: set[NodeId] = set()
         self.vanished: frozenset[NodeId] = frozenset()
         self.lies: dict[NodeId, Callable[[Message], Message]] = {}
@@ -197,6 +198,8 @@ class FakeOverlay:
         network.before(peer, message)
         if peer in network.silent:
             await asyncio.sleep(timeout_s)
+        if peer != self._id:
+            await asyncio.sleep(network.slow_s.get(peer, 0.0))
         if peer in network.dead or peer in network.silent:
             raise PeerTimeout(peer.hex(), timeout_s)
         self.late.note_answer(peer)

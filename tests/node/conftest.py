@@ -90,6 +90,26 @@ class Unforeseen(Exception):
 
 
 @dataclass
+class FakeSearch:
+    """A search whose best results come once the others were told, where its node holds any back."""
+
+    service: "FakeService"
+    question: SearchRequest
+    was_told: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def answer(self) -> Json:
+        answer = await self.service.search(self.question)
+        if self.service.held_back:
+            await self.was_told.wait()
+        return answer
+
+    async def so_far(self) -> Json | None:
+        self.was_told.set()
+        answer = await FakeService(answered=240).search(self.question)
+        return answer | {"results": answer["results"][self.service.held_back :]}
+
+
+@dataclass
 class FakeService:
     """A node with three pages. Queries that begin with '!' go wrong in the way that their name says."""
 
@@ -124,6 +144,10 @@ class FakeService:
     hits: list[Json] | None = None  # what is found, whatever is asked
     gate: asyncio.Event = field(default_factory=asyncio.Event)
     owner: FakeOwner = field(default_factory=FakeOwner)
+    held_back: int = 0  # results that come after the first 400 ms
+
+    def begin(self, question: SearchRequest) -> "FakeSearch":
+        return FakeSearch(self, question)
 
     async def search(self, question: SearchRequest) -> Json:
         self.asked.append(question)

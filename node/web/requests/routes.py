@@ -108,9 +108,8 @@ _SEARCH_PAGE = (
     _SITE,
     _SORT,
     _INTERFACE,
-    Parameter(
-        "quick", "answer soon with what there is, as the page's script asks before it fetches the rest", "flag", False
-    ),
+    Parameter("quick", "show what has come after 400 ms; the page's script fetches the rest", "flag", False),
+    Parameter("later", "the token of a search whose first results were shown: show all of it, once", most=64),
     Parameter("rest", "wait up to ten seconds for what is late", "flag", False),
     Parameter("unruled", "leave the reader's rules for sites aside", "flag", False),
     Parameter(

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl
 from aiohttp import web
 
 from dht import InputError
+from index import SearchRequest
 from node.app.service import Json, Service
 from node.views.safe_text import around, plain
 from node.web.rendering.pages import Pages, page_response
@@ -18,30 +19,33 @@ from node.web.requests.problems import Problem, problem_of
 from node.web.requests.routes import route
 from node.web.search.preferences import Preferences
 from node.web.search.result_forms import ResultForms
-from node.web.search.results import result_page
+from node.web.search.results import ResultPage, result_page
+from node.web.search.running_searches import RunningSearches
 from node.web.search.site_rules import RULED_RESULTS, SiteRule, SiteRules, ordered
 
 PAGE_RESULTS = 10
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
-QUICK_MS = 400  # what one waits for where the page's script fetches the rest
 REST_MS = 10_000  # where a reader asks for the rest of a partial answer
+FILTER_NAMES = ("lang", "site")
 
 
 @dataclass(frozen=True, slots=True)
 class PageOfResults:
     """Holds an answer whose results are those of one page, in the reader's order. `following`: the parameters of the
-    next page, empty where there is none; `touched`: how many of the first hundred each kind of rule touched."""
+    next page, empty where there is none; `touched`: how many of the first hundred each kind of rule touched; `later`:
+    the token by which the page's script fetches all of it, where this is what came first."""
 
     answer: Json
     following: Mapping[str, object] = field(default_factory=dict)
     touched: Mapping[SiteRule, int] = field(default_factory=dict)
+    later: str = ""
 
 
 class SearchPage:
     """Holds the handlers of the results page, named as in the table of routes."""
 
-    def __init__(self, service: Service, pages: Pages, preferences: Preferences) -> None:
-        self._service, self._pages, self._preferences = service, pages, preferences
+    def __init__(self, service: Service, pages: Pages, preferences: Preferences, searches: RunningSearches) -> None:
+        self._service, self._pages, self._preferences, self._searches = service, pages, preferences, searches
         self._forms = ResultForms(service)
         self._rendered = RenderedPages()
 
@@ -90,18 +94,9 @@ class SearchPage:
         is_posted: bool = False,
     ) -> web.Response:
         """Write a page of results; where nothing was found, of what the query may have meant."""
-        page_number, shown = values.count("page"), result_page(page.answer)
-        corrected = "" if shown.results or shown.is_partial or page_number > 1 else next(iter(shown.corrections), "")
-        if corrected:
-            page = await self._ask(values, corrected, rules)
-            others = shown
-            shown = result_page(page.answer)
-            shown = replace(shown, corrections=others.corrections, suggestions=others.suggestions)
-        filters = {name: plain(values.text(name)) for name in ("lang", "site")}
-        sort = "date" if values.text("sort") == "date" else ""
-        kept = {"q": corrected if corrected and shown.results else query, **filters, "sort": sort}
-        if values.flag("unruled"):
-            kept["unruled"] = "1"
+        page, shown, corrected = await self._corrected(values, rules, page)
+        page_number, looked_for = values.count("page"), corrected or query
+        kept = _kept(values, looked_for)
         return self._pages.render(
             request,
             "results.html",
@@ -109,34 +104,56 @@ class SearchPage:
             is_posted=is_posted,
             query=query,
             kept=kept,
-            corrected=kept["q"] if kept["q"] != query else "",
+            corrected=corrected,
             answer=shown,
-            filters=filters,
-            sort=sort,
+            filters={name: kept[name] for name in FILTER_NAMES},
+            sort=kept["sort"],
             page_number=page_number,
             following={**page.following, "page": page_number + 1} if page.following else {},
             rules=rules,
             touched=page.touched,
             is_unruled=values.flag("unruled") and bool(self._preferences.rules(request)),
-            is_quick=values.flag("quick"),
+            later=page.later,
             warnings=warnings,
         )
+
+    async def _corrected(
+        self, values: Values, rules: SiteRules, page: PageOfResults
+    ) -> tuple[PageOfResults, ResultPage, str]:
+        """Where the whole network knows no result, ask for the likeliest correction; return what is to be shown, and
+        the words that were asked for instead, where that found anything."""
+        shown = result_page(page.answer)
+        if shown.results or shown.is_partial or values.count("page") > 1 or not shown.corrections:
+            return page, shown, ""
+        corrected = shown.corrections[0]
+        page = await self._ask(values, corrected, rules)
+        found = result_page(page.answer)
+        told = replace(found, corrections=shown.corrections, suggestions=shown.suggestions)
+        return page, told, corrected if found.results else ""
 
     async def _ask(self, values: Values, query: str, rules: SiteRules) -> PageOfResults:
         """Ask for a page; under rules, for the hundred results that it is a part of."""
         start = values.count("start") if rules else 0
-        deadline_ms = QUICK_MS if values.flag("quick") else REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
+        deadline_ms = REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
         question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms)
-        answer = await self._service.search(replace(question, explain=True, facets=not start))
+        answer, later = await self._answer(values, replace(question, explain=True, facets=not start))
         cursor = answer.get("next_cursor")
         following: dict[str, object] = {"cursor": cursor} if cursor else {}
         if not rules:
-            return PageOfResults(answer, following)
+            return PageOfResults(answer, following, later=later)
         batch = ordered(answer.get("results") or (), rules, question.is_by_date)
         end = start + PAGE_RESULTS
         if end < len(batch.results):
             following = {"cursor": question.cursor, "start": end}
-        return PageOfResults({**answer, "results": list(batch.results[start:end])}, following, batch.touched)
+        return PageOfResults({**answer, "results": list(batch.results[start:end])}, following, batch.touched, later)
+
+    async def _answer(self, values: Values, question: SearchRequest) -> tuple[Json, str]:
+        """Return an answer; of one whose rest the page's script fetches, the token of the rest."""
+        if (token := values.text("later")) and (answer := await self._searches.rest(token, question)):
+            return answer, ""
+        if values.flag("quick"):
+            return await self._searches.first(question)
+        return await self._service.search(question), ""
 
     def _bad_query(self, request: web.Request, query: str, error: InputError, is_posted: bool) -> web.Response:
         problem = problem_of(error) or Problem(400, "")
@@ -150,3 +167,10 @@ class SearchPage:
             marked=marked,
             is_posted=is_posted,
         )
+
+
+def _kept(values: Values, query: str) -> dict[str, str]:
+    """Return the fields of a search that the links of its page keep."""
+    kept = {"q": query, **{name: plain(values.text(name)) for name in FILTER_NAMES}}
+    kept["sort"] = "date" if values.text("sort") == "date" else ""
+    return kept | ({"unruled": "1"} if values.flag("unruled") else {})

@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from index import SearchRequest
-from node.app.service import Json
 from tests.node.conftest import PAGES, capture
 from tests.node.web.test_accessibility import EXPLAINED
 
@@ -114,16 +112,7 @@ def test_suggestions_are_walked_by_keyboard_and_only_this_node_is_asked(stranger
 @pytest.fixture
 def slow(site: Any) -> Any:
     """A node whose network has answered in part after 400 ms, and whose better results come later, in order."""
-    search = site.service.search
-
-    async def in_part(question: SearchRequest) -> Json:
-        answer: Json = await search(question)
-        if question.deadline_ms <= 400:
-            answer |= {"partial": True, "results": answer["results"][1:]}
-            answer["coverage"] |= {"answered": 240}
-        return answer
-
-    site.service.search = in_part
+    site.service.held_back = 1
     return site
 
 
@@ -138,6 +127,7 @@ def test_later_results_wait_behind_a_button_and_move_nothing(stranger: Stranger,
     assert page.locator("h2").first.bounding_box() == before
     button.click()
     assert page.locator("h2 a").count() == len(titles) + 1
+    assert len(slow.service.asked) == 1, "the network is asked once for both"
     assert page.locator("h2 a").all_inner_texts()[1:] == titles, "what came later stands where it belongs"
     assert "the whole network answered" in page.locator(".tally").inner_text()
     assert "quick" not in page.url, "whoever reloads or sends on the address gets all"
