@@ -9,9 +9,9 @@ from index.search.agreement import Doubts, Reason, is_remnant, weigh
 from index.search.answer_page import AnswerPage, BoundedRequest, ShownResult
 from index.search.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
 from index.search.passage_heading import heading_above
+from index.search.search_outcome import SearchOutcome
 from index.search.shown_texts import cut_title, readings_of, snippet_chars
 from index.search.snippet import make_snippet, terms_of
-from index.search.two_phase_search import SearchOutcome
 from index.shard.corrections import correct
 from index.shard.local_index import LocalIndex
 from index.text.page_date import date_of

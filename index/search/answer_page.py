@@ -13,7 +13,7 @@ from index.query.scoring import Scored
 from index.query.search_rules import SearchRules
 from index.search.page_cursor import PageCursor
 from index.search.result_picker import PickedHit
-from index.search.two_phase_search import PeerQuery
+from index.search.search_outcome import PeerQuery
 from index.shard.corrections import Proposal
 
 

@@ -28,8 +28,9 @@ from index.search.query_trace import Tracer, untraced
 from index.search.read_once import read_once
 from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit, names_site, pick
 from index.search.scatter_gather import NEVER, ScatterGather
+from index.search.search_outcome import PeerQuery, SearchOutcome
 from index.search.shown_texts import true_copies, wanted
-from index.search.two_phase_search import PeerQuery, SearchOutcome, TwoPhaseSearch
+from index.search.two_phase_search import TwoPhaseSearch
 from index.shard.corrections import propose, spellings
 from index.shard.local_index import LocalIndex
 from index.shard.messages import MAX_K
