@@ -25,6 +25,7 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 WITHDRAWN = ("crawl.families",)  # what an earlier version could be told: its file still starts a node
 MAX_ARGUMENTS, MAX_ARGUMENT_CHARS, MAX_URL_CHARS = 64, 8192, 2048  # of the hook
 _ORIGIN = re.compile(r"\*|https?://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")  # as browsers send it
+MAX_PROXIES = 64  # prefixes; each request is held against all
 MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
 
 
@@ -52,6 +53,10 @@ class NodeConfig:
         10.0  # requests a second; of one caller from another machine, in the long run; 0: no limit
     )
     web_caller_burst: int = 200  # requests; of such a caller at once, who may be many people behind one address
+    web_trusted_proxies: tuple[
+        str, ...
+    ] = ()  # prefixes; of reverse proxies in front, whose callers count by themselves
+    web_proxy_header: Literal["X-Forwarded-For", "Forwarded"] = "X-Forwarded-For"  # header; in which they name callers
     site_rules: str = ""  # path; of a list of sites to raise, lower or block on the search page; empty: none
     log_level: LogLevel = "info"  # debug, info, warning or error
 
@@ -77,6 +82,10 @@ class NodeConfig:
             raise ValueError(f"web_caller_per_s: {self.web_caller_per_s} is neither 0 nor between 0.01 and 10000")
         if not 1 <= self.web_caller_burst <= 100_000:
             raise ValueError(f"web_caller_burst: {self.web_caller_burst} is not between 1 and 100000")
+        if len(self.web_trusted_proxies) > MAX_PROXIES:
+            raise ValueError(f"web_trusted_proxies: has {len(self.web_trusted_proxies)} prefixes, not {MAX_PROXIES}")
+        for prefix in self.web_trusted_proxies:
+            _check_prefix("web_trusted_proxies", prefix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +154,13 @@ def _check_address(name: str, text: str, versions: tuple[int, ...]) -> None:
     if not is_fit:
         kinds = " or ".join(f"IPv{kind}" for kind in versions)
         raise ValueError(f"{name}: {text!r} is no {kinds} address")
+
+
+def _check_prefix(name: str, text: str) -> None:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}; it takes addresses and prefixes such as 10.20.0.0/16") from None
 
 
 def _is_web_address(url: str) -> bool:

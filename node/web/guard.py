@@ -17,6 +17,7 @@ from node.web.owner.logins import Logins
 from node.web.rendering.pages import IS_OWNER
 from node.web.requests.caller_limit import CallerLimit
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
+from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.requests.routes import HttpRoute
 from node.web.requests.sharing import Sharing, tagged
 
@@ -54,6 +55,7 @@ class Guard:
         self._metrics = metrics
         self._page, self._logins = page, logins
         self._callers = CallerLimit(config.web_caller_per_s, config.web_caller_burst)
+        self._proxied = ProxiedCallers(config.web_trusted_proxies, config.web_proxy_header)
         self._sharing = Sharing(config.web_origins)
         self.preflight = self._sharing.preflight
         self._open = 0
@@ -125,7 +127,8 @@ class Guard:
 
     def _over_rate(self, request: web.Request) -> Problem | None:
         """Count a request against its caller, wrong tokens included, and return what is told a caller of too many."""
-        wait_s = self._callers.wait_s(request.remote or "", asyncio.get_running_loop().time())
+        address = self._proxied.caller(request.remote or "", request.headers.getall(self._proxied.header, ()))
+        wait_s = self._callers.wait_s(address, asyncio.get_running_loop().time())
         if not wait_s:
             return None
         rate = f"{self._config.web_caller_per_s:g} a second, and {self._config.web_caller_burst} at once"

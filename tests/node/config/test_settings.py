@@ -45,6 +45,11 @@ def test_settings_are_read_and_the_rest_keeps_its_default() -> None:
         ('[node]\nweb_origins = ["https://a.test/x"]\n', ["web_origins: 'https://a.test/x' is neither * nor like"]),
         ("[node]\nweb_caller_per_s = -1.0\n", ["web_caller_per_s: -1.0 is neither 0 nor between 0.01 and 10000"]),
         ("[node]\nweb_caller_burst = 0\n", ["web_caller_burst: 0 is not between 1 and 100000"]),
+        (
+            '[node]\nweb_trusted_proxies = ["10.0.0.1/8"]\n',
+            ["web_trusted_proxies: 10.0.0.1/8 has host bits set; it takes"],
+        ),
+        ('[node]\nweb_proxy_header = "Via"\n', ["node.web_proxy_header", "Via", '"X-Forwarded-For" or "Forwarded"']),
         ('[node]\nweb_address = "localhost"\n', ["web_address: 'localhost' is no IPv4 or IPv6 address"]),
         ('[node]\nlisten_v4 = "::"\n', ["listen_v4: '::' is no IPv4 address"]),
         ("[node]\nfamilies = [5]\n", ["node.families", "5", "it takes 4 or 6"]),

@@ -136,6 +136,15 @@ async def test_a_caller_that_asks_too_often_is_told_when_to_ask_again(token: str
         assert (await ask_from(guard, FAR, uncounted)).status == 200
 
 
+async def test_behind_a_proxy_that_is_named_each_caller_counts_by_itself(token: str) -> None:
+    settings = NodeConfig(web_caller_per_s=0.01, web_caller_burst=1, web_trusted_proxies=("127.0.0.1",))
+    guard = Guard(settings, token, Metrics(), pytest.fail, Logins(str))
+    asked = ["198.51.100.7", "1.2.3.4, 198.51.100.7", "198.51.100.8"]
+    told = [(await ask_from(guard, "127.0.0.1", **{"X-Forwarded-For": each})).status for each in asked]
+    assert told == [200, 429, 200]
+    assert (await ask_from(guard, "127.0.0.1")).status == 200, "a program of this machine comes by no proxy"
+
+
 async def test_the_owners_token_is_not_limited_and_guesses_of_it_are(token: str) -> None:
     guard = Guard(NodeConfig(web_caller_per_s=0.01, web_caller_burst=3), token, Metrics(), pytest.fail, Logins(str))
     guesses = [(await ask_from(guard, FAR, "pause", Authorization=f"Bearer {n}")).status for n in range(5)]
