@@ -4,10 +4,12 @@ Nothing that a verb needs is imported here, so that help and a wrong option are 
 """
 
 import argparse
-from pathlib import Path
+import os
+import sys
+from functools import cache
 from typing import Any, TypeAlias
 
-from node.cli.argument_types import Between, Ordered, Share, lengths
+from node.cli.argument_types import Between, Ordered, Share, lengths, path
 from node.version import VERSION
 
 _ABOUT = """\
@@ -26,6 +28,8 @@ _RULES = (  # options of `strategy draft` that become rules of the crawl, in the
     ("spread", "HOST=D", "a big site that lies in 2^D places"),
     ("rule", "JSON", "any rule"),
 )
+
+vars(argparse)["_"] = lambda text: text  # we bring no translations, for which it looks in 600 places of the file system
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -46,14 +50,15 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def _verb(verbs: Verbs, name: str, target: str, about: str, example: str = "") -> argparse.ArgumentParser:
-    verb = verbs.add_parser(name, help=about, description=about, epilog=f"example: {example}" if example else None)
+    shown = f"example: {example}" if example else None
+    verb = verbs.add_parser(name, help=about, description=about, epilog=shown, formatter_class=_VerbFormatter)
     verb.set_defaults(verb=target)
     return verb
 
 
 def _family(verbs: Verbs, name: str, about: str) -> Verbs:
     """Add a verb that has verbs of its own; alone it prints its help."""
-    family = verbs.add_parser(name, help=about, description=about)
+    family = verbs.add_parser(name, help=about, description=about, formatter_class=_VerbFormatter)
     family.set_defaults(parser=family)
     return family.add_subparsers(metavar="VERB", title="verbs")
 
@@ -81,8 +86,8 @@ def _add_staying(verbs: Verbs) -> None:
     demo.add_argument("--nodes", type=Between(1, 9), default=5, metavar="N", help="how many nodes, 1 to 9 (default 5)")
     demo.add_argument("--once", action="store_true", help="check every promise, report and end")
     demo.add_argument("--port", type=Between(1024, 60000), default=8090, metavar="P", help="first web port (8090)")
-    demo.add_argument("--web", type=Path, metavar="DIR", help="a folder of sites, one subfolder a host, to be crawled")
-    demo.add_argument("--queries", type=Path, metavar="FILE", help='JSON: [{"q": "words", "expect": "URL"}, …]')
+    demo.add_argument("--web", type=path, metavar="DIR", help="a folder of sites, one subfolder a host, to be crawled")
+    demo.add_argument("--queries", type=path, metavar="FILE", help='JSON: [{"q": "words", "expect": "URL"}, …]')
     _json(demo)
     example = "dse-node simulate --nodes 50 --hours 1 --seed 7"
     simulate = _verb(verbs, "simulate", "simulate:simulate", "run many nodes in memory under virtual time", example)
@@ -226,7 +231,7 @@ def _add_crawl(verbs: Verbs) -> None:
     )
     crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), default="whole", help=about)
     about = "URLs, one a line, or the responses of a .warc[.gz]"
-    _repeatable(crawl, "--from", "FILE", about, dest="files", type=Path)
+    _repeatable(crawl, "--from", "FILE", about, dest="files", type=path)
     _repeatable(crawl, "--sitemap", "URL", "its pages are seeds", dest="sitemaps")
     crawl.add_argument("--dry-run", action="store_true", help="say what would be handed in and what not; write nothing")
     crawl.add_argument("--explain", metavar="URL", help="would it be fetched, by whom, when, why not; hands in nothing")
@@ -251,7 +256,7 @@ def _add_archive(verbs: Verbs) -> None:
     example = "dse-node archive import CC-MAIN-2026.warc.gz --dry-run"
     take = _verb(archive, "import", "archive_import:take", "bring pages from archives into the network", example)
     about = "WARC, Common Crawl's WET too, WACZ, JSON lines, SPF, .webop or .webo; packed or not"
-    take.add_argument("files", nargs="+", metavar="FILE", help=about, type=Path)
+    take.add_argument("files", nargs="+", metavar="FILE", help=about, type=path)
     take.add_argument("--dry-run", action="store_true", help="say what would be taken and what not; write nothing")
     take.add_argument("--crawl", action="store_true", help="have their addresses fetched anew, too, without links")
     _place(take, url=True, json=True)
@@ -376,9 +381,28 @@ def _add_diff(strategy: Verbs) -> None:
     _place(diff, url=True, json=True)
 
 
+class _VerbFormatter(argparse.HelpFormatter):
+    """Writes the help of one verb."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_width())
+
+
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """Keeps the examples as they are, and a verb and its help on one line."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28)
+        super().__init__(prog, max_help_position=28, width=_width())
         self._action_max_length = 16  # argparse forgets that verbs are indented once more
+
+
+@cache
+def _width() -> int:
+    """Return how wide help may be, as shutil says it. It is asked once; argparse would ask for each option."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns) - 2
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns - 2
+    except (OSError, ValueError):
+        return 78
