@@ -18,6 +18,7 @@ from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
 from crawl.content.feeds import feeds_of
 from crawl.content.fingerprint import fingerprint
 from crawl.content.language import guess_language
+from crawl.content.media_types import HTML_TYPES, PDF_TYPE
 from crawl.content.page import Link
 from crawl.content.parse_task import ParseResult, ParseTask
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
@@ -26,8 +27,6 @@ from crawl.content.similarity import signature
 
 MAX_TITLE_CHARS = 512
 MAX_DESCRIPTION_CHARS = 500
-PDF_TYPE = "application/pdf"
-HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 
 
 def extract(task: ParseTask) -> ParseResult:

@@ -6,10 +6,11 @@ that was given is believed, but for bodies that cannot be of it.
 
 import re
 
-from crawl.content.extract import HTML_TYPES, PDF_TYPE
 from crawl.fetch.response import Fetched
 
 OTHER_TYPE = "media type"  # what such reasons begin with
+PDF_TYPE = "application/pdf"
+HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 READ_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE}
 _NO_TYPE = frozenset(("", "*/*", "unknown/unknown", "application/unknown"))
 _MARKUP = re.compile(  # 7.1: what the first bytes of a page of no known type are

@@ -13,11 +13,11 @@ from typing import cast
 
 from crawl.config import CrawlConfig
 from crawl.errors import ParserUnavailable
-from crawl.parsing.worker import LENGTH_BYTES, main
+from crawl.parsing.parser_reply import LENGTH_BYTES
 
 START_WITHIN_S = 60.0  # a slow disk on a busy machine; measured 0.3 s
 MAX_FRAME_BYTES = 64_000_000  # above what the bounds of a task allow
-_START = f"import sys; p = sys.argv.pop(); sys.path[:] = p.split('\\n'); from {main.__module__} import main; main()"
+_START = "import sys; p = sys.argv.pop(); sys.path[:] = p.split('\\n'); from crawl.parsing.worker import main; main()"
 
 TakeFrame = Callable[[memoryview], None]
 """Takes one frame, whose memory is valid only during the call; raises ValueError for nonsense."""

@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from crawl.config import CrawlConfig
 from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
-from crawl.parsing.inline import InlineParsers
+from crawl.parsing.parser_reply import LENGTH_BYTES, ParserReply
 from crawl.parsing.pipe import ParserPipe, start_parser
-from crawl.parsing.worker import LENGTH_BYTES, ParserReply
 
 log = logging.getLogger(__name__)
 
@@ -176,6 +175,8 @@ class _ProcessQueue:
 async def open_parsers(config: CrawlConfig) -> AsyncIterator[Parsers]:
     """Open parsers as configured, until the end of the block; raises ParserUnavailable where a process cannot start."""
     if config.parser_processes == 0:
+        from crawl.parsing.inline import InlineParsers  # where others parse, their libraries are not loaded
+
         inline = InlineParsers()
         try:
             yield inline

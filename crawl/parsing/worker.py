@@ -14,23 +14,15 @@ from typing import BinaryIO
 
 import msgspec
 
-from crawl.content.parse_task import ParseResult, ParseTask
+from crawl.content.parse_task import ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.parsing.inline import parse_once
+from crawl.parsing.parser_reply import LENGTH_BYTES, ParserReply
 
-LENGTH_BYTES = 4
 _ORPHAN_FACTOR = 3.0  # the node kills a stalled process long before its own alarm does
 _KEPT_BYTES = 33_554_432  # of memory that a page gave back, for the next one; a page of the largest size takes more
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _FEW_COLLECTIONS = 50_000  # new objects: a page makes a thousand, nearly all without cycles
-
-
-class ParserReply(msgspec.Struct, frozen=True, array_like=True):
-    """Tells what became of one task: the parsed page, or why there is none."""
-
-    parsed: ParseResult | None
-    reason: str = ""
-    is_final: bool = False  # no engine reads it
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from heapq import merge
 from itertools import islice
 
@@ -45,15 +45,14 @@ _ACCENTED = re.compile(f"[{''.join(map(chr, _BASES))}]")
 _ODD_CASES = ("\u0130", "\u03a3")  # in lower case they are two letters, or one that depends on what follows
 
 
-def _lower_bases() -> dict[int, int]:
+@cache  # made for the first snippet, not at the start: it takes a tenth of a second of a slow machine
+def _lower_bases() -> LetterTable:
     """Letters of 16 bits, each with that in lower case and without diacritics which stands for it."""
     codes = (code for code in range(1 << 16) if not 0xD800 <= code < 0xE000 and chr(code) not in _ODD_CASES)
     letters = "".join(map(chr, codes))
     pairs = zip(letters, letters.lower(), strict=True)
-    return {ord(each): ord(_BASES.get(ord(low), low)) for each, low in pairs if each != low or ord(low) in _BASES}
-
-
-_LOWER_BASES = LetterTable(_lower_bases())
+    changed = ((ord(each), low) for each, low in pairs if each != low or ord(low) in _BASES)
+    return LetterTable({code: ord(_BASES.get(ord(low), low)) for code, low in changed})
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +175,7 @@ def _plain(text: str) -> str:
     """The text in lower case and without diacritics, letter by letter, so that places stay."""
     if text.isascii():
         return text.lower()
-    if not any(map(text.__contains__, _ODD_CASES)) and (found := _LOWER_BASES.of(text)) is not None:
+    if not any(map(text.__contains__, _ODD_CASES)) and (found := _lower_bases().of(text)) is not None:
         return found
     low = text.lower()
     if len(low) != len(text):

@@ -24,7 +24,7 @@ def _marks() -> str:
     """Combining marks of the basic plane that `\\w` leaves out: without them Indic words would fall apart."""
     unspaced = re.compile(f"[{UNSPACED}]")
     ranges: list[list[int]] = []
-    for code in range(0x300, 0xFB1F):
+    for code in (*range(0x300, 0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0xFB1F)):  # between are Han and Hangul
         character = chr(code)
         if unicodedata.category(character) not in ("Mn", "Mc") or unspaced.match(character):
             continue

@@ -50,9 +50,7 @@ from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
-from node.joining.mdns import MdnsDiscovery, on_lan
 from node.joining.rejoin import Rejoiner
-from node.joining.upnp import UpnpMapping, listens_everywhere
 from node.owner.log_ring import LogRing
 from node.process.memory_upkeep import keep_memory_small, map_large_buffers, spare_collector
 from node.process.reopening import reopening
@@ -155,11 +153,15 @@ async def _serve(
                 tasks.create_task(TraceExport(config.traces.url, tracer, about).run(), name="trace-export")
             tasks.create_task(_leave(departure, stop), name="departure")
             tasks.create_task(give_way_to_twin(overlay), name="twin")
+            await web.listening.wait()
             _find_others(tasks, config.node, network, overlay)
 
 
 def _find_others(tasks: asyncio.TaskGroup, node: NodeConfig, network: Network, overlay: OverlayService) -> None:
     """Start what finds peers again and lets them in: the network's seeds, the router's ports, the LAN."""
+    from node.joining.mdns import MdnsDiscovery, on_lan  # loaded once the pages are served
+    from node.joining.upnp import UpnpMapping, listens_everywhere
+
     rejoiner = Rejoiner(overlay, network, node.seed_url, system_clock)
     tasks.create_task(rejoiner.run(), name="rejoiner")
     if node.map_ports and node.mode != "client" and listens_everywhere(listening(node)):

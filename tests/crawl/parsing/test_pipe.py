@@ -9,8 +9,8 @@ import pytest
 import uvloop
 
 from crawl import CrawlConfig, ParseTask
+from crawl.parsing.parser_reply import LENGTH_BYTES, ParserReply
 from crawl.parsing.pipe import ParserPipe, start_parser
-from crawl.parsing.worker import LENGTH_BYTES, ParserReply
 
 CONFIG = CrawlConfig(parser_stall_s=1.0)
 
