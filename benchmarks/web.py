@@ -3,29 +3,30 @@
 A web listener in a process of its own serves one answer of ten results, which its cache of answers gives, so whatever
 is measured comes on top of a search: one request after the other for the time that a page takes, many at once for how
 many one core makes a second (by the processor's time of that process alone). Then `dse-node run` on an empty data
-directory until its page is there, and `dse-node --help`.
+directory until its page is there, and `dse-node --help`. By `--part idle`, what a node of 10,000 pages takes that does
+nothing (`benchmarks/idle.py`).
 
-`python -m benchmarks.web [--quick] [--json]`
+`python -m benchmarks.web [--part page|start|idle] [--quick] [--json]`
 """
 
 import asyncio
 import http.client
 import multiprocessing
 import os
-import socket
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
 
 import uvloop
 
+from benchmarks import idle
 from benchmarks.figures import Row, parser_for, row, show
+from benchmarks.lone_node import dse_node, new_node
 from index import SearchRequest
 from node.app.answer_cache import AnswerCache
 from node.app.service import Json, Service
@@ -166,46 +167,21 @@ async def pages_per_core_s(port: int, pid: int, requests: int) -> float:
 
 def first_page_s(folder: Path) -> float:
     """Start a node that has nothing yet; return how long it takes until its front page is there."""
-    port, home = _free_port(), folder / "node"
-    settings = {"node.web_port": port, "node.peer_port": _free_port(), "node.listen_v4": "127.0.0.1"}
-    settings |= {"node.listen_v6": "::1", "node.lan_discovery": "false", "node.map_ports": "false"}
-    _dse_node("network", "new", "bench", "--out", str(folder / "bench.toml"), "--bootstrap", "127.0.0.1:1")
-    pairs = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
-    _dse_node("init", "--yes", "--network", str(folder / "bench.toml"), "--data-dir", str(home), *pairs)
+    node = new_node(folder)
     began = time.perf_counter()
-    process = subprocess.Popen([*_PROGRAM, "run", "--data-dir", str(home)], stderr=subprocess.DEVNULL)
-    try:
-        while process.poll() is None and time.perf_counter() - began < 60:
-            with suppress(OSError, http.client.HTTPException):
-                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
-                connection.request("GET", "/")
-                if connection.getresponse().status == 200:
-                    return time.perf_counter() - began
+    with node.running():
+        while time.perf_counter() - began < 60:
+            if node.shows_page():
+                return time.perf_counter() - began
             time.sleep(0.01)
-        raise RuntimeError("the node shows no page")
-    finally:
-        process.kill()
-        process.wait()
+    raise RuntimeError("the node shows no page")
 
 
 def help_ms() -> float:
     """Return how long `dse-node --help` takes."""
     began = time.perf_counter()
-    _dse_node("--help")
+    dse_node("--help")
     return (time.perf_counter() - began) * 1000
-
-
-_PROGRAM = (sys.executable, "-m", "node")
-
-
-def _dse_node(*words: str) -> None:
-    subprocess.run([*_PROGRAM, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def _free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return int(bound.getsockname()[1])
 
 
 def _cpu_s(pid: int) -> float:
@@ -213,31 +189,45 @@ def _cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) * TICK_S
 
 
-def measure(rounds: int, requests: int) -> list[Row]:
-    """Take all figures."""
-    pages, rates, firsts = list[float](), list[float](), list[float]()
+def page_rows(is_quick: bool) -> list[Row]:
+    """Measure what a page costs beside the search."""
+    pages, rates = list[float](), list[float]()
+    rounds, requests = (3, 400) if is_quick else (5, 2000)
     with listener() as (port, pid):
         page_ms(port, 20)  # templates are compiled
         for _ in range(rounds):
             pages.append(sorted(page_ms(port, requests // 4))[requests // 8])
             rates.append(asyncio.run(pages_per_core_s(port, pid, requests)))
+    return [
+        row("/search as HTML above the search, p50 by the wall", pages, "ms", goal=GOAL_PAGE_MS),
+        row("the same, cached, by the processor", rates, "a second", goal=GOAL_CACHED_PER_S, at_least=True),
+    ]
+
+
+def start_rows(is_quick: bool) -> list[Row]:
+    """Measure how soon the command answers, and a node's page."""
+    firsts, rounds = list[float](), 3 if is_quick else 5
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
             firsts.append(first_page_s(Path(folder)))
     help_ms()  # compiled once
     return [
-        row("/search as HTML above the search, p50 by the wall", pages, "ms", goal=GOAL_PAGE_MS),
-        row("the same, cached, by the processor", rates, "a second", goal=GOAL_CACHED_PER_S, at_least=True),
         row("run until the page answers", firsts, "s", goal=GOAL_FIRST_PAGE_S),
         row("dse-node --help", [help_ms() for _ in range(4 * rounds)], "ms", goal=GOAL_HELP_MS),
     ]
 
 
+PARTS = {"page": page_rows, "start": start_rows, "idle": idle.rows}
+
+
 def main(arguments: Any = None) -> int:
     """Read the command line, measure, print."""
-    given = parser_for(__doc__ or "").parse_args(arguments)
-    rounds, requests = (3, 400) if given.quick else (5, 2000)
-    show("web", measure(rounds, requests), ("aiohttp", "jinja2"), as_json=given.json, spread="least … most of rounds")
+    parser = parser_for(__doc__ or "")
+    parser.add_argument("--part", choices=PARTS, help="these rows alone; idle takes ten minutes, and is left out else")
+    given = parser.parse_args(arguments)
+    parts = [given.part] if given.part else ["page", "start"]
+    found = [each for part in parts for each in PARTS[part](given.quick)]
+    show("web", found, ("aiohttp", "jinja2"), as_json=given.json, spread="least … most of rounds")
     return 0
 
 

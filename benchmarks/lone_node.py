@@ -1,0 +1,75 @@
+"""Runs `dse-node` on loopback as its owner does: a network of one, in a folder of its own."""
+
+import http.client
+import json
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_PROGRAM = (sys.executable, "-m", "node")
+
+
+@dataclass(frozen=True, slots=True)
+class LoneNode:
+    """A node of which nothing else knows: its directory, the port of its pages."""
+
+    home: Path
+    port: int
+
+    @contextmanager
+    def running(self) -> Iterator[int]:
+        """Run it; gives its process id."""
+        process = subprocess.Popen([*_PROGRAM, "run", "--data-dir", str(self.home)], stderr=subprocess.DEVNULL)
+        try:
+            yield process.pid
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def shows_page(self) -> bool:
+        """Tell whether its front page is there."""
+        try:
+            return self._get("/").status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def status(self) -> dict[str, Any]:
+        """Return what it says of itself."""
+        found: dict[str, Any] = json.loads(self._get("/api/v1/status").read())
+        return found
+
+    def _get(self, path: str) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        connection.request("GET", path)
+        return connection.getresponse()
+
+
+def new_node(folder: Path) -> LoneNode:
+    """Make a node in a folder, and a network for it."""
+    port, home = _free_port(), folder / "node"
+    settings = {"node.web_port": port, "node.peer_port": _free_port(), "node.listen_v4": "127.0.0.1"}
+    settings |= {"node.listen_v6": "::1", "node.lan_discovery": "false", "node.map_ports": "false"}
+    dse_node("network", "new", "bench", "--out", str(folder / "bench.toml"), "--bootstrap", "127.0.0.1:1")
+    pairs = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    dse_node("init", "--yes", "--network", str(folder / "bench.toml"), "--data-dir", str(home), *pairs)
+    return LoneNode(home, port)
+
+
+def dse_node(*words: str) -> None:
+    """Do one verb."""
+    subprocess.run([*_PROGRAM, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def _free_port() -> int:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        return int(bound.getsockname()[1])
