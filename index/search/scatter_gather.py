@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 A = TypeVar("A", StatisticsAnswer, BestAnswer)
 NEVER = float("inf")
+SOON_S = 0.1  # what is shown sooner, is shown without those who are silent: others could hardly answer
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
 
 Wrong = Callable[[], str | None]
@@ -85,7 +86,7 @@ class ScatterGather:
             self._overlay, self._rng, ready, ask, answer, wrong, avoided, self._aside, self._tracer, covered
         )
         now = self._clock().steady
-        left, hedged = until - now, min(until, shown_at if shown_at > now else until) - now
+        left, hedged = until - now, min(until, shown_at if shown_at - now >= SOON_S else until) - now
         try:
             async with asyncio.timeout(max(left, 0.0)):
                 await race.run(hedged * self._hedge_fraction, left)
