@@ -159,19 +159,22 @@ async def _serve(
 
 def _find_others(tasks: asyncio.TaskGroup, node: NodeConfig, network: Network, overlay: OverlayService) -> None:
     """Start what finds peers again and lets them in: the network's seeds, the router's ports, the LAN."""
-    from node.joining.mdns import MdnsDiscovery, on_lan  # loaded once the pages are served
-    from node.joining.upnp import UpnpMapping, listens_everywhere
-
     rejoiner = Rejoiner(overlay, network, node.seed_url, system_clock)
     tasks.create_task(rejoiner.run(), name="rejoiner")
-    if node.map_ports and node.mode != "client" and listens_everywhere(listening(node)):
-        ports = UpnpMapping(listening(node), lambda: overlay.own_addresses)
-        tasks.create_task(ports.run(), name="portmap")
-    if node.lan_discovery and (places := on_lan(listening(node))):
-        is_trusted = not (network.bootstrap or network.seeds or node.seed_url)  # nobody else is named
-        join = partial(overlay.join, is_trusted=is_trusted)
-        lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
-        tasks.create_task(lan.run(), name="lan")
+    if node.map_ports and node.mode != "client":
+        from node.joining.upnp import UpnpMapping, listens_everywhere  # both are loaded once the pages are served
+
+        if listens_everywhere(listening(node)):
+            ports = UpnpMapping(listening(node), lambda: overlay.own_addresses)
+            tasks.create_task(ports.run(), name="portmap")
+    if node.lan_discovery:
+        from node.joining.mdns import MdnsDiscovery, on_lan
+
+        if places := on_lan(listening(node)):
+            is_trusted = not (network.bootstrap or network.seeds or node.seed_url)  # nobody else is named
+            join = partial(overlay.join, is_trusted=is_trusted)
+            lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
+            tasks.create_task(lan.run(), name="lan")
 
 
 def _obey(core: NodeCore, config: Config) -> None:
