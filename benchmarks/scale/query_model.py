@@ -1,0 +1,87 @@
+"""Models one query in a network of any size: how long it waits, what it costs, what it misses.
+
+Pure but for the seed's chance. Each peer answers after a round trip and its work, and the asker works on each answer in
+turn. A round ends with its slowest peer, or when a second one has answered in its place.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from node.simulation.delays import RTT_S, SIGMA
+
+QUERIES = 4_000
+# `docs/search.md`: a typed query of five nodes costs 25 ms of CPU over all, in two rounds of five questions
+QUESTION_CPU_MS = 2.5
+ASKER_SHARE = 0.4  # of it at the asker: it packs, checks and merges; the other part is the peer's
+ROW_CPU_MS = 0.25  # one question for a row, both sides: an authenticated exchange and a page of rows unpacked
+CHOICE_CPU_MS = 1.0  # bounds of all slots, measured by the selection
+SHOWN_CPU_MS = 8.0  # ten documents fetched, scored again and cut into snippets
+WORDS = 3
+SECOND_WAVE = 0.25  # of queries need more slots than the first wave's to be proven; see the selection
+SLOW_SHARE, SLOW_S = 0.01, 1.0  # of the peers, and what they take
+
+
+@dataclass(frozen=True, slots=True)
+class QueryCost:
+    """What a query of one kind costs. `fast`: the share of queries none of whose peers is slow."""
+
+    peers: float
+    p50_ms: float
+    p95_ms: float
+    cpu_s: float
+    fast: float
+
+
+def today(peers: int, seed: int) -> QueryCost:
+    """Return what two rounds over a cover of all slots cost."""
+    rng = np.random.default_rng(seed)
+    took = sum((_round_ms(rng, peers) for _ in range(2)), np.zeros(QUERIES)) + RTT_S * 1000 + SHOWN_CPU_MS
+    cpu_ms = 2 * peers * QUESTION_CPU_MS + SHOWN_CPU_MS
+    return _cost(peers, took, cpu_ms, peers)
+
+
+def by_directory(peers: int, seed: int, find_ms: NDArray[np.float64] | None = None) -> QueryCost:
+    """Return what one wave by rows costs, and for some queries a second. `find_ms`: what it takes to find a term's
+    owners, one value for each trial, where they are not known; None where the rows are in the cache."""
+    rng = np.random.default_rng(seed)
+    took = _round_ms(rng, peers) + CHOICE_CPU_MS + RTT_S * 1000 + SHOWN_CPU_MS
+    took += _round_ms(rng, peers) * (rng.random(QUERIES) < SECOND_WAVE)
+    cpu_ms = peers * (1 + SECOND_WAVE) * QUESTION_CPU_MS + CHOICE_CPU_MS + SHOWN_CPU_MS
+    if find_ms is not None:
+        found = rng.choice(find_ms, (QUERIES, WORDS)) + _rtt_ms(rng, (QUERIES, WORDS))
+        took += found.max(axis=1)
+        cpu_ms += WORDS * ROW_CPU_MS
+    return _cost(peers, took, cpu_ms, peers)
+
+
+def recall_when_silent(silent: float, owners: int = 3, tries: int = 2) -> float:
+    """Return the share of slots that answer when this share of all peers is silent and nobody knows which: so many of a
+    slot's owners are asked one after the other."""
+    return 1 - silent ** min(tries, owners)
+
+
+def _cost(peers: int, took: NDArray[np.float64], cpu_ms: float, asked: int) -> QueryCost:
+    p50, p95 = np.quantile(took, (0.5, 0.95))
+    return QueryCost(peers, float(p50), float(p95), cpu_ms / 1000, (1 - SLOW_SHARE) ** asked)
+
+
+def _round_ms(rng: np.random.Generator, peers: int) -> NDArray[np.float64]:
+    """How long rounds over so many peers take. The slowest of many lognormal round trips is drawn by its quantile."""
+    slowest = rng.random(QUERIES) ** (1 / peers)
+    normal = _inverse_normal(slowest)
+    return RTT_S * 1000 * np.exp(SIGMA * normal) + QUESTION_CPU_MS * (1 - ASKER_SHARE + ASKER_SHARE * peers)
+
+
+def _rtt_ms(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    return RTT_S * 1000 * np.exp(SIGMA * rng.standard_normal(shape))
+
+
+def _inverse_normal(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Quantiles of the normal distribution, right to 4.5e-4 (Abramowitz & Stegun, 26.2.23)."""
+    tail = np.sqrt(-2 * np.log(np.clip(np.minimum(shares, 1 - shares), 1e-300, 0.5)))
+    top = 2.515517 + 0.802853 * tail + 0.010328 * tail**2
+    far = tail - top / (1 + 1.432788 * tail + 0.189269 * tail**2 + 0.001308 * tail**3)
+    found: NDArray[np.float64] = np.where(shares > 0.5, far, -far)
+    return found
