@@ -1,6 +1,6 @@
 """Counts how many peers a query has to ask: today's cover of all slots, and the slots that the directory names.
 
-Pure but for the seed's chance. A slot has three owners among the sixteen nodes nearest to its start. Covering is local:
+Pure, but for chance by a seed. A slot has three owners among the sixteen nodes nearest to its start. Covering is local:
 only nodes near each other share slots, so a block of nodes stands for the whole, whatever its size.
 """
 

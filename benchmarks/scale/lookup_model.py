@@ -1,8 +1,8 @@
 """Models lookups in networks of any size: the node's own `Lookup`, over routing tables that are made when asked.
 
-Pure but for the seed's chance. No node exists: an id is a number in a sorted array, and what its k-buckets hold is drawn
-when a lookup asks it, up to K of all that belong there, as `node/simulation/forming.py` fills those of a swarm. Round
-trips are as in `node/simulation/delays.py`. So a million nodes cost eight megabytes.
+Pure, but for chance by a seed. No node exists: an id is a number in a sorted array, and what its k-buckets hold is
+drawn when a lookup asks it, up to K of all that belong there, as `node/simulation/forming.py` fills those of a swarm.
+Round trips are as in `node/simulation/delays.py`. So a million nodes cost eight megabytes.
 """
 
 from collections.abc import Iterator

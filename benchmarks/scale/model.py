@@ -27,7 +27,7 @@ from dht.membership.member_table import MEMBER_LIMIT
 from index.directory.slot_choice import FIRST_SLOTS
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
-CHECKED, QUICK_CHECKED = (100, 300, 1_000), (60,)
+CHECKED, QUICK_CHECKED = (100, 300, 1_000), (100,)
 LOOKUPS, QUICK_LOOKUPS = 300, 30
 DEADLINE_MS = 1_500.0
 CORE_SHARE = 0.05  # of each node's core for others' queries

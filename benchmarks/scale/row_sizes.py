@@ -12,7 +12,7 @@ from index.directory.row_page import MOST_ROWS, RowPage, pack_page
 from index.directory.term_row import SlotEntry, SlotTerm, TermRow, hash_of, merge_row
 
 TERMS, NODES, COPIES, SLOT_BITS = 100_000_000, 1_000, 3, 14  # slot bits as proposed for so many nodes
-MADE_UP_PAGES = 40
+MADE_UP_PAGES = 8
 DAY_S = 86_400.0
 BATCH_BYTES, BATCH_S = 250, 600.0  # of head, proof and signature, to each owner of terms at most so often
 TOLD_BYTES = 12  # of a term in a delta: hash, level, df
