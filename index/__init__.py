@@ -1,10 +1,10 @@
 """Queries, postings, ranking: one answer from many nodes. Imports `dht` only.
 
 Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
-(how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring), `engine`
-(which documents hold the terms here: protocol, index_files), `shard` (what one node's index answers: local_index),
-`search` (how many nodes give one answer: searcher, then two_phase_search). `search/oracle.py` says what the answer
-must be.
+(how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring),
+`directory` (which slots can hold the best: term_row, slot_choice), `engine` (which documents hold the terms here:
+protocol, index_files), `shard` (what one node's index answers: local_index), `search` (how many nodes give one answer:
+searcher, then two_phase_search). `search/oracle.py` says what the answer must be.
 """
 
 from typing import TYPE_CHECKING

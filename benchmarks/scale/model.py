@@ -130,6 +130,9 @@ def breaks() -> list[Row]:
         "an asker knows no owner of some slot: no answer of today is whole": lambda n: known_owner_share(n) < 1,
         "an asker knows an owner of fewer than half of the slots": lambda n: known_owner_share(n) < 0.5,
         "5 % of the nodes own no slot": lambda n: idle_share(n) > 0.05,
+        f"p95 by the directory, rows to be found, is above {goals.COLD_MS[1]:.0f} ms": lambda n: (
+            _cold_ms(n) > goals.COLD_MS[1]
+        ),
     }
     found = [(_first(is_broken), what) for what, is_broken in limits.items()]
     return [row(f"breaks: {what}", [float(nodes)], "nodes") for nodes, what in sorted(found)]
@@ -146,6 +149,11 @@ def _first(is_broken: Callable[[int], bool]) -> int:
 @cache
 def _today(nodes: int) -> QueryCost:
     return today(round(covered_share(nodes, 1) * nodes), 1)
+
+
+def _cold_ms(nodes: int) -> float:
+    """Up to as many nodes as all know each other a term's owners need not be looked up."""
+    return sized(nodes, QUICK_LOOKUPS).cold.p95_ms if nodes > MEMBER_LIMIT else 0.0
 
 
 @cache

@@ -15,7 +15,7 @@ from index.query.collection_statistics import Statistics
 from index.query.ranking_rules import FRONT_MOST, RankingRules
 from index.query.rewards import MANY, earned
 from index.query.scoring import K1, ROUNDED_UP, WEIGHTS, B, average_length, weighted
-from index.text.field_terms import HEADINGS, TITLE, URL, FieldTerms
+from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms
 from index.text.forward_index import Counts, lengths_of
 
 STEPS = 150  # for 1: frequency earns a word less than 1, titles and addresses .6 at most
@@ -58,7 +58,7 @@ def impacts_of(fields: FieldTerms, is_front: bool, rules: RankingRules, average:
         (WEIGHTS[TITLE], title),
         *((WEIGHTS[HEADINGS], each) for each in headings),
         (WEIGHTS[URL], url),
-        (WEIGHTS[3], body),
+        (WEIGHTS[BODY], body),
     ]:
         tf += weight * np.bincount(line, minlength=count)
     has[TITLE, title], has[URL, url] = True, True
