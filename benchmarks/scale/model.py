@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from benchmarks.durability.__main__ import modelled
 from benchmarks.figures import Row, row
 from benchmarks.scale import goals
@@ -53,14 +55,15 @@ def sized(nodes: int, lookups: int) -> Sized:
     network = ModelNetwork(nodes, 1)
     looked = network.look_up(lookups)
     peers = peers_of(nodes, FIRST_SLOTS, 1)
-    find_ms = looked.took_ms if nodes > MEMBER_LIMIT else looked.took_ms * 0  # else a term's owners are known
+    owners_ms = looked.took_ms if nodes > MEMBER_LIMIT else None  # else who owns a term or a slot is known
+    rows_ms = looked.took_ms if nodes > MEMBER_LIMIT else np.zeros(1)
     return Sized(
         nodes,
         looked,
         network.contacts(20),
         today(round(covered_share(nodes, 1) * nodes), 1),
-        by_directory(peers, 1),
-        by_directory(peers, 1, find_ms),
+        by_directory(peers, 1, None, owners_ms),
+        by_directory(peers, 1, rows_ms, owners_ms),
     )
 
 

@@ -17,6 +17,7 @@ SHOWN_CPU_MS = 8.0  # ten documents fetched, scored again and cut into snippets
 QUESTION_CPU_MS = (25.0 - SHOWN_CPU_MS) / 6.3
 ASKER_SHARE = 0.25  # of it at the asker: it packs, checks and merges; the other part is the peer's
 ROW_CPU_MS = 0.25  # one question for a row, both sides: an authenticated exchange and a page of rows unpacked
+LOOKUP_CPU_MS = 0.126 * 25  # `docs/overlay.md`: a UDP question and its answer; and so many of them
 CHOICE_CPU_MS = 1.0  # bounds of all slots, measured by the selection
 FETCH_PEERS = 4  # of whom the documents of a page of results are asked
 WORDS = 3
@@ -43,17 +44,24 @@ def today(peers: int, seed: int) -> QueryCost:
     return _cost(peers, took, cpu_ms)
 
 
-def by_directory(peers: int, seed: int, find_ms: NDArray[np.float64] | None = None) -> QueryCost:
-    """Return what one wave by rows costs, and for some queries a second. `find_ms`: what it takes to find a term's
-    owners, one value for each trial, where they are not known; None where the rows are in the cache."""
+def by_directory(
+    peers: int, seed: int, rows_ms: NDArray[np.float64] | None = None, owners_ms: NDArray[np.float64] | None = None
+) -> QueryCost:
+    """Return what one wave by rows costs, and for some queries a second. `rows_ms`: what it takes to find a term's
+    owners, one value for each trial; None where the rows are in the cache. `owners_ms`: what it takes to find a slot's;
+    None where an asker knows all members."""
     rng = np.random.default_rng(seed)
-    took = _round_ms(rng, peers) + CHOICE_CPU_MS + _shown_ms(rng)
-    took += _round_ms(rng, peers) * (rng.random(QUERIES) < SECOND_WAVE)
-    cpu_ms = peers * (1 + SECOND_WAVE) * QUESTION_CPU_MS + CHOICE_CPU_MS + SHOWN_CPU_MS
-    if find_ms is not None:
-        found = rng.choice(find_ms, (QUERIES, WORDS)) + _rtt_ms(rng, (QUERIES, WORDS))
-        took += found.max(axis=1)
-        cpu_ms += WORDS * ROW_CPU_MS
+    took, cpu_ms = _shown_ms(rng) + CHOICE_CPU_MS, CHOICE_CPU_MS + SHOWN_CPU_MS
+    for is_there in (np.ones(QUERIES, np.bool_), rng.random(QUERIES) < SECOND_WAVE):
+        wave_ms = _round_ms(rng, peers)
+        if owners_ms is not None:
+            wave_ms += rng.choice(owners_ms, (QUERIES, peers)).max(axis=1)
+        took += wave_ms * is_there
+        each_ms = QUESTION_CPU_MS + (LOOKUP_CPU_MS if owners_ms is not None else 0.0)
+        cpu_ms += peers * each_ms * float(is_there.mean())
+    if rows_ms is not None:
+        took += (rng.choice(rows_ms, (QUERIES, WORDS)) + _rtt_ms(rng, (QUERIES, WORDS))).max(axis=1)
+        cpu_ms += WORDS * (ROW_CPU_MS + (LOOKUP_CPU_MS if owners_ms is not None else 0.0))
     return _cost(peers, took, cpu_ms)
 
 

@@ -3,8 +3,8 @@
 Pure: rows and a query in, numbers out. A slot's bound is the sum over the words of their weight times the slot's impact
 of them, and the reward of the front page that they may name; times what the factors of a score are at most for a
 document that has those of the words that the slot has. That the words may all stand in different documents of the slot
-is what makes it loose. A phrase is bounded by the rarest of its words. Beside its bound a slot has a promise, which says
-how good it is to ask it among the first: many documents that hold a word are likelier to be among the best.
+is what makes it loose. A phrase is bounded by the rarest of its words. Beside its bound a slot has a promise, which
+says how good it is to ask it among the first: many documents that hold a word are likelier to be among the best.
 """
 
 from collections.abc import Mapping
