@@ -45,8 +45,10 @@ class SlotBounds:
     def __init__(
         self, query: Query, statistics: Statistics, epoch: DirectoryEpoch, rows: Mapping[str, TermRow]
     ) -> None:
-        """`statistics`: by which documents are scored; a term without a row may be anywhere, in any title."""
-        self._query, self._rows, self._count = query, rows, 1 << epoch.slot_bits
+        """`statistics`: by which documents are scored; a term without a row, or with one by other rules than the
+        query's, may be anywhere, in any title."""
+        self._query, self._count = query, 1 << epoch.slot_bits
+        self._rows = rows if query.rules.numbers == (epoch.analyzer, epoch.ranking) else {}
         scorer = Scorer(query, statistics)
         self._rules, self._looser = query.rules.ranking, max(1.0, scorer.average / epoch.average)
         self._known: dict[str, _InSlots] = {}

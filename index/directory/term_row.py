@@ -129,7 +129,9 @@ def terms_of(query: Query) -> tuple[str, ...]:
 
 def statistics_of(query: Query, epoch: DirectoryEpoch, rows: Mapping[str, TermRow]) -> Statistics | None:
     """Return the statistics of a query as its rows tell them; None where they do not: a phrase has no row, and some
-    rows may not be known."""
+    rows may not be known, or be by another analyzer than the query."""
+    if query.rules.analyzer.number != epoch.analyzer:
+        return None
     df = []
     for leaf in query.leaves:
         if isinstance(leaf, Phrase) or any(stem.term not in rows for stem in leaf.stems):

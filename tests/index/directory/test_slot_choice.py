@@ -145,17 +145,18 @@ def test_no_document_scores_above_the_bound_of_its_slot(ranking: int) -> None:
     assert sum(shares) / len(shares) > 0.5, "bounds are close enough to be of use"
 
 
-def test_a_grown_mean_length_loosens_the_bounds_and_an_unknown_row_says_nothing() -> None:
+def test_bounds_hold_by_another_mean_length_without_a_row_and_by_rows_of_other_rules() -> None:
     net = network(3)
     for words in ("python dogs", "search engine peer", "datenbank"):
         query, rows = net.asked(words)
         title, headings, url, body = net.epoch.lengths
         grown = Statistics(net.epoch.documents, (2 * title, 3 * headings, url, 2 * body), net.statistics(query).df)
         without = {term: row for term, row in rows.items() if term != terms_of(query)[0]}
-        for known in (rows, without):
-            bounds = SlotBounds(query, grown, net.epoch, known)
+        others = replace(net.epoch, analyzer=4, ranking=4)
+        for known, epoch in ((rows, net.epoch), (without, net.epoch), (rows, others)):
+            bounds = SlotBounds(query, grown, epoch, known)
             assert all(-hit[0] <= bounds.most[hit[2]] for hit in net.found(query, grown)), words
-        assert statistics_of(query, net.epoch, without) is None
+        assert statistics_of(query, net.epoch, without) is statistics_of(query, others, rows) is None
 
 
 def test_the_rows_tell_the_statistics_of_the_first_round() -> None:
