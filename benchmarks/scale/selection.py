@@ -21,7 +21,7 @@ from index.directory.slot_choice import FIRST_SLOTS, SlotChoice
 from index.directory.term_row import MOST_SLOTS
 from index.query.parser import parse_query
 
-MOST = 100  # queries of a kind
+MOST = 200  # queries of a kind
 FEW = 8  # of 64 cells
 PAGES_A_SLOT = 8
 WAVE = 16  # slots at a time, after the first

@@ -3,8 +3,7 @@
 Pure: rows and a query in, numbers out. A slot's bound is the sum over the words of their weight times the slot's impact
 of them, and the reward of the front page that they may name; times what the factors of a score are at most for a
 document that has those of the words that the slot has. That the words may all stand in different documents of the slot
-is what makes it loose. A phrase is bounded by the rarest of its words. Beside its bound a slot has a promise, which
-says how good it is to ask it among the first: many documents that hold a word are likelier to be among the best.
+is what makes it loose. A phrase is bounded by the rarest of its words.
 """
 
 from collections.abc import Mapping
@@ -23,24 +22,21 @@ from index.query.query_tree import QueryNode
 from index.query.rewards import MANY, most_share
 from index.query.scoring import ROUNDED_UP, Scorer, max_proximity
 
-MANY_HOLD = 0.2  # what each doubling of the documents that hold a word adds to its promise; measured, docs/scale.md
 Bits = NDArray[np.bool_]
 Numbers = NDArray[np.float64]
 
 
 class _InSlots(NamedTuple):
-    """A word in all slots, by number: its greatest impact, in how many documents it is, about, whether any may hold it,
-    whether it may name a front page."""
+    """A word in all slots, by number: its greatest impact, whether any document may hold it, whether it may name a
+    front page."""
 
     impact: Numbers
-    df: Numbers
     has: Bits
     is_name: Bits
 
 
 class SlotBounds:
-    """Bounds the scores of one query. `most`: by slot; `may_match`: which slots may hold a match at all; `promise`: by
-    slot, the greater the sooner it should be asked."""
+    """Bounds the scores of one query. `most`: by slot; `may_match`: which slots may hold a match at all."""
 
     def __init__(
         self, query: Query, statistics: Statistics, epoch: DirectoryEpoch, rows: Mapping[str, TermRow]
@@ -54,21 +50,16 @@ class SlotBounds:
         self._known: dict[str, _InSlots] = {}
         leaves = {leaf: self._leaf(leaf) for leaf in query.leaves}
         self.may_match = self._may_match(query.root, leaves)
-        factors = self._factors(scorer, [leaf.has for leaf in leaves.values()])
-        self.most: Numbers = self._sums(scorer, list(leaves.values())) * factors * ROUNDED_UP
-        pairs = zip(scorer.weights, leaves.values(), strict=True)
-        held = (weight * leaf.impact * (1 + MANY_HOLD * np.log2(np.maximum(leaf.df, 1))) for weight, leaf in pairs)
-        self.promise: Numbers = sum(held, np.zeros(self._count)) * factors
+        self.most: Numbers = self._bounds(scorer, list(leaves.values()))
 
-    def _sums(self, scorer: Scorer, leaves: list[_InSlots]) -> Numbers:
-        """What a document may earn before any factor."""
+    def _bounds(self, scorer: Scorer, leaves: list[_InSlots]) -> Numbers:
         most, named = np.zeros(self._count), np.zeros(self._count)
         for weight, leaf in zip(scorer.weights, leaves, strict=True):
             most += weight * leaf.impact
             named += weight * leaf.is_name
         if every := sum(scorer.weights):
             most += self._rules.front_share * named * (named / every * ROUNDED_UP) ** 8
-        return most
+        return most * self._factors(scorer, [leaf.has for leaf in leaves]) * ROUNDED_UP
 
     def _factors(self, scorer: Scorer, has: list[Bits]) -> Numbers | float:
         if not 2 <= len(has) < MANY:
@@ -104,29 +95,24 @@ class SlotBounds:
         size = self._count
         if row is None:
             anywhere = np.ones(size, np.bool_)
-            return _InSlots(np.full(size, 1 + most_share(self._rules, MANY)), np.ones(size), anywhere, anywhere)
+            return _InSlots(np.full(size, 1 + most_share(self._rules, MANY)), anywhere, anywhere)
         rest = row.rest
         impact = np.full(size, impact_of(rest.level) * self._looser if rest else 0.0)
-        df = np.full(size, rest.df / rest.slots if rest else 0.0)
         has, is_name = np.full(size, rest is not None), np.full(size, rest is not None and rest.is_name)
         slots = [each.slot for each in row.entries]
         impact[slots] = [impact_of(each.level) * self._looser for each in row.entries]
-        df[slots] = [each.df for each in row.entries]
         has[slots], is_name[slots] = True, [each.is_name for each in row.entries]
-        return _InSlots(impact, df, has, is_name)
+        return _InSlots(impact, has, is_name)
 
 
 def _either(one: _InSlots, other: _InSlots) -> _InSlots:
-    impact, df = np.maximum(one.impact, other.impact), one.df + other.df
-    return _InSlots(impact, df, one.has | other.has, one.is_name | other.is_name)
+    return _InSlots(np.maximum(one.impact, other.impact), one.has | other.has, one.is_name | other.is_name)
 
 
 def _both(one: _InSlots, other: _InSlots) -> _InSlots:
-    impact, df = np.minimum(one.impact, other.impact), np.minimum(one.df, other.df)
-    return _InSlots(impact, df, one.has & other.has, one.is_name & other.is_name)
+    return _InSlots(np.minimum(one.impact, other.impact), one.has & other.has, one.is_name & other.is_name)
 
 
 def _beside(apart: _InSlots, joined: _InSlots) -> _InSlots:
     """A phrase and its joined form, which count together."""
-    impact, df = apart.impact + joined.impact, apart.df + joined.df
-    return _InSlots(impact, df, apart.has | joined.has, apart.is_name | joined.is_name)
+    return _InSlots(apart.impact + joined.impact, apart.has | joined.has, apart.is_name | joined.is_name)

@@ -1,6 +1,6 @@
 """Which slots are asked for a query, in waves, and what the answer then proves.
 
-Pure: bounds in, slots out. The first wave is of those that promise the best documents; each other is asked only where
+Pure: bounds in, slots out. The first wave is of those that may hold the best documents; each other is asked only where
 its bound reaches the last of the best found so far. What is left out then cannot stand among them: the answer is
 proven exact, as of the rows that the bounds were told by. Where that would ask too many, the answer says how many may
 hold something better and were not asked.
@@ -10,10 +10,9 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dht import Slot
-from index.directory.slot_bounds import Bits, Numbers, SlotBounds
+from index.directory.slot_bounds import Bits, SlotBounds
 
 FIRST_SLOTS = 32  # of 64 that a row names; in a network of a thousand, some 30 peers
 
@@ -35,14 +34,15 @@ class SlotChoice:
 
     def __init__(self, bounds: SlotBounds) -> None:
         self._bounds = bounds
-        self._first, self._order = _descending(bounds.promise), _descending(bounds.most)
+        order = np.argsort(-bounds.most, kind="stable")  # equal ones by number, so that two askers ask alike
+        self._order = order[bounds.may_match[order]]
 
     def first(self, most: int = FIRST_SLOTS) -> list[Slot]:
-        """Return the slots of the first wave, the most promising first."""
-        return list(map(Slot, self._first[self._bounds.may_match[self._first]][:most].tolist()))
+        """Return the slots of the first wave, the greatest bound first."""
+        return list(map(Slot, self._order[:most].tolist()))
 
     def next(self, last_score: float | None, asked: Collection[Slot], most: int) -> list[Slot]:
-        """Return at most so many of the slots that still may hold something better, by descending bound.
+        """Return at most so many of the slots that still may hold something better, the greatest bound first.
         `last_score`: of the last of the best k; None while fewer than k were found."""
         left = self._left(last_score, asked)
         return list(map(Slot, self._order[left[self._order]][:most].tolist()))
@@ -58,8 +58,3 @@ class SlotChoice:
             left &= self._bounds.most >= last_score
         left[list(asked)] = False
         return left
-
-
-def _descending(values: Numbers) -> NDArray[np.intp]:
-    """The slots by their values; equal ones by number, so that two askers ask alike."""
-    return np.argsort(-values, kind="stable")

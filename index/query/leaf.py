@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from index.text.stem_classes import ALL_CLASSES, CLASSES, Stem, stems_of
+from index.text.stem_classes import ALL_CLASSES, Stem, stems_of
 from index.text.writing import scripts_of_word
 
 
