@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from index.rank.inflow import InflowAck, InflowMessage
     from index.rank.ledger import allowed_flows
     from index.rank.link_graph import LinkGraph, build_graph
-    from index.rank.page_number import page_number
+    from index.rank.page_number import NUMBER_BITS, page_number, slots_of
     from index.rank.page_rank import CONVERGED
     from index.rank.rank_level import levels_of
     from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
@@ -41,6 +41,7 @@ __all__ = [
     "FACETS",
     "FILTERS",
     "NEWEST_RULES",
+    "NUMBER_BITS",
     "Agree",
     "Agreement",
     "DocumentChange",
@@ -64,6 +65,7 @@ __all__ = [
     "levels_of",
     "owners_digest",
     "page_number",
+    "slots_of",
     "unknown_rules",
     "untraced",
 ]

@@ -93,6 +93,7 @@ def _of_domains(edges: HostEdges) -> LinkGraph:
     return LinkGraph(
         numbers=order.astype(np.uint64),
         is_own=np.ones(count, np.bool_),
+        is_alias=np.zeros(count, np.bool_),
         is_linking=degrees > 0,
         degrees=degrees.astype(np.int32),
         starts=np.concatenate(([0], np.cumsum(linked[linked > 0]))),

@@ -4,6 +4,7 @@ Pure: values, and how a statement is written. All that is told is absolute, so a
 does no harm; whoever does not know them refuses them by name, and is left alone for a while.
 """
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import Annotated
 
@@ -12,10 +13,12 @@ import numpy as np
 from msgspec import Meta
 
 from dht import BadMessage, Message
-from index import InflowAck, InflowMessage, SlotStatement
+from index import InflowAck, InflowMessage, SlotStatement, slots_of
 
 MAX_SLOTS = 4096  # the ledger is a square of them: 134 MB
 MAX_INFLOWS = 8192  # in one message
+MAX_LEADS = 20_000  # of one slot in one message
+NUMBER_BYTES = 8
 _Slot = Annotated[int, Meta(ge=0, lt=MAX_SLOTS)]
 _Count = Annotated[int, Meta(ge=0, lt=1 << 48)]
 _Amount = Annotated[float, Meta(ge=0)]
@@ -36,12 +39,21 @@ class SlotWord(msgspec.Struct, frozen=True, array_like=True):
     given: Annotated[bytes, Meta(max_length=4 * MAX_SLOTS)]  # to each of these: a little-endian float
 
 
+class LeadsWord(msgspec.Struct, frozen=True, array_like=True):
+    """Where pages of a slot lead, as its holder knows; one that leads to itself is a page, after all."""
+
+    slot: _Slot
+    epoch: _Count
+    pages: Annotated[bytes, Meta(max_length=NUMBER_BYTES * MAX_LEADS)]  # 8 bytes each, little-endian
+    targets: Annotated[bytes, Meta(max_length=NUMBER_BYTES * MAX_LEADS)]
+
+
 class RankExchange(Message, frozen=True, array_like=True):
     """What the holder of some slots tells the holder of others. `run`: of the sender's process, another one after each
     start.
 
     `begun`: (slot, epoch) of leases under which the sender holds slots and has heard of no other. `documents`: (slot,
-    count) of slots that it owns, which it has indexed."""
+    count) of slots that it owns, which it has indexed. `leads`: where pages lead that the receiver gave something."""
 
     slot_bits: Annotated[int, Meta(ge=0, le=12)]
     run: _Count
@@ -49,6 +61,7 @@ class RankExchange(Message, frozen=True, array_like=True):
     inflows: Annotated[tuple[InflowMessage, ...], Meta(max_length=MAX_INFLOWS)]
     statements: Annotated[tuple[SlotWord, ...], Meta(max_length=MAX_SLOTS)]
     documents: Annotated[tuple[tuple[_Slot, _Count], ...], Meta(max_length=MAX_SLOTS)]
+    leads: Annotated[tuple[LeadsWord, ...], Meta(max_length=MAX_SLOTS)] = ()
 
 
 class RankReply(Message, frozen=True, array_like=True):
@@ -101,5 +114,21 @@ def statement_in(word: SlotWord, slot_count: int) -> SlotStatement:
     )
 
 
-def _bad(word: SlotWord, reason: str) -> BadMessage:
+def leads_word(slot: int, epoch: int, leads: Mapping[int, int]) -> LeadsWord:
+    """Write where pages lead."""
+    pages, targets = (np.fromiter(each, "<u8", len(leads)).tobytes() for each in (leads.keys(), leads.values()))
+    return LeadsWord(slot, epoch, pages, targets)
+
+
+def leads_in(word: LeadsWord, slot_bits: int) -> list[tuple[int, int]]:
+    """Read where pages lead; raises BadMessage where these are none, or no pages of the slot."""
+    if len(word.pages) % NUMBER_BYTES or len(word.targets) != len(word.pages):
+        raise _bad(word, f"{len(word.pages)} bytes of pages, {len(word.targets)} of what they lead to")
+    pages, targets = (np.frombuffer(each, "<u8") for each in (word.pages, word.targets))
+    if (slots_of(pages, slot_bits) != word.slot).any():
+        raise _bad(word, "it tells of pages of other slots")
+    return list(zip(pages.tolist(), targets.tolist(), strict=True))
+
+
+def _bad(word: SlotWord | LeadsWord, reason: str) -> BadMessage:
     return BadMessage(f"that holds slot {word.slot}", reason)

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from crawl import VisitState, decode_visit
 from dht import Message, NodeId
 from dht.messages import Answer
 from index import CONVERGED
@@ -46,17 +47,32 @@ def has_converged(world: World) -> bool:
 
 
 def true_ranks(nodes: Sequence[SimNode]) -> dict[str, float]:
-    """The rank of every page, by all documents that any node has."""
-    shown, links = take_census(nodes).texts, dict[str, list[str]]()
+    """The rank of every page, by all documents and redirects that any node has."""
+    shown, links, leads = take_census(nodes).texts, dict[str, list[str]](), dict[str, str]()
     for node in nodes:
+        for record in node.node_core.store.records.scan(Kind.VISIT, FIRST, LAST):
+            if (visit := decode_visit(record.body)).state == VisitState.REDIRECT and visit.url not in shown:
+                leads[visit.url] = visit.target
         for record in node.node_core.store.records.scan(Kind.DOCUMENT, FIRST, LAST):
             document = decode_document(record.body)
             if document.url in shown:
                 links[document.url] = [url for url, _ in document.links]
-    urls = sorted({*links, *(target for found in links.values() for target in found)})
+    ends = {
+        page: {end for url in found if (end := end_of(url, leads)) not in (None, page)} for page, found in links.items()
+    }
+    urls = sorted({*links, *(end for found in ends.values() for end in found)})
     number = {url: n for n, url in enumerate(urls)}
-    ranks = dense_pagerank({number[url]: [number[target] for target in found] for url, found in links.items()})
+    ranks = dense_pagerank({number[url]: [number[end] for end in found] for url, found in ends.items()})
     return {url: ranks[number[url]] for url in urls}
+
+
+def end_of(url: str, leads: dict[str, str]) -> str | None:
+    """Where a URL leads in the end; None where that is round in a circle."""
+    seen = set[str]()
+    while url in leads and url not in seen:
+        seen.add(url)
+        url = leads[url]
+    return None if url in seen else url
 
 
 def found_ranks(nodes: Sequence[SimNode], urls: Sequence[str]) -> dict[str, float]:
@@ -101,10 +117,7 @@ def test_ranks_are_those_of_one_computation_whatever_comes_and_goes() -> None:
         asked = [await node.node_core.rank_lookup.find(urls[0]) for node in nodes]
         assert len(set(asked)) == 1 and [asked[0].level] == levels[urls[0]], "any node tells it"
 
-        body = "".join(f'<a href="{url}">one</a>' for url in urls[:40]).encode()
-        world.web.others["late.example"] = lambda url: ScriptedReply(
-            *((200, HTML, b"<html>late words" + body + b"</html>") if url.endswith("/") else (404, HTML, b"")), 0.1
-        )
+        add_late_sites(world, urls)
         await world.crawl("http://late.example/")
         await converged(world)
         assert_right(nodes)
@@ -115,6 +128,28 @@ def test_ranks_are_those_of_one_computation_whatever_comes_and_goes() -> None:
         assert_right(world.running())
 
     simulate(scenario, WEB)
+
+
+def add_late_sites(world: World, urls: Sequence[str]) -> None:
+    """Two sites whose pages redirect in all ways: over several hops, back to who links to them, and in a circle."""
+    leads = {
+        "http://late.example/far": "http://later.example/further",
+        "http://later.example/further": "http://later.example/end",
+        "http://later.example/end": urls[0],
+        "http://late.example/back": "http://late.example/",
+        "http://late.example/round": "http://later.example/round",
+        "http://later.example/round": "http://late.example/round",
+    }
+    body = "".join(f'<a href="{url}">one</a>' for url in [*leads, *urls[:40]]).encode()
+
+    def reply(url: str) -> ScriptedReply:
+        if url in leads:
+            return ScriptedReply(302, (("Location", leads[url]),), b"", 0.1)
+        if url == "http://late.example/":
+            return ScriptedReply(200, HTML, b"<html>late words" + body + b"</html>", 0.1)
+        return ScriptedReply(404, HTML, b"", 0.1)
+
+    world.web.others |= {"late.example": reply, "later.example": reply}
 
 
 def levels_of(nodes: Sequence[SimNode], url: str) -> list[int]:
