@@ -20,6 +20,7 @@ from node.ranking.messages import (
 )
 
 MOST_BYTES = 1 << 21  # of what pages are given, in one message; the rest goes with the next
+MISLED_ROUNDS = 24  # some minutes; a peer needs one or two until it acts upon what it was told
 
 
 @dataclass(slots=True)
@@ -30,6 +31,7 @@ class _Told:
     documents: dict[Slot, int] = field(default_factory=dict)
     leads: dict[int, int] = field(default_factory=dict)
     old_leads: set[int] = field(default_factory=set)  # which lead elsewhere by now
+    misled_rounds: int = 0
 
 
 class PeerNews:
@@ -59,12 +61,12 @@ class PeerNews:
             self._told[peer] = _Told(run)
 
     def note_led_elsewhere(self, pages: Set[int]) -> None:
-        """Note pages that lead elsewhere than before: whoever was told of them is told again."""
+        """Note pages that may lead elsewhere than before: whoever was told something else of them is told again."""
         for told in self._told.values():
-            told.old_leads |= told.leads.keys() & pages
+            told.old_leads |= {page for page in told.leads.keys() & pages if told.leads[page] != self._lead(page)}
 
     def exchange(
-        self, peer: NodeId, inflows: Iterable[InflowMessage], misled: Iterable[int] = ()
+        self, peer: NodeId, inflows: Iterable[InflowMessage], misled: Collection[int] = ()
     ) -> RankExchange | None:
         """Return what a peer has to hear, None where that is nothing. `misled`: pages that lead elsewhere, to which it
         gives."""
@@ -78,7 +80,10 @@ class PeerNews:
         new = [said for slot, said in self.statements.items() if told.statements.get(slot) != (said.epoch, said.at)]
         begun = tuple((slot, epoch) for slot, epoch in self.begun.items() if told.begun.get(slot) != epoch)
         counts = tuple((slot, count) for slot, count in self.documents.items() if told.documents.get(slot) != count)
-        leads = self._leads({page for page in misled if told.leads.get(page) != self._lead(page)} | told.old_leads)
+        told.misled_rounds += bool(misled)
+        is_again = told.misled_rounds % MISLED_ROUNDS == 0  # what was told may have been too much for it, or forgotten
+        unknown = {page for page in misled if is_again or told.leads.get(page) != self._lead(page)}
+        leads = self._leads(unknown | told.old_leads)
         if not (taken or new or begun or counts or leads):
             return None
         return RankExchange(self._slot_bits, self.run, begun, tuple(taken), tuple(map(word_of, new)), counts, leads)

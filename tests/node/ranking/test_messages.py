@@ -7,7 +7,7 @@ import pytest
 
 from dht import BadMessage
 from index import SlotStatement
-from node.ranking.messages import RankExchange, SlotWord, statement_in, word_of
+from node.ranking.messages import LeadsWord, RankExchange, SlotWord, leads_in, leads_word, statement_in, word_of
 
 SAID = SlotStatement(3, 1_700_000_000, 5.0, 9.0, 12, 10.5, inf, 0.0, {1: 0.3, 15: 2.0})
 
@@ -42,3 +42,11 @@ def test_what_is_none_is_refused(changes: dict[str, object]) -> None:
     word: SlotWord = msgspec.structs.replace(word_of(SAID), **changes)
     with pytest.raises(BadMessage):
         statement_in(word, 16)
+
+
+def test_leads_are_told_of_pages_of_their_slot_alone() -> None:
+    leads = {3 << 60 | 5: 9, 3 << 60 | 6: 1 << 63}
+    assert leads_in(leads_word(3, 1, leads), 4) == list(leads.items())
+    for word in (leads_word(4, 1, leads), LeadsWord(3, 1, b"\0" * 8, b""), LeadsWord(3, 1, b"\0" * 7, b"\0" * 7)):
+        with pytest.raises(BadMessage):
+            leads_in(word, 4)
