@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from index.rank.page_rank import CONVERGED
     from index.rank.rank_level import levels_of
     from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
+    from index.rank.told_hosts import rank_told_hosts
     from index.search.agreement import Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
@@ -65,6 +66,7 @@ __all__ = [
     "levels_of",
     "owners_digest",
     "page_number",
+    "rank_told_hosts",
     "slots_of",
     "unknown_rules",
     "untraced",

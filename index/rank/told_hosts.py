@@ -4,12 +4,13 @@ Pure: names in, numbers out. A slot tells, of each host that has its home there 
 domains these link. Whoever has all of it computes the same ranks as one node of all links (host_rank). A holder may
 lie. It speaks for hosts of its slot alone, as their names say, and for no more than the slot has documents. It gives no
 more than a·((1 - a)·documents + inflow), in units of what an average domain has; who claims more is scaled down, as
-slots are in the ranks of pages (ledger). What it gives hosts of its own is inflow, too: so it may gain what pages of its
-slot could have, 1 / (1 - a) times what these have without links and are given by others.
+slots are in the ranks of pages (ledger). What it gives hosts of its own is inflow, too: so it may gain what pages of
+its slot could have, 1 / (1 - a) times what these have without links and are given by others.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from index.rank.page_rank import ALPHA, BASE
 ROUNDS = 30  # of scaling down; what is left after them is still refused in part
 ENOUGH = 1e-7  # of all that domains have: what may be wrong in the end
 MOST_SWEEPS = 200
+_Slot = TypeVar("_Slot", bound=int)
 Votes = Mapping[str, Sequence[str]]  # by host: the hosts that it links to
 
 
@@ -35,7 +37,7 @@ class HostRanks:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _Tellers:
     """Which slot tells which edge, each pair once, and in which slot the host of each edge lies."""
 
     edges: NDArray[np.int64]
@@ -45,8 +47,8 @@ class _Told:
 
 
 def rank_told_hosts(
-    told: Mapping[int, Votes],
-    documents: Mapping[int, int],
+    told: Mapping[_Slot, Votes],
+    documents: Mapping[_Slot, int],
     home_of: Callable[[str], int],
     domain_of: Callable[[str], str],
     most_edges: int = MOST_EDGES,
@@ -83,7 +85,7 @@ def _spoken_for(
     yield from ((host, votes[host]) for host in own[:documents])
 
 
-def _who_told(edges: HostEdges, spoken: Mapping[int, Votes], home_of: Callable[[str], int]) -> _Told:
+def _who_told(edges: HostEdges, spoken: Mapping[int, Votes], home_of: Callable[[str], int]) -> _Tellers:
     host = {name: number for number, name in enumerate(edges.hosts)}
     names = edges.to_host << 32 | edges.from_domain  # ascending
     pairs = []
@@ -95,10 +97,10 @@ def _who_told(edges: HostEdges, spoken: Mapping[int, Votes], home_of: Callable[[
         pairs.append((places[is_edge], np.full(int(is_edge.sum()), slot)))
     numbers, slots = (np.concatenate(each) for each in zip(*pairs, strict=True))
     homes = np.array([home_of(name) for name in edges.hosts], np.int64)[edges.to_host]
-    return _Told(numbers, slots, np.bincount(numbers, minlength=len(names)), homes)
+    return _Tellers(numbers, slots, np.bincount(numbers, minlength=len(names)), homes)
 
 
-def _mean(shares: NDArray[np.float64], who: _Told) -> NDArray[np.float64]:
+def _mean(shares: NDArray[np.float64], who: _Tellers) -> NDArray[np.float64]:
     """What counts of each edge, where several slots tell it in equal parts."""
     found: NDArray[np.float64] = np.bincount(who.edges, shares[who.slots], minlength=len(who.tellers)) / who.tellers
     return found
@@ -108,7 +110,8 @@ def _solved(edges: HostEdges, parts: NDArray[np.float64], values: NDArray[np.flo
     """What domains have, by what part of it each edge gives."""
     to_domain = edges.domain_of[edges.to_host]
     for _ in range(MOST_SWEEPS):
-        new = BASE + np.bincount(to_domain, parts * values[edges.from_domain], minlength=len(values))
+        given = np.bincount(to_domain, parts * values[edges.from_domain], minlength=len(values))
+        new: NDArray[np.float64] = BASE + given
         moved, values = float(np.abs(new - values).sum()), new
         if moved * ALPHA / BASE <= ENOUGH * float(values.sum()):
             break
@@ -116,10 +119,10 @@ def _solved(edges: HostEdges, parts: NDArray[np.float64], values: NDArray[np.flo
 
 
 def _flows(
-    votes: NDArray[np.float64], shares: NDArray[np.float64], who: _Told
+    votes: NDArray[np.float64], shares: NDArray[np.float64], who: _Tellers
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How much each slot claims to give, and how much counts of what its hosts are given."""
     each = votes[who.edges] / who.tellers[who.edges]
-    given = np.bincount(who.slots, each, minlength=len(shares))
-    inflow = np.bincount(who.homes[who.edges], each * shares[who.slots], minlength=len(shares))
+    given: NDArray[np.float64] = np.bincount(who.slots, each, minlength=len(shares))
+    inflow: NDArray[np.float64] = np.bincount(who.homes[who.edges], each * shares[who.slots], minlength=len(shares))
     return given, inflow

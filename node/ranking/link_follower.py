@@ -8,10 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from crawl import VisitState
-from dht import DocumentId, Key, Slot, document_id, slot_of, slot_range
+from crawl import VisitState, domain_of
+from dht import DocumentId, Key, Slot, document_id, placement_key, site_of, slot_of, slot_range, split_url
 from index import page_number
 from node.crawling.store_change_feed import CHECK, is_hidden, visit_of
+from node.ranking.host_links import HostLinks
 from node.ranking.redirects import Redirects
 from node.ranking.slot_links import SlotLinks
 from store import CatalogReader, Document, Kind, Record, RecordStore, decode_document
@@ -31,9 +32,15 @@ class LinkFollower:
     """Reads documents in small steps. `key_of`: where a URL's records lie."""
 
     def __init__(
-        self, store: RecordStore, key_of: Callable[[str], Key], links: SlotLinks, redirects: Redirects
+        self,
+        store: RecordStore,
+        key_of: Callable[[str], Key],
+        links: SlotLinks,
+        hosts: HostLinks,
+        redirects: Redirects,
     ) -> None:
-        self._store, self._key_of, self._links, self._redirects = store, key_of, links, redirects
+        self._store, self._key_of = store, key_of
+        self._links, self._hosts, self._redirects = links, hosts, redirects
         self._slot_bits = -1
         self._mark: object = None
         self._sequence = 0
@@ -154,9 +161,12 @@ class LinkFollower:
         document = None if is_hidden(visit) else self._document(id)
         if document is None:
             has_changed = self._links.remove(slot, page)
+            self._hosts.remove(slot, page)
         else:
             targets = list(self._targets(document))
             has_changed = self._links.put(slot, page, int.from_bytes(key[:8], "big"), targets)
+            if slot_of(placement_key(document.url), self._slot_bits) == slot:  # a page of the place that all know
+                self._hosts.put(slot, page, site_of(document.url), _other_domains(document))
         self._redirects.put(slot, page, self._lead(visit) if document is None else None)
         if has_changed:
             self._changed.add(slot)
@@ -181,6 +191,7 @@ class LinkFollower:
 
     def _forget(self, slot: Slot) -> None:
         self._links.drop(slot)
+        self._hosts.drop(slot)
         self._redirects.drop(slot)
         self._unlisted.discard(slot)
         self._reading.pop(slot, None)
@@ -189,3 +200,12 @@ class LinkFollower:
         self._visited.discard(slot)
         if self._unread:
             self._unread = deque(name for name in self._unread if name.slot != slot)
+
+
+def _other_domains(document: Document) -> list[str]:
+    """The hosts of other domains that a document links to."""
+    own, hosts = (
+        domain_of(split_url(document.url).host),
+        {(parts := split_url(url)).site: parts.host for url, _ in document.links},
+    )
+    return sorted(site for site, host in hosts.items() if domain_of(host) != own)

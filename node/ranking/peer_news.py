@@ -11,6 +11,7 @@ from index import NUMBER_BITS, InflowMessage, SlotStatement
 from node.ranking.messages import (
     MAX_INFLOWS,
     MAX_LEADS,
+    HostsWord,
     LeadsWord,
     RankExchange,
     RankReply,
@@ -19,7 +20,7 @@ from node.ranking.messages import (
     word_of,
 )
 
-MOST_BYTES = 1 << 21  # of what pages are given, in one message; the rest goes with the next
+MOST_BYTES = 1 << 21  # of what pages are given, and of hosts, in one message; the rest goes with the next
 MISLED_ROUNDS = 24  # some minutes; a peer needs one or two until it acts upon what it was told
 
 
@@ -29,6 +30,7 @@ class _Told:
     begun: dict[Slot, int] = field(default_factory=dict)
     statements: dict[Slot, tuple[int, float]] = field(default_factory=dict)
     documents: dict[Slot, int] = field(default_factory=dict)
+    hosts: dict[Slot, HostsWord] = field(default_factory=dict)
     leads: dict[int, int] = field(default_factory=dict)
     old_leads: set[int] = field(default_factory=set)  # which lead elsewhere by now
     misled_rounds: int = 0
@@ -43,6 +45,7 @@ class PeerNews:
         self.begun: dict[Slot, int] = {}
         self.statements: dict[Slot, SlotStatement] = {}
         self.documents: dict[Slot, int] = {}
+        self.hosts: dict[Slot, HostsWord] = {}
         self.leads: Mapping[int, int] = {}  # where pages of this node's slots lead
 
     def keep(self, held: Mapping[Slot, int], peers: Collection[NodeId]) -> None:
@@ -53,6 +56,7 @@ class PeerNews:
                 told.old_leads &= told.leads.keys()
         self.begun = dict(held)
         self.statements = {slot: said for slot, said in self.statements.items() if slot in held}
+        self.hosts = {slot: word for slot, word in self.hosts.items() if held.get(slot) == word.epoch}
         self._told = {peer: told for peer, told in self._told.items() if peer in peers}
 
     def note_run(self, peer: NodeId, run: int) -> None:
@@ -84,9 +88,15 @@ class PeerNews:
         is_again = told.misled_rounds % MISLED_ROUNDS == 0  # what was told may have been too much for it, or forgotten
         unknown = {page for page in misled if is_again or told.leads.get(page) != self._lead(page)}
         leads = self._leads(unknown | told.old_leads)
-        if not (taken or new or begun or counts or leads):
+        hosts = list[HostsWord]()
+        for slot, word in self.hosts.items():
+            if size < MOST_BYTES and told.hosts.get(slot) is not word:
+                hosts.append(word)
+                size += len(word.hosts) + len(word.targets)
+        if not (taken or new or begun or counts or leads or hosts):
             return None
-        return RankExchange(self._slot_bits, self.run, begun, tuple(taken), tuple(map(word_of, new)), counts, leads)
+        words = tuple(map(word_of, new))
+        return RankExchange(self._slot_bits, self.run, begun, tuple(taken), words, counts, leads, tuple(hosts))
 
     def note_reply(self, peer: NodeId, sent: RankExchange, reply: RankReply) -> None:
         """Note that a peer has what was sent, but for slots of which it does not know yet that they are held here."""
@@ -95,6 +105,7 @@ class PeerNews:
         told.begun |= {Slot(slot): epoch for slot, epoch in sent.begun if slot not in unheard}
         told.statements |= {Slot(w.slot): (w.epoch, w.at) for w in sent.statements if w.slot not in unheard}
         told.documents |= {Slot(slot): count for slot, count in sent.documents if slot not in unheard}
+        told.hosts |= {Slot(word.slot): word for word in sent.hosts if word.slot not in unheard}
         for word in sent.leads:
             if word.slot not in unheard:
                 told.leads |= leads_in(word, self._slot_bits)

@@ -14,6 +14,8 @@ import numpy as np
 from dht import Clock, NodeId, Overlay, SiteShards, Slot, document_id, slot_of
 from index import CONVERGED, InflowAck, LinkGraph, LocalIndex, build_graph, page_number, slots_of
 from node.ranking.held_ranks import HeldRanks
+from node.ranking.host_links import HostLinks
+from node.ranking.host_ranking import HostRanking
 from node.ranking.link_follower import LinkFollower
 from node.ranking.messages import MAX_SLOTS, RankExchange, leads_in, statement_in
 from node.ranking.rank_figures import RankFigures, why_not
@@ -40,8 +42,8 @@ class RankKeeper:
     ) -> None:
         self._overlay, self._index, self._places, self._clock = overlay, index, places, clock
         self._links = SlotLinks()
-        self._redirects = Redirects()
-        self._follower = LinkFollower(store, places.key_of, self._links, self._redirects)
+        self._host_links, self._redirects = HostLinks(), Redirects()
+        self._follower = LinkFollower(store, places.key_of, self._links, self._host_links, self._redirects)
         run = int(clock().wall * 1000) % (1 << 48)  # another one after each start
         self._talk = RankTalk(overlay, clock, run, self._take, self._acknowledge)
         self._turn = asyncio.Lock()  # of whoever computes
@@ -52,6 +54,7 @@ class RankKeeper:
         """Forget all ranks; `slot_bits`: `OFF` where none are computed."""
         self._slot_bits = slot_bits
         self._ranks, self._said = HeldRanks(), RankStatements(1 << max(slot_bits, 0))
+        self.hosts = HostRanking(self._host_links, max(slot_bits, 0))
         self._redirects.forget_told()
         self._talk.begin(slot_bits)
         self._followed: frozenset[Slot] = frozenset()
@@ -116,6 +119,7 @@ class RankKeeper:
         await self._work(self._speak, self._clock().wall, self._counts(), self._overlay.view.owners_by_slot())
         held = {slot: self._ranks.epoch(slot) for slot in self._ranks.slots}
         misled = await self._work(self._ranks.misled)
+        await self._rank_hosts(held)
         await self._talk.tell(self._ranks.outgoing(), held, misled)
         await self._work(self._sum_up)
 
@@ -194,6 +198,13 @@ class RankKeeper:
         self._judged = said.judged
         self._ranks.deliver_here(said.limit)
 
+    async def _rank_hosts(self, held: Mapping[Slot, int]) -> None:
+        """Tell what is new of the hosts of this node's slots, and rank all."""
+        steady = self._clock().steady
+        for word in await self._work(self.hosts.news, held, steady):
+            self._talk.news.hosts[Slot(word.slot)] = word
+        self._has_news |= await self._work(self.hosts.compute, self._said.documents, steady)
+
     def _sum_up(self) -> None:
         if not (self._has_news or self._follower.left):
             return  # where nothing moves nothing is added up
@@ -208,6 +219,9 @@ class RankKeeper:
             all_pages=said.pages,
             links=self._links.links,
             left_out=self._links.left_out,
+            hosts=self.hosts.hosts,
+            host_slots=self.hosts.slots,
+            host_slots_refused=len(self.hosts.refused),
             distance=said.distance,
             why=why_not(said, self._follower.left),
             sent_bytes=self._talk.sent_bytes,
@@ -234,6 +248,9 @@ class RankKeeper:
             if slot not in unheard:
                 ranks.note_begun(Slot(slot), epoch)
                 self._redirects.begin(Slot(slot), epoch)
+        for hosts in exchange.hosts:
+            if hosts.slot not in unheard and hosts.slot not in ranks.slots:
+                self.hosts.hear(hosts)
         for leads in exchange.leads:
             if leads.slot not in unheard and leads.slot not in ranks.slots:
                 self._redirects.hear(Slot(leads.slot), leads.epoch, leads_in(leads, self._slot_bits))

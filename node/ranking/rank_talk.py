@@ -93,7 +93,8 @@ class RankTalk:
         latest = self._clock().wall + AHEAD_S
         said = [*exchange.begun, *((word.slot, word.epoch) for word in exchange.statements)]
         said += [(message.source, message.epoch) for message in exchange.inflows]
-        said += [(word.slot, word.epoch) for word in exchange.leads]
+        said += [(leads.slot, leads.epoch) for leads in exchange.leads]
+        said += [(hosts.slot, hosts.epoch) for hosts in exchange.hosts]
         unheard = {slot for slot, epoch in said if epoch > latest or not self._is_holder(peer, slot)}
         unheard |= {slot for slot, _ in exchange.documents if not self._is_slot(slot)}
         acks = await self._take(peer, exchange, frozenset(unheard))
