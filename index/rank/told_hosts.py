@@ -10,7 +10,6 @@ its slot could have, 1 / (1 - a) times what these have without links and are giv
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +20,6 @@ from index.rank.page_rank import ALPHA, BASE
 ROUNDS = 30  # of scaling down; what is left after them is still refused in part
 ENOUGH = 1e-7  # of all that domains have: what may be wrong in the end
 MOST_SWEEPS = 200
-_Slot = TypeVar("_Slot", bound=int)
 Votes = Mapping[str, Sequence[str]]  # by host: the hosts that it links to
 
 
@@ -47,8 +45,8 @@ class _Tellers:
 
 
 def rank_told_hosts(
-    told: Mapping[_Slot, Votes],
-    documents: Mapping[_Slot, int],
+    told: Mapping[int, Votes],
+    documents: Mapping[int, int],
     home_of: Callable[[str], int],
     domain_of: Callable[[str], str],
     most_edges: int = MOST_EDGES,
@@ -102,16 +100,14 @@ def _who_told(edges: HostEdges, spoken: Mapping[int, Votes], home_of: Callable[[
 
 def _mean(shares: NDArray[np.float64], who: _Tellers) -> NDArray[np.float64]:
     """What counts of each edge, where several slots tell it in equal parts."""
-    found: NDArray[np.float64] = np.bincount(who.edges, shares[who.slots], minlength=len(who.tellers)) / who.tellers
-    return found
+    return _sums(who.edges, shares[who.slots], len(who.tellers)) / who.tellers
 
 
 def _solved(edges: HostEdges, parts: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """What domains have, by what part of it each edge gives."""
     to_domain = edges.domain_of[edges.to_host]
     for _ in range(MOST_SWEEPS):
-        given = np.bincount(to_domain, parts * values[edges.from_domain], minlength=len(values))
-        new: NDArray[np.float64] = BASE + given
+        new = BASE + _sums(to_domain, parts * values[edges.from_domain], len(values))
         moved, values = float(np.abs(new - values).sum()), new
         if moved * ALPHA / BASE <= ENOUGH * float(values.sum()):
             break
@@ -123,6 +119,10 @@ def _flows(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """How much each slot claims to give, and how much counts of what its hosts are given."""
     each = votes[who.edges] / who.tellers[who.edges]
-    given: NDArray[np.float64] = np.bincount(who.slots, each, minlength=len(shares))
-    inflow: NDArray[np.float64] = np.bincount(who.homes[who.edges], each * shares[who.slots], minlength=len(shares))
-    return given, inflow
+    given = _sums(who.slots, each, len(shares))
+    return given, _sums(who.homes[who.edges], each * shares[who.slots], len(shares))
+
+
+def _sums(places: NDArray[np.int64], amounts: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    found: NDArray[np.float64] = np.bincount(places, amounts, minlength=count).astype(np.float64)
+    return found

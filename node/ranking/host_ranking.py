@@ -35,7 +35,7 @@ class HostRanking:
         self._size = 0
         self._ranks: dict[str, HostRank] = {}
         self._told_at = self._ranked_at = -inf
-        self._by: tuple[dict[Slot, HostsWord], dict[Slot, int]] = {}, {}  # words and counts that were computed by last
+        self._by: tuple[dict[int, HostsWord], dict[int, int]] = {}, {}  # words and counts that were computed by last
         self.refused: frozenset[int] = frozenset()
         self.left_out = 0
 
@@ -79,7 +79,7 @@ class HostRanking:
         `documents`: how many a slot has, by its owners."""
         if now < self._ranked_at + HOSTS_S or not self._told:
             return False
-        by = dict(self._told), {slot: documents(slot) for slot in self._told}
+        by = {int(slot): word for slot, word in self._told.items()}, {int(slot): documents(slot) for slot in self._told}
         if by == self._by:
             return False
         self._by, self._ranked_at = by, now
