@@ -128,8 +128,8 @@ class Crawl:
             if self._policy.sites in BY_TURN_ORDER:
                 self._turns.join(str(site), self._fame(site))
 
-    def _fame(self, site: int) -> float:
-        return self._site_ranks[site] if self._policy.sites == "ranks" else fame(self._seen.domains[site])
+    def _fame(self, site: int) -> int:
+        return round(self._site_ranks[site]) if self._policy.sites == "ranks" else fame(self._seen.domains[site])
 
     def _rank_sites(self) -> None:
         """Compute what sites have beside one without links, of what is known now; each names another once."""

@@ -34,7 +34,7 @@ class HostRanking:
         self._told: dict[Slot, HostsWord] = {}
         self._size = 0
         self._ranks: dict[str, HostRank] = {}
-        self._told_at = self._ranked_at = -inf
+        self._told_at = self._looked_at = -inf
         self._by: tuple[dict[int, HostsWord], dict[int, int]] = {}, {}  # words and counts that were computed by last
         self.refused: frozenset[int] = frozenset()
         self.left_out = 0
@@ -77,12 +77,13 @@ class HostRanking:
     def compute(self, documents: Callable[[int], int], now: float) -> bool:
         """Rank all hosts, if anything changed since and some time has passed; return whether it was done.
         `documents`: how many a slot has, by its owners."""
-        if now < self._ranked_at + HOSTS_S or not self._told:
+        if now < self._looked_at + HOSTS_S or not self._told:
             return False
+        self._looked_at = now
         by = {int(slot): word for slot, word in self._told.items()}, {int(slot): documents(slot) for slot in self._told}
         if by == self._by:
             return False
-        self._by, self._ranked_at = by, now
+        self._by = by
         told = {slot: votes_in(word) for slot, word in by[0].items()}
         found = rank_told_hosts(told, by[1], self._home, lambda host: domain_of(host.partition(":")[0]))
         self.refused, self.left_out = found.refused, found.left_out

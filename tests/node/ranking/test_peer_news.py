@@ -2,7 +2,7 @@
 
 from dht import NodeId, Slot
 from index import InflowMessage, SlotStatement
-from node.ranking.messages import RankExchange, RankReply, leads_in
+from node.ranking.messages import RankExchange, RankReply, hosts_word, leads_in
 from node.ranking.peer_news import MOST_BYTES, PeerNews
 
 PEER, OTHER = NodeId(b"p" * 20), NodeId(b"o" * 20)
@@ -77,3 +77,15 @@ def test_who_gives_to_what_leads_elsewhere_is_told_where_once_and_again_when_tha
     assert again is not None and leads_in(again.leads[0], 4) == [(page, page)], "it is a page by now"
     found.note_reply(PEER, again, RankReply(1))
     assert found.exchange(PEER, ()) is None
+
+
+def test_hosts_are_told_once_and_anew_when_they_change() -> None:
+    found = news()
+    found.hosts[Slot(3)] = hosts_word(3, 5, {"a.test": ["b.test"]})
+    assert [word.slot for word in heard(found, RankReply(1, unheard=(3,))).hosts] == [3]
+    assert len(heard(found, RankReply(1)).hosts) == 1, "it was not taken"
+    assert found.exchange(PEER, ()) is None
+    found.hosts[Slot(3)] = hosts_word(3, 5, {"a.test": ["c.test"]})
+    assert len(heard(found, RankReply(1)).hosts) == 1
+    found.keep({}, {PEER})
+    assert found.hosts == {}, "another holds the slot"
