@@ -7,7 +7,8 @@ page's rank, so that nobody needs to know how many pages there are. They begin a
 rise, so that no honest slot gives more than it may (ledger).
 
 Who links to a page that leads elsewhere has to be told where, and gives to its end from then on. Until it does, what it
-gives to such a page is missing twice: once where it is, and once where it belongs.
+gives to such a page is missing twice, once where it is and once where it belongs; so is what the end has of itself, if
+nobody else links to it.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -268,7 +269,8 @@ class SlotRanks:
         return sum(outflow.unsent(self._given_to(other)) for other, outflow in self._outflows.items())
 
     def _missing(self) -> float:
-        return self._lacking + sum(self._owed.values()) + 2 * self._misdirected()
+        misled = int((self._inflows.givers[self._graph.is_alias] > 0).sum())
+        return self._lacking + sum(self._owed.values()) + 2 * self._misdirected() + BASE * misled
 
     def _note(self) -> None:
         self._worst = max(self._worst, self._missing())
