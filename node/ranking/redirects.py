@@ -10,13 +10,14 @@ from collections.abc import Iterable, Mapping, Set
 from dht import Slot
 
 MOST_REDIRECTS = 100_000  # of a node's own slots; as many again that it was told
+MOST_OF_SLOT = MOST_REDIRECTS // 8  # that it is told of one slot: a liar leaves room for others
 
 
 class Redirects:
     """The next page behind each one that leads elsewhere, by its number."""
 
-    def __init__(self, most: int = MOST_REDIRECTS) -> None:
-        self._most = most
+    def __init__(self, most: int = MOST_REDIRECTS, most_of_slot: int = MOST_OF_SLOT) -> None:
+        self._most, self._most_of_slot = most, most_of_slot
         self._own: dict[int, int] = {}
         self._told: dict[int, int] = {}
         self._own_slots: dict[Slot, set[int]] = {}
@@ -47,6 +48,8 @@ class Redirects:
         if self.begin(slot, epoch):
             pages = self._told_slots.setdefault(slot, (epoch, set()))[1]
             for page, target in leads:
+                if page not in pages and len(pages) >= self._most_of_slot:
+                    continue
                 self._note(self._told, pages, page, None if target == page else target)
 
     def begin(self, slot: Slot, epoch: int) -> bool:

@@ -11,7 +11,6 @@ from index.rank.link_graph import end_of
 from index.rank.page_rank import ALPHA, BASE, CONVERGED
 from index.rank.slot_ranks import error_of
 
-
 UNSEEN = 7  # a page without a document
 
 

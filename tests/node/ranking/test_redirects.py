@@ -42,3 +42,7 @@ def test_circles_end_and_what_is_beyond_the_bound_is_left_out() -> None:
     assert redirects.all == {1: 2, 2: 1} and redirects.take_changed() == {1, 2}
     redirects.hear(ITS, 5, [(2, 2), (3, 4)])
     assert redirects.all == {1: 2, 3: 4}, "there is room again"
+    bounded = Redirects(most_of_slot=1)
+    bounded.hear(ITS, 5, [(1, 2), (3, 4), (1, 3)])
+    bounded.hear(MINE, 5, [(5, 6)])
+    assert bounded.all == {1: 3, 5: 6}, "no slot takes the room of others"
