@@ -20,6 +20,7 @@ from index.rank.page_rank import ALPHA, BASE
 ROUNDS = 30  # of scaling down; what is left after them is still refused in part
 ENOUGH = 1e-7  # of all that domains have: what may be wrong in the end
 MOST_SWEEPS = 200
+TINY = 1e-300
 Votes = Mapping[str, Sequence[str]]  # by host: the hosts that it links to
 
 
@@ -67,7 +68,7 @@ def rank_told_hosts(
         values = _solved(edges, parts, values)
         given, inflow = _flows(ALPHA * (values / degrees)[edges.from_domain], shares, who)
         limits = ALPHA * (BASE * counts + inflow)
-        new = np.minimum(shares, limits / np.maximum(given, np.maximum(limits, 1e-300)))
+        new = np.minimum(shares, np.where(given > limits, limits / np.maximum(given, TINY), 1.0))
         if np.abs(new - shares).max() < 1e-9:
             break
         shares = new

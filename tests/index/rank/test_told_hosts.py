@@ -41,7 +41,7 @@ def test_ranks_are_those_of_one_computation() -> None:
     votes = made_up(random.Random(4), 400)
     edges = host_edges(votes.items(), domain_of)
     true = dict(zip(edges.hosts, rank_hosts(edges, 1e-9).tolist(), strict=True))
-    told = by_slot(votes)
+    told = {SLOTS: dict[str, list[str]](), **by_slot(votes)}
     found = rank_told_hosts(told, {slot: 5 * len(hosts) for slot, hosts in told.items()}, home_of, domain_of)
     assert ranks_in(found).keys() == true.keys() and not found.refused
     assert sum(abs(ranks_in(found)[host] - true[host]) for host in true) < 1e-6
