@@ -13,7 +13,8 @@ import pytest
 
 from tests.packaging.clean_machine import FETCH_S, ROOT, need
 
-IN_ROOT = "python3-venv,adduser,ca-certificates,libstdc++6"  # what the package and the image depend on
+# what the package and the image depend on, and what starts services:
+IN_ROOT = "python3-venv,adduser,ca-certificates,libstdc++6,systemd,dbus"
 
 
 @pytest.fixture(scope="session")
