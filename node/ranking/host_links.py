@@ -24,8 +24,10 @@ class HostLinks:
 
     def put(self, slot: Slot, page: int, host: str, targets: Iterable[str]) -> None:
         """Keep what a document of a host links to."""
-        self.remove(slot, page)
         distinct = list(dict.fromkeys(targets))
+        if self._documents.get(slot, {}).get(page) == (host, *distinct):
+            return
+        self.remove(slot, page)
         taken = distinct[: max(self._most - self._links, 0)]
         self.left_out += len(distinct) - len(taken)
         self._links += len(taken)

@@ -33,6 +33,7 @@ class HostRanking:
         self._links, self._slot_bits = links, slot_bits
         self._told: dict[Slot, HostsWord] = {}
         self._size = 0
+        self._said: dict[Slot, HostsWord] = {}  # of this node's slots
         self._ranks: dict[str, HostRank] = {}
         self._told_at = self._looked_at = -inf
         self._by: tuple[dict[int, HostsWord], dict[int, int]] = {}, {}  # words and counts that were computed by last
@@ -58,11 +59,14 @@ class HostRanking:
         nothing."""
         if now < self._told_at + HOSTS_S:
             return []
-        new = {slot for slot, epoch in held.items() if (word := self._told.get(slot)) is None or word.epoch != epoch}
-        found = [hosts_word(slot, held[slot], self._links.votes(slot)) for slot in self._links.take_changed(held) | new]
+        self._said = {slot: word for slot, word in self._said.items() if held.get(slot) == word.epoch}
+        changed = self._links.take_changed(held) | (held.keys() - self._said.keys())
+        words = [hosts_word(slot, held[slot], self._links.votes(slot)) for slot in changed]
+        found = [word for word in words if word != self._said.get(Slot(word.slot))]
         if found:
             self._told_at = now
         for word in found:
+            self._said[Slot(word.slot)] = word
             self._put(word)
         return found
 

@@ -204,8 +204,7 @@ class LinkFollower:
 
 def _other_domains(document: Document) -> list[str]:
     """The hosts of other domains that a document links to."""
-    own, hosts = (
-        domain_of(split_url(document.url).host),
-        {(parts := split_url(url)).site: parts.host for url, _ in document.links},
-    )
+    own, hosts = domain_of(split_url(document.url).host), dict[str, str]()
+    for url, _ in document.links:
+        hosts[site_of(url)] = split_url(url).host
     return sorted(site for site, host in hosts.items() if domain_of(host) != own)

@@ -218,7 +218,7 @@ class RankKeeper:
             pages=self._ranks.pages,
             all_pages=said.pages,
             links=self._links.links,
-            left_out=self._links.left_out,
+            left_out=self._links.left_out + self._host_links.left_out + self.hosts.left_out,
             hosts=self.hosts.hosts,
             host_slots=self.hosts.slots,
             host_slots_refused=len(self.hosts.refused),

@@ -43,4 +43,7 @@ def test_what_is_new_of_own_slots_is_told_once_now_and_then() -> None:
     links.put(slot, 2, HOSTS[0], [HOSTS[3]])
     assert ranking.news({slot: 5}, HOSTS_S + 1) == [], "soon after"
     assert len(ranking.news({slot: 5}, 2 * HOSTS_S)) == 1
+    links.remove(slot, 1)
+    links.put(slot, 1, HOSTS[0], [HOSTS[1]])
+    assert ranking.news({slot: 5}, 3 * HOSTS_S) == [], "it is as it was"
     assert len(ranking.news({slot: 6}, 3 * HOSTS_S)) == 1, "under another lease"
