@@ -96,6 +96,7 @@ def assert_hosts_right(nodes: Sequence[SimNode]) -> None:
         found = {host: node.node_core.ranking.hosts.find(host) for host in true}
         assert all(abs(told.rank - true[host]) < 1e-5 for host, told in found.items() if told is not None)
         assert None not in found.values() and node.node_core.ranking.hosts.hosts == len(true)
+        assert not node.node_core.ranking.hosts.refused
     assert max(true.values()) > 1.2 * min(true.values()), "there is something to be found out"
 
 
