@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,11 +16,3 @@ def need(*tools: str) -> None:
         pytest.skip(f"not on this machine: {', '.join(missing)}")
     if os.geteuid() != 0:
         pytest.skip("only root makes roots and namespaces here")
-
-
-def build_package(wheel: Path, out: Path) -> Path:
-    """Return the Debian package of a wheel, squeezed little."""
-    environment = {**os.environ, "PIP": f"{sys.executable} -m pip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
-    build = [str(ROOT / "packaging" / "build_deb.sh"), str(wheel), str(out)]
-    subprocess.run(build, env=environment, check=True, timeout=FETCH_S)
-    return next(out.glob("*.deb"))

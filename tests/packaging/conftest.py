@@ -26,6 +26,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def package(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Debian package of this checkout, squeezed little."""
+    need("dpkg-deb")
+    out = tmp_path_factory.mktemp("package")
+    environment = {**os.environ, "PIP": f"{sys.executable} -m pip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
+    build = [str(ROOT / "packaging" / "build_deb.sh"), str(wheel), str(out)]
+    subprocess.run(build, env=environment, check=True, timeout=FETCH_S)
+    return next(out.glob("*.deb"))
+
+
+@pytest.fixture(scope="session")
 def debian(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive of a root of this machine's own release, as mmdebstrap makes it; or one made before, DEBIAN_ROOT."""
     if made := os.environ.get("DEBIAN_ROOT"):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from node.process.service_unit import RESTART_S
-from tests.packaging.clean_machine import build_package, need
+from tests.packaging.clean_machine import need
 
 pytestmark = pytest.mark.prove
 BACK_S = 5.0  # in which a killed node answers again, on a machine that has nothing else to do
@@ -80,8 +80,7 @@ def enter(debian: Path, tmp_path: Path) -> Iterator[list[str]]:
             machine.kill()
 
 
-def test_units_start_watch_and_restart_nodes(wheel: Path, enter: list[str], tmp_path: Path) -> None:
-    package = build_package(wheel, tmp_path)
+def test_units_start_watch_and_restart_nodes(package: Path, enter: list[str], tmp_path: Path) -> None:
     for file in (package, Path(__file__).with_name("judge_systemd.py")):
         shutil.copy(file, tmp_path / "root" / "srv")
     judge = [*enter, "python3", "-B", "/srv/judge_systemd.py", f"/srv/{package.name}"]
