@@ -10,11 +10,12 @@ main blocks, and links that alternate with more words. A sentence that is half a
 counted in characters, and in scripts without spaces two letters are a word.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from operator import not_, or_
+
+import numpy as np
 
 from crawl.content.raw_html import BREAK, CLOSE, LINK, OPEN
 
@@ -25,8 +26,10 @@ FEW_BLOCKS = 3  # links that interrupt a text: a table of contents has more
 SENTENCE_WORDS = 10  # outside links: a block with so many is no menu
 FEWEST_CHARS = 150  # with less main text, and less than a quarter of all, the judgement is not believed
 _SPACES = "\n\t\r\f\v\x1c\x1d\x1e\x1f"  # all of ASCII but the space itself
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-
+_UNSPACED = ((0x0E00, 0x0EFF), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
+_IS_UNSPACED = np.zeros(0x10000, dtype=np.bool_)  # by code unit
+for _first, _last in _UNSPACED:
+    _IS_UNSPACED[_first : _last + 1] = True
 _SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those others begin all that is `_UNSPACED`
 
 
@@ -90,7 +93,7 @@ def blocks_of(marked: str) -> TextBlocks:
     for space in _SPACES:
         marked = marked.replace(space, " ")
     lines = [  # few lines need a look at each of their words
-        line if line.isascii() and "  " not in line else " ".join(line.split())
+        line if "  " not in line and (line.isascii() or line.isprintable()) else " ".join(line.split())
         for piece in marked.split(BREAK)
         if (line := piece.strip())
     ]
@@ -101,10 +104,7 @@ def blocks_of(marked: str) -> TextBlocks:
         asides, linked = list(compress(asides, words)), list(compress(linked, words))
         lines, words = list(filter(None, lines)), list(filter(None, words))
     if not marked.isascii() and marked.encode("utf-8", "ignore").translate(None, _SPACED):
-        words = [
-            count if line.isascii() else count + len(_UNSPACED.findall(line)) // 2
-            for count, line in zip(words, lines, strict=True)
-        ]
+        words = [count + letters // 2 for count, letters in zip(words, _unspaced_letters(lines), strict=True)]
     are_menu = [
         is_aside or (share > LINKED and count * (1 - share) < SENTENCE_WORDS)
         for is_aside, share, count in zip(asides, linked, words, strict=True)
@@ -130,12 +130,23 @@ def _take_links(lines: list[str], words: list[int]) -> list[float]:
         if LINK not in line:
             linked.append(1.0 if in_link else 0.0)
             continue
+        if line[0] == LINK and line.find(LINK, 1) == len(line) - 1 and not in_link:  # half of them are a link alone
+            _rewrite(lines, words, place, line[1:-1])
+            linked.append(1.0)
+            continue
         pieces = line.split(LINK)
         chars = sum(map(len, map(str.strip, pieces[not in_link :: 2])))
         in_link ^= not len(pieces) % 2
         _rewrite(lines, words, place, "".join(pieces))
         linked.append(min(1.0, chars / max(1, len(lines[place]))))
     return linked
+
+
+def _unspaced_letters(lines: list[str]) -> list[int]:
+    """Count the letters of each line that are of scripts without spaces; no line is empty."""
+    units = np.frombuffer(BREAK.join(("", *lines)).encode("utf-16-le", "surrogatepass"), dtype="<u2")
+    found: list[int] = np.add.reduceat(_IS_UNSPACED[units], np.flatnonzero(units == ord(BREAK)), dtype=np.intp).tolist()
+    return found
 
 
 def _rewrite(lines: list[str], words: list[int], place: int, line: str) -> None:

@@ -32,6 +32,8 @@ def find_dates(linked_data: str, named: Iterable[tuple[str, str]]) -> tuple[floa
     for name, text in (*((match[1].lower(), match[2]) for match in _LINKED.finditer(linked_data)), *named):
         if name in _TOLD and name not in found and (instant := find_date(text)):
             found[name] = instant
+    if not found:
+        return 0.0, 0.0
     published = next((found[name] for name in _PUBLISHED if name in found), 0.0)
     modified = next((found[name] for name in _MODIFIED if name in found), 0.0)
     return published, max(modified, published) if modified else 0.0

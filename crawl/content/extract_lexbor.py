@@ -26,7 +26,7 @@ from crawl.content.raw_html import (
 
 LINKED_DATA_TYPE = "application/ld+json"
 _MAX_METAS, _MAX_TIMES, _MAX_SCRIPTS = 200, 20, 10  # of each page
-_KIND_OF: dict[str | None, str] = {  # what the elements of a page are read for; all others are "inline"
+_KIND_OF: dict[str, str] = {  # what the elements of a page are read for; all others are "inline"
     **dict.fromkeys((*BLOCKS, "html", "head", "body", "frameset"), "block"),
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
     **dict.fromkeys(BOILERPLATE, "boilerplate"),
@@ -36,6 +36,8 @@ _KIND_OF: dict[str | None, str] = {  # what the elements of a page are read for;
     "link": "named",
 }
 _KINDS = ("inline", *dict.fromkeys(_KIND_OF.values()))
+_new_element = LexborHTMLParser("").create_node
+_KIND_OF_ID = {_new_element(tag).tag_id: kind for tag, kind in _KIND_OF.items()}  # lexbor's numbers of them
 _INLINE = ("inline", "link", "title", "base", "meta", "time", "named")  # kinds that end no line of text
 _LINK = LINK.encode()
 _OPEN, _CLOSE = (BREAK + OPEN).encode(), (BREAK + CLOSE).encode()
@@ -49,16 +51,16 @@ def read_lexbor(html: str | bytes, max_links: int) -> RawHtml:
     if tree.root is None:
         return RawHtml()
     kinds: dict[str, list[LexborNode]] = {kind: [] for kind in _KINDS}
-    places, inline = {tag: kinds[kind] for tag, kind in _KIND_OF.items()}, kinds["inline"]
+    places, inline = {tag_id: kinds[kind] for tag_id, kind in _KIND_OF_ID.items()}, kinds["inline"]
     for node in tree.root.traverse():
-        places.get(node.tag, inline).append(node)
+        places.get(node.tag_id, inline).append(node)
     root = tree.root.attributes
     reading = RawHtml(
         title=kinds["title"][0].text() if kinds["title"] else "",
         language=root.get("lang") or root.get("xml:lang") or "",
         metas=_metas(kinds["meta"]),
         linked_data=_linked_data(kinds["script"]),
-        headings=[node.text()[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]],
+        headings=[node.text_lexbor()[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]],
     )
     _read_head(reading, kinds)
     worded = _read_links(reading, kinds["link"], 2 * max_links)
@@ -86,7 +88,7 @@ def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[Le
             continue
         if len(reading.links) >= most:
             break
-        text = node.text()
+        text = node.text_lexbor()
         reading.links.append((values["href"] or "", text[: 2 * MAX_ANCHOR_CHARS], values.get("rel") or ""))
         if text:
             worded.append(node)

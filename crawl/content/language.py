@@ -78,11 +78,12 @@ def guess_language(declared: str, text: str) -> str:
 def _script_language(sample: str) -> str:
     if sample.isascii():
         return ""
-    foreign = "".join(_BEYOND_LATIN.findall(_beyond_ascii(sample)))
+    beyond = _beyond_ascii(sample)
+    foreign = "".join(_BEYOND_LATIN.findall(beyond)) if len(beyond) >= _FEWEST_LETTERS else ""
     if len(foreign) < _FEWEST_LETTERS:
         return ""
     data = sample.encode("utf-8", "ignore")
-    letters = len(data) - len(data.translate(None, _LETTERS)) + sum(map(str.isalpha, _beyond_ascii(sample)))
+    letters = len(data) - len(data.translate(None, _LETTERS)) + sum(map(str.isalpha, beyond))
     counts = _script_counts(foreign)
     if counts["ja"] >= letters * 0.05 and counts["ja"] + counts["zh"] >= letters * _ENOUGH:
         return "ja"

@@ -45,10 +45,10 @@ def _hashes(data: bytes) -> NDArray[np.uint64]:
     data = b" %b" % data.ljust(RUN_BYTES - 1, b"\0")
     count = len(data) - RUN_BYTES + 1
     (begins,) = np.frombuffer(data.translate(_BEGINS), dtype=np.bool_, count=count).nonzero()
-    halves = np.ndarray((count + 8,), dtype="<u8", buffer=data, strides=(1,))
-    runs = halves[begins].astype(np.uint64, copy=False)
+    halves = np.ndarray((count,), dtype=f"V{RUN_BYTES}", buffer=data, strides=(1,)).take(begins).view("<u8")
+    runs = halves[::2].astype(np.uint64)
     runs *= _GOLDEN
-    runs ^= halves[begins + 8]
+    runs ^= halves[1::2]
     runs ^= runs >> np.uint64(32)
     runs *= _MIX
     return runs

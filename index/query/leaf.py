@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
-from index.text.stem_classes import ALL_CLASSES, CLASSES, Stem, stems_of
+from index.text.stem_classes import ALL_CLASSES, Stem, stems_of
 from index.text.writing import scripts_of_word
 
 
@@ -66,7 +66,7 @@ def forms_of(leaf: Leaf) -> tuple[Form, ...]:
     A document that holds any of those of its class matches."""
     if isinstance(leaf, Phrase) and leaf.joined:
         return (*forms_of(Phrase(leaf.words)), *forms_of(leaf.joined))
-    found = {(): ALL_CLASSES}
+    found: dict[tuple[str, ...], int] = {(): ALL_CLASSES}
     for word in (leaf,) if isinstance(leaf, Term) else leaf.words:
         found = _with_next(found, word)
     return tuple(Form(*each) for each in sorted(found.items(), key=_first_class))

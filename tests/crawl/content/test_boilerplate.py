@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.content.boilerplate import FEW_BLOCKS, RUN_WORDS, TextBlocks, judge, read_texts
+from crawl.content.boilerplate import FEW_BLOCKS, RUN_WORDS, TextBlocks, blocks_of, judge, read_texts
 from crawl.content.extract import extract
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_lxml import read_lxml
@@ -135,6 +135,24 @@ def test_marks_in_any_order_break_nothing(marked: str, most: int) -> None:
 def test_a_million_marks_cost_little() -> None:
     for mark in (OPEN, CLOSE, LINK, BREAK):
         assert read_texts("word" + mark * 1_000_000 + "end", 100).main.split() in (["word", "end"], ["wordend"])
+
+
+PIECES = st.sampled_from(("word", "two words", " apart ", "词语很多", "\xa0x", "ภาษา\u3000ไทย", "né", "\U0001f600", ""))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(st.tuples(PIECES, st.booleans()), max_size=4), max_size=6))
+def test_words_and_links_of_a_line_are_counted_as_one_by_one(pieces: list[list[tuple[str, bool]]]) -> None:
+    marked = ("".join(f"{LINK}{text}{LINK}" if is_link else text for text, is_link in line) for line in pieces)
+    blocks = blocks_of(BREAK.join(marked))
+    whole = [(" ".join("".join(text for text, _ in line).split()), line) for line in pieces]
+    whole = [(text, line) for text, line in whole if text]
+    assert blocks.texts == [text for text, _ in whole]
+    assert blocks.words == [
+        len(text.split()) + sum(map("词语很多ภาษาไทย".__contains__, text)) // 2 for text, _ in whole
+    ]
+    links = [sum(len(text.strip()) for text, is_link in line if is_link) for _, line in whole]
+    assert blocks.linked == [chars / len(text) for chars, (text, _) in zip(links, whole, strict=True)]
 
 
 def test_engines_mark_the_same_links() -> None:
