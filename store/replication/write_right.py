@@ -136,6 +136,8 @@ class WriteRight:
         """Why each import among some records is not taken, "" where it is: its author may import, or did when it could,
         and others who are ready for the slot have it."""
         numbers = [n for n, record in enumerate(records) if is_import(record)]
+        if not numbers:
+            return {}
         flaws = {key: self.import_flaw(key) for key in {records[n].proof.author for n in numbers}}
         doubtful = [n for n in numbers if flaws[records[n].proof.author]]
         said = await self._ask_others(peer, [(records[n], None) for n in doubtful])
@@ -283,9 +285,7 @@ class WriteRight:
         words = await self._words([record for record, _ in pairs], ready)
         return [_verdict(said) if peers else "" for peers, said in zip(ready, words, strict=True)]
 
-    async def _words(
-        self, records: Sequence[Record], asked: Sequence[Collection[NodeId]]
-    ) -> list[list[bool | None]]:
+    async def _words(self, records: Sequence[Record], asked: Sequence[Collection[NodeId]]) -> list[list[bool | None]]:
         """What some of those who are asked about each record say: whether they have it; None who does not answer."""
         me, words = self._overlay.view.node_id, [list[bool | None]() for _ in records]
         parts: dict[NodeId, list[int]] = {}

@@ -92,7 +92,10 @@ def test_an_import_says_what_it_is(flaw: str) -> None:
     network(3, story)
 
 
-@pytest.mark.parametrize("way", ["compared", "pushed by another", "left for an owner", "from another's disk", "joining"])
+WAYS = ["compared", "pushed by another", "left for an owner", "on the disk of another", "joining"]
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_no_way_leads_round_the_quota_of_an_importer(way: str) -> None:
     """It may import, has more than a day's share on its own disk, and another owner helps it."""
 
@@ -105,8 +108,8 @@ def test_no_way_leads_round_the_quota_of_an_importer(way: str) -> None:
             node.start()
         await net.all_ready()
         hoard = sign_package([imported(n) for n in range(2, 4 * SHARE)], liar.identity)
-        if way in ("compared", "from another's disk", "joining"):
-            await (helper if way == "from another's disk" else liar).store.put(hoard)
+        if way in ("compared", "on the disk of another", "joining"):
+            await (helper if way == "on the disk of another" else liar).store.put(hoard)
         for node in honest if way in ("pushed by another", "left for an owner") else ():
             hinted_for = tuple(each.id for each in honest if each is not node) if way == "left for an owner" else ()
             refused = await _bring(helper, node, hoard, *hinted_for)
