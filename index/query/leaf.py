@@ -66,11 +66,27 @@ def forms_of(leaf: Leaf) -> tuple[Form, ...]:
     A document that holds any of those of its class matches."""
     if isinstance(leaf, Phrase) and leaf.joined:
         return (*forms_of(Phrase(leaf.words)), *forms_of(leaf.joined))
-    found: dict[tuple[str, ...], int] = {}
-    for number in range(len(CLASSES)):
-        terms = terms_in(leaf, number)
-        found[terms] = found.get(terms, 0) | 1 << number
-    return tuple(Form(terms, classes) for terms, classes in found.items())
+    found = {(): ALL_CLASSES}
+    for word in (leaf,) if isinstance(leaf, Term) else leaf.words:
+        found = _with_next(found, word)
+    return tuple(Form(*each) for each in sorted(found.items(), key=_first_class))
+
+
+def _with_next(found: dict[tuple[str, ...], int], word: Term) -> dict[tuple[str, ...], int]:
+    """Return terms and the classes that they are of, each with the word's term of those classes at its end."""
+    longer: dict[tuple[str, ...], int] = {}
+    for terms, classes in found.items():
+        for stem in word.stems:
+            if shared := classes & stem.classes:
+                classes ^= shared
+                grown = (*terms, stem.term)
+                longer[grown] = longer.get(grown, 0) | shared
+    return longer
+
+
+def _first_class(found: tuple[tuple[str, ...], int]) -> int:
+    classes = found[1]
+    return classes & -classes
 
 
 @lru_cache(1 << 8)

@@ -73,11 +73,11 @@ Told = tuple[NodeId, StatisticsAnswer]
 
 
 Cover = Callable[[Ready], Awaitable[Gathered[StatisticsAnswer]]]
-"""Asks for the statistics of slots, for as long as a confirmation may take."""
+"""Asks for the statistics of slots, for as long as a confirmation or a judgement may take."""
 
 
 async def settle(
-    audit: PeerAudit, covered: Gathered[StatisticsAnswer], ready: Ready, me: NodeId, cover: Cover
+    audit: PeerAudit, covered: Gathered[StatisticsAnswer], ready: Ready, me: NodeId, confirm: Cover, judge: Cover
 ) -> Mapping[Slot, Collection[NodeId]]:
     """Have some of the answers confirmed by others, and put those of others in place of what two refute. Return the
     slots of which no third told who is right, with those who say unlike things; the smaller number counts there."""
@@ -85,14 +85,14 @@ async def settle(
     due = {peer for peer, _, _ in covered.answers if peer != me and audit.is_due(peer, Topic.STATISTICS)}
     mute = covered.late | covered.failed
     asked = {slot: _others(ready, slot, peer, *mute) for slot, (peer, _) in first.items() if peer in due}
-    second = _by_slot(await cover(asked)) if any(asked.values()) else {}
+    second = _by_slot(await confirm(asked)) if any(asked.values()) else {}
     unlike = [slot for slot, told in second.items() if not _agree(slot, first[slot], told)]
     for peer in {first[slot][0] for slot in second} - {first[slot][0] for slot in unlike}:
         audit.agreed(peer, Topic.STATISTICS)
     if not unlike:
         return {}
     left = {slot: _others(ready, slot, first[slot][0], second[slot][0], *mute) for slot in unlike}
-    third = _by_slot(await cover(left)) if any(left.values()) else {}
+    third = _by_slot(await judge(left)) if any(left.values()) else {}
     disputed: dict[Slot, Collection[NodeId]] = {}
     struck: dict[NodeId, tuple[Slot, NodeId, NodeId]] = {}
     for slot in unlike:

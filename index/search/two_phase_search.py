@@ -27,6 +27,7 @@ from index.search.top_k_merge import MergedHit, merge
 from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
+JUDGE_S = 1.0  # for a third to tell which of two is right, unless it is known to be late
 DEEPER = 8  # times as many candidates when a peer is asked again
 _Told = tuple[NodeId, BestAnswer]
 
@@ -121,7 +122,11 @@ class TwoPhaseSearch:
         def confirm(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
             return cover(ready, min(until, self._audit.now + patience_s))
 
-        disputed = await settle(self._audit, covered, ready, view.node_id, confirm)
+        def judge(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
+            is_late = any(self._overlay.late.is_late(peer) for peers in ready.values() for peer in peers)
+            return confirm(ready) if is_late else cover(ready, min(until, self._audit.now + patience_s + JUDGE_S))
+
+        disputed = await settle(self._audit, covered, ready, view.node_id, confirm, judge)
         leaves = len(asked.query.leaves)
         sums = total((_sums(answer, slots) for _, answer, slots in covered.answers), leaves)
         spellings = dict.fromkeys(asked.spellings, 0)

@@ -1,23 +1,26 @@
 """A member that makes up its statistics changes no answer where two others hold the same slots, and is asked no more;
 where one other does, the answer says that it is in doubt."""
 
+import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 import index_corpus as corpus
 import msgspec
 import pytest
-from index_network import QueryNode, World
+from index_network import QueryNode, World, loop_clock
 
 from crawl import signature
-from dht import Message
+from dht import Message, NodeId
 from dht.peer_audit import NEW
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
 from index.search.oracle import SearchOracle
-from index.shard.messages import StatisticsAnswer
+from index.search.two_phase_search import CONFIRM_S
+from index.shard.messages import AskStatistics, StatisticsAnswer
 
 QUERY = "run OR the OR walk"
+Handler = Callable[[NodeId, Message], Awaitable[Message]]
 
 
 def endless(answer: Message) -> Message:
@@ -83,6 +86,30 @@ async def test_two_others_refute_a_liar_at_once(lie: Callable[[Message], Message
             assert not any(peer == liar.id for peer, _ in world.network.asked), "who was refuted is left alone"
         told = [told for node in world.nodes for told in node.searcher.audit.refutations()]
         assert {each.is_behind for each in told} == {lie is many}, "other copies may be late: a minute at first"
+    finally:
+        await world.close()
+
+
+async def test_a_busy_third_is_waited_for_where_two_say_unlike_things() -> None:
+    """All take a moment at first; whoever is asked after two rounds takes longer than a confirmation may."""
+    world = await made(3)
+    try:
+        world.network.lies[world.nodes[2].id] = endless
+        moment_s, began = CONFIRM_S / 4, loop_clock().steady
+        for node in world.nodes:
+
+            def slowed(answer: Handler) -> Handler:
+                async def slow(sender: NodeId, message: Message) -> Message:
+                    is_third = loop_clock().steady - began > 1.5 * moment_s
+                    await asyncio.sleep(3 * CONFIRM_S if is_third else moment_s)
+                    return await answer(sender, message)
+
+                return slow
+
+            node.overlay.handlers[AskStatistics] = slowed(node.overlay.handlers[AskStatistics])
+        _, _, answer = await found(world.nodes[0])
+        assert answer["exact"], answer["why"]
+        assert [each.peer for each in world.nodes[0].searcher.audit.refutations()] == [world.nodes[2].id]
     finally:
         await world.close()
 

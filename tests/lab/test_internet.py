@@ -51,9 +51,13 @@ async def test_a_link_delays_loses_cuts_and_heals(tmp_path: Path) -> None:
         a, b = net.host("a", (4,)), net.host("b", (4,))
         with udp(a) as near, udp(b) as far:
             net.link([a], [b], one_way=True, delay_s=0.1)
-            began = time.monotonic()
-            near.sendto(b"late", (b.addresses[0], 7000))
-            assert heard(far) and 0.1 <= time.monotonic() - began < 0.2
+            took = []
+            for _ in range(5):  # the least counts: this machine may do other things meanwhile
+                began = time.monotonic()
+                near.sendto(b"late", (b.addresses[0], 7000))
+                assert heard(far)
+                took.append(time.monotonic() - began)
+            assert 0.1 <= min(took) < 0.2
             net.cut([a], [b], one_way=True)
             near.sendto(b"lost", (b.addresses[0], 7000))
             far.sendto(b"the other way", (a.addresses[0], 7000))
@@ -71,11 +75,14 @@ async def test_a_line_is_slow_and_an_unplugged_one_silent(tmp_path: Path) -> Non
         a, b = net.host("a", (4,)), net.host("b", (4,))
         with udp(a) as near, udp(b) as far:
             a.line(up_bytes=10_000, queue_s=1.0)
-            began = time.monotonic()
-            for _ in range(2):
-                near.sendto(b"x" * 972, (b.addresses[0], 7000))
-            assert heard(far) and heard(far)
-            assert 0.19 <= time.monotonic() - began < 0.3, "2,000 bytes at 10,000 a second"
+            took = []
+            for _ in range(5):
+                began = time.monotonic()
+                for _ in range(2):
+                    near.sendto(b"x" * 972, (b.addresses[0], 7000))
+                assert heard(far) and heard(far)
+                took.append(time.monotonic() - began)
+            assert 0.19 <= min(took) < 0.3, "2,000 bytes at 10,000 a second"
             a.line(is_up=False)
             near.sendto(b"", (b.addresses[0], 7000))
             assert not heard(far)

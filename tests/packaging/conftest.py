@@ -13,7 +13,8 @@ import pytest
 
 from tests.packaging.clean_machine import FETCH_S, ROOT, need
 
-IN_ROOT = "python3-venv,adduser,ca-certificates,libstdc++6"  # what the package and the image depend on
+# what the package and the image depend on, and what starts services:
+IN_ROOT = "python3-venv,adduser,ca-certificates,libstdc++6,systemd,dbus"
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +23,17 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(out), str(ROOT)]
     subprocess.run(command, check=True, timeout=FETCH_S)
     return next(out.glob("dse_node-*.whl"))
+
+
+@pytest.fixture(scope="session")
+def package(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The Debian package of this checkout, squeezed little."""
+    need("dpkg-deb")
+    out = tmp_path_factory.mktemp("package")
+    environment = {**os.environ, "PIP": f"{sys.executable} -m pip", "DPKG_DEB_COMPRESSOR_LEVEL": "1"}
+    build = [str(ROOT / "packaging" / "build_deb.sh"), str(wheel), str(out)]
+    subprocess.run(build, env=environment, check=True, timeout=FETCH_S)
+    return next(out.glob("*.deb"))
 
 
 @pytest.fixture(scope="session")

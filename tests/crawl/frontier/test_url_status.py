@@ -49,7 +49,7 @@ async def test_what_robots_said_and_why_nothing_is_fetched(site: Web, crawl: Cra
 
 async def _robots_of_a(crawl: Crawl, site: Web) -> None:
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
-    async with asyncio.timeout(5.0), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
         await crawl.until(lambda: crawl.crawler.inspect(site.url("a.test")).robots != RobotsAccess.UNKNOWN)
         running.cancel()

@@ -38,7 +38,7 @@ async def test_after_a_release_nothing_starts_and_what_is_open_ends(site: Web, c
     site.add("a.test", {"/": slow, "/1": linked()})
     site.add("b.test", {"/": linked()})
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
         await arrived.wait()
         crawl.crawler.release(SLOT)
@@ -67,7 +67,7 @@ async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/": linked()})
     crawl.control.pause("paused")
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
         for _ in range(10):
             await asyncio.sleep(0)

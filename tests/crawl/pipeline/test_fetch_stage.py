@@ -97,7 +97,7 @@ async def test_a_page_in_a_coding_that_nobody_asked_for_is_no_fault_of_its_host(
 async def test_a_site_without_reachable_robots_is_left_alone(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/robots.txt": answer(503), "/": linked()})
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
         await crawl.until(lambda: len(site.log) >= 2 and site.url("a.test") in crawl.owner.visits)
         running.cancel()

@@ -19,7 +19,7 @@ async def test_a_lost_slot_whose_owners_are_deaf_is_left_to_others(site: Web, cr
     site.add("a.test", {"/": linked()})
     crawl.owner.deaf = 10_000
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
         await crawl.until(lambda: crawl.owner.deaf < 10_000)
         assert crawl.crawler.status().open == 1

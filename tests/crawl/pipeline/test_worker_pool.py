@@ -14,7 +14,7 @@ async def test_idle_workers_take_the_next_items() -> None:
         done.put_nowait(item)
 
     pool = WorkerPool(work)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         for first in range(0, 9, 3):
             for item in range(first, first + 3):
                 pool.start(tasks, item)

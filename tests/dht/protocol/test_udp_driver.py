@@ -41,7 +41,7 @@ class Peer:
 
 
 async def until(claim: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5.0):
+    async with asyncio.timeout(30):
         while not claim():  # noqa: ASYNC110 (nothing tells when a packet was counted)
             await asyncio.sleep(0.02)
 

@@ -90,7 +90,7 @@ async def test_a_network_that_answers_late_is_followed_while_nobody_waits(monkey
         return await network.progress(asked)
 
     late = Resubmission(progress, publish, network.clock)
-    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(late.run())
         assert await late.follow([Visit("a", 3)]) == (0, False)
         answers.set()
