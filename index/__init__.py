@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from index.rank.inflow import InflowAck, InflowMessage
     from index.rank.ledger import allowed_flows
     from index.rank.link_graph import LinkGraph, build_graph
-    from index.rank.page_number import page_number
+    from index.rank.page_number import NUMBER_BITS, page_number, slots_of
     from index.rank.page_rank import CONVERGED
     from index.rank.rank_level import levels_of
     from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
+    from index.rank.told_hosts import rank_told_hosts
     from index.search.agreement import Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
@@ -41,6 +42,7 @@ __all__ = [
     "FACETS",
     "FILTERS",
     "NEWEST_RULES",
+    "NUMBER_BITS",
     "Agree",
     "Agreement",
     "DocumentChange",
@@ -64,6 +66,8 @@ __all__ = [
     "levels_of",
     "owners_digest",
     "page_number",
+    "rank_told_hosts",
+    "slots_of",
     "unknown_rules",
     "untraced",
 ]
