@@ -1,10 +1,10 @@
 """Queries, postings, ranking: one answer from many nodes. Imports `dht` only.
 
 Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
-(how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring), `engine`
-(which documents hold the terms here: protocol, index_files), `shard` (what one node's index answers: local_index),
-`search` (how many nodes give one answer: searcher, then two_phase_search). `search/oracle.py` says what the answer
-must be.
+(how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring),
+`directory` (which slots can hold the best: term_row, slot_choice), `engine` (which documents hold the terms here:
+protocol, index_files), `shard` (what one node's index answers: local_index), `search` (how many nodes give one answer:
+searcher, then two_phase_search). `search/oracle.py` says what the answer must be.
 """
 
 from typing import TYPE_CHECKING
@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from index.rank.inflow import InflowAck, InflowMessage
     from index.rank.ledger import allowed_flows
     from index.rank.link_graph import LinkGraph, build_graph
-    from index.rank.page_number import page_number
+    from index.rank.page_number import NUMBER_BITS, page_number, slots_of
     from index.rank.page_rank import CONVERGED
     from index.rank.rank_level import levels_of
     from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
+    from index.rank.told_hosts import rank_told_hosts
     from index.search.agreement import Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
@@ -41,6 +42,7 @@ __all__ = [
     "FACETS",
     "FILTERS",
     "NEWEST_RULES",
+    "NUMBER_BITS",
     "Agree",
     "Agreement",
     "DocumentChange",
@@ -65,6 +67,8 @@ __all__ = [
     "levels_of",
     "owners_digest",
     "page_number",
+    "rank_told_hosts",
+    "slots_of",
     "unknown_rules",
     "untraced",
 ]

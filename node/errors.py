@@ -33,6 +33,17 @@ class NothingToDo(InputError):
 
 
 @dataclass(eq=False)
+class NoSuchSlot(InputError):
+    """Says that a reader asks for a slot that the network does not have; it has `count`."""
+
+    slot: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"slot: there is no {self.slot} in this network; ask for 0 to {self.count - 1}"
+
+
+@dataclass(eq=False)
 class RefusedByNode(InputError):
     """Says that a running node refused what a command asked; `position`: an offset into the query where it is one."""
 

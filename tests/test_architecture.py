@@ -46,7 +46,16 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "crawl/pipeline",
     ),
     "store": ("store", "store/record", "store/disk", "store/replication"),
-    "index": ("index", "index/text", "index/rank", "index/query", "index/engine", "index/shard", "index/search"),
+    "index": (
+        "index",
+        "index/text",
+        "index/rank",
+        "index/query",
+        "index/directory",
+        "index/engine",
+        "index/shard",
+        "index/search",
+    ),
     "node": (
         "node",
         "node/crawling",

@@ -71,6 +71,7 @@ def policies(ranks: Values) -> dict[str, Policy]:
         "ranks, famous sites": Policy(given, rank, rank_known, "fame"),
         "breadth first, famous sites": Policy(breadth_first, sites="fame"),
         "in-links, famous sites": Policy(doublings, one, nothing, "fame"),
-        "the same on 16 nodes": Policy(doublings, one, nothing, "fame", nodes=16),
+        "in-links, ranks of sites": Policy(doublings, one, nothing, "ranks"),
+        "in-links, famous sites, 16 nodes": Policy(doublings, one, nothing, "fame", nodes=16),
         "true ranks, best page": Policy(true_rank, sites="best"),
     }

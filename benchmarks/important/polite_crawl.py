@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from crawl.frontier.turn_order import TurnOrder, domain_bit, fame
 
 REFRESHES = 100  # in a crawl
+SITE_SWEEPS, ALPHA = 30, 0.85
+BY_TURN_ORDER = ("fame", "ranks")
 Values = NDArray[np.float64]
 Places = NDArray[np.int64]
 
@@ -63,7 +65,7 @@ class Policy:
     worth: Callable[[Seen, Places], Values]
     gives: Callable[[Seen, int], float] | None = None
     refresh: Callable[[Seen], None] | None = None
-    sites: Literal["turns", "best", "fame"] = "turns"
+    sites: Literal["turns", "best", "fame", "ranks"] = "turns"
     nodes: int = 1
 
 
@@ -76,6 +78,7 @@ class Crawl:
         self._waiting: list[list[tuple[float, float, int]]] = [[] for _ in self._seen.domains]
         self._line: dict[int, None] = {}  # sites where pages wait, that which waits longest first
         self._turns, self._known = TurnOrder(), set[int]()  # sites of which a page was found
+        self._edges, self._site_ranks = set[tuple[int, int]](), [1.0] * len(self._waiting)
         self._bits = [domain_bit(f"{site}.test") for site in range(len(self._waiting))]
 
     def run(self) -> Places:
@@ -99,6 +102,8 @@ class Crawl:
             seen.given[targets] += self._policy.gives(seen, page)
         new = targets[~seen.is_known[targets]]
         seen.find(new, seen.depth[page] + 1)
+        if self._policy.sites == "ranks":
+            self._edges |= {(site, other) for other in self._web.site[targets].tolist() if other != site}
         if self._policy.sites == "fame":
             for other in set(self._web.site[targets].tolist()) - {site}:
                 is_heard = other in self._known and (site - other) % self._policy.nodes == 0
@@ -120,19 +125,34 @@ class Crawl:
         if site not in self._line:
             self._line[site] = None
             self._known.add(site)
-            if self._policy.sites == "fame":
-                self._turns.join(str(site), fame(self._seen.domains[site]))
+            if self._policy.sites in BY_TURN_ORDER:
+                self._turns.join(str(site), self._fame(site))
+
+    def _fame(self, site: int) -> int:
+        return round(self._site_ranks[site]) if self._policy.sites == "ranks" else fame(self._seen.domains[site])
+
+    def _rank_sites(self) -> None:
+        """Compute what sites have beside one without links, of what is known now; each names another once."""
+        edges, count = np.array(sorted(self._edges), np.int64).reshape(-1, 2), len(self._waiting)
+        degrees, values = np.maximum(np.bincount(edges[:, 0], minlength=count), 1), np.ones(count)
+        for _ in range(SITE_SWEEPS):
+            values = 1 + ALPHA * np.bincount(edges[:, 1], (values / degrees)[edges[:, 0]], minlength=count)
+        self._site_ranks = values.tolist()
+        for site in self._line:
+            self._turns.value(str(site), self._fame(site))
 
     def _refresh(self) -> None:
         assert self._policy.refresh is not None
         self._policy.refresh(self._seen)
+        if self._policy.sites == "ranks":
+            self._rank_sites()
         for queue in self._waiting:
             queue.clear()
         self._push(np.flatnonzero(self._seen.is_known & ~self._seen.is_fetched))
 
     def _turn(self) -> list[int]:
         line, most = self._line, min(self._requests, len(self._line))
-        if self._policy.sites == "fame":
+        if self._policy.sites in BY_TURN_ORDER:
             turn = []
             while len(turn) < most and (name := self._turns.pop()) is not None:
                 turn.append(int(name))

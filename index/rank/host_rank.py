@@ -67,8 +67,12 @@ def rank_hosts(edges: HostEdges, tolerance: float = CONVERGED) -> NDArray[np.flo
     by_domain = np.empty(len(edges.domains))
     by_domain[graph.numbers.astype(np.int64)] = rank_pages(graph, tolerance / 2).ranks
     degrees = np.bincount(edges.from_domain, minlength=len(edges.domains))
-    given = ALPHA * by_domain / np.maximum(degrees, 1)
-    found = np.bincount(edges.to_host, given[edges.from_domain], minlength=len(edges.hosts))
+    return by_hosts(edges, by_domain, ALPHA * (by_domain / np.maximum(degrees, 1))[edges.from_domain])
+
+
+def by_hosts(edges: HostEdges, by_domain: NDArray[np.float64], votes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ranks of hosts, which add up to 1, by what their domains have and what each edge gives."""
+    found = np.bincount(edges.to_host, votes, minlength=len(edges.hosts))
     # What a domain has beyond its hosts' votes is its own, of all its hosts alike.
     voted = np.bincount(edges.domain_of, found, minlength=len(edges.domains))
     sizes = np.bincount(edges.domain_of, minlength=len(edges.domains))
@@ -93,6 +97,7 @@ def _of_domains(edges: HostEdges) -> LinkGraph:
     return LinkGraph(
         numbers=order.astype(np.uint64),
         is_own=np.ones(count, np.bool_),
+        is_alias=np.zeros(count, np.bool_),
         is_linking=degrees > 0,
         degrees=degrees.astype(np.int32),
         starts=np.concatenate(([0], np.cumsum(linked[linked > 0]))),

@@ -174,6 +174,11 @@ class Inflows:
         """How many pages are named that are not known."""
         return sum(len(inflow.names) - int(self._rows(inflow.names)[0].sum()) for inflow, *_ in self._heard.values())
 
+    def givers_to(self, names: Numbers) -> dict[int, Numbers]:
+        """Return which sources give to some of these pages, and to which."""
+        found = {source: np.intersect1d(inflow.names, names) for source, (inflow, *_) in self._heard.items()}
+        return {source: pages for source, pages in found.items() if len(pages)}
+
     @property
     def refused(self) -> float:
         """How much of what sources give does not count."""

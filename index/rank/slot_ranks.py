@@ -5,6 +5,10 @@ that one node would compute of the whole, whatever is lost, doubled or late on t
 absolute and each sweep takes away a share of what is wrong (Chazan & Miranker 1969). Values are in units of an average
 page's rank, so that nobody needs to know how many pages there are. They begin at what a page has without links and
 rise, so that no honest slot gives more than it may (ledger).
+
+Who links to a page that leads elsewhere has to be told where, and gives to its end from then on. Until it does, what it
+gives to such a page is missing twice, once where it is and once where it belongs; so is what the end has of itself, if
+nobody else links to it.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -167,9 +171,18 @@ class SlotRanks:
         return int((self._base() > 0).sum())
 
     def value(self, page: int) -> float | None:
-        """Return what a page has, by its number; None where it is not known."""
-        places = np.flatnonzero(self.numbers == np.uint64(page))
+        """Return what a page has, by its number; None where it is not known, or leads elsewhere."""
+        places = np.flatnonzero((self.numbers == np.uint64(page)) & ~self._graph.is_alias)
         return float(self.values[places[0]]) if len(places) else None
+
+    def misled(self) -> dict[int, list[int]]:
+        """Return which slots give to pages that lead elsewhere, and to which, by their numbers."""
+        if not self._misdirected():
+            return {}
+        numbers = self.numbers[self._graph.is_alias]
+        by_name = dict(zip(names_of(numbers).tolist(), numbers.tolist(), strict=True))
+        found = self._inflows.givers_to(names_of(numbers))
+        return {source: [by_name[name] for name in names.tolist()] for source, names in found.items()}
 
     @property
     def entries(self) -> int:
@@ -238,7 +251,12 @@ class SlotRanks:
     def _base(self) -> NDArray[np.float64]:
         is_page = self._graph.is_own | (self._inflows.givers > 0)
         base: NDArray[np.float64] = np.where(is_page, BASE, 0.0) + self._inflows.total
+        base[self._graph.is_alias] = 0.0
         return base
+
+    def _misdirected(self) -> float:
+        """What others give to pages that lead elsewhere."""
+        return float(self._inflows.total[self._graph.is_alias].sum())
 
     def _still(self, base: NDArray[np.float64]) -> float:
         return STILL * BASE * max(int((base > 0).sum()), 1)
@@ -251,7 +269,8 @@ class SlotRanks:
         return sum(outflow.unsent(self._given_to(other)) for other, outflow in self._outflows.items())
 
     def _missing(self) -> float:
-        return self._lacking + sum(self._owed.values())
+        misled = int((self._inflows.givers[self._graph.is_alias] > 0).sum())
+        return self._lacking + sum(self._owed.values()) + 2 * self._misdirected() + BASE * misled
 
     def _note(self) -> None:
         self._worst = max(self._worst, self._missing())

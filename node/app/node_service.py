@@ -15,6 +15,7 @@ from dht import (
     OverlayService,
     decode_signed,
     parse_document,
+    site_of,
     slot_of,
     unknown_parts,
 )
@@ -161,12 +162,13 @@ class NodeService:
         try:
             canonical = canonical_url(url)
         except BadUrl as error:
-            return {"url": url, "canonical": None, "rank": None, "level": None, "holder": None, "distance": None,
-                    "why": error.reason}  # fmt: skip
+            nothing = dict.fromkeys(("canonical", "rank", "level", "host_rank", "host_level", "holder", "distance"))
+            return {"url": url, "host": "", **nothing, "why": error.reason}
         found, said = await self._core.rank_lookup.find(canonical), ranks_json(self._core.ranking.figures)
         holder = found.holder.hex() if found.holder else None
-        told = {"url": url, "canonical": canonical, "rank": found.rank, "level": found.level, "holder": holder}
-        return {**told, "distance": said["distance"], "why": said["why"]}
+        of_page = {"url": url, "canonical": canonical, "rank": found.rank, "level": found.level, "holder": holder}
+        of_host = {"host": site_of(canonical), "host_rank": found.host_rank, "host_level": found.host_level}
+        return {**of_page, **of_host, "distance": said["distance"], "why": said["why"]}
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         pause = self._core.fetching.pause

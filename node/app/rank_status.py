@@ -20,4 +20,7 @@ def ranks_json(figures: RankFigures) -> dict[str, Any]:
         "converged": figures.has_converged,
         "why": figures.why,
         "sent_bytes": figures.sent_bytes,
+        "hosts": figures.hosts,
+        "host_slots": figures.host_slots,
+        "host_slots_refused": figures.host_slots_refused,
     }

@@ -10,6 +10,7 @@ from typing import Literal
 
 from crawl import canonical_url
 from dht import Key, Slot, site_of, slot_of, slot_range, split_url
+from node.errors import NoSuchSlot
 
 MatchType = Literal["exact", "prefix", "host", "domain"]
 MATCH_TYPES: tuple[MatchType, ...] = ("exact", "prefix", "host", "domain")
@@ -66,8 +67,10 @@ def wish_of(url: str, match: str) -> Wish:
 
 
 def scope_of(wish: Wish, slot_bits: int, places: Places, shards: Shards) -> ArchiveScope:
-    """Return where what is wished for lies, and what of that it is."""
+    """Return where what is wished for lies, and what of that it is. Raises NoSuchSlot."""
     if wish.slot is not None:
+        if wish.slot >= 1 << slot_bits:
+            raise NoSuchSlot(wish.slot, 1 << slot_bits)
         return _within(slot_range(wish.slot, slot_bits), _site_scope(wish, places, shards))
     return _site_scope(wish, places, shards)
 

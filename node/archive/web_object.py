@@ -123,8 +123,9 @@ def description_line(url: str, begins_at: int, size: int) -> bytes:
 
 
 def milliseconds(at: float) -> int:
-    """Return an instant in milliseconds since 1970, within what dates can say."""
-    return round(min(max(at, 0.0), LATEST_S) * 1000)
+    """Return an instant in whole milliseconds since 1970, as versions are dated, within what dates can say: what is
+    read back is no newer than what was written."""
+    return int(min(max(at, 0.0), LATEST_S) * 1000)
 
 
 def exponent_of(base: int, days: float, most: int = 7) -> int:

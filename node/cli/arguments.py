@@ -291,7 +291,7 @@ def _add_networks(verbs: Verbs) -> None:
     _place(_verb(network, "begin", "networks:begin", about))
     about = "say that a node will not be back, so that its part goes to others at once: signs the next strategy"
     gone = _verb(network, "gone", "drafts:gone", about, "dse-node network gone NODEID --key campus.publisher.key")
-    gone.add_argument("node", metavar="NODEID", help="as `peers` shows it, in full")
+    gone.add_argument("node", metavar="NODEID", help="its 40 digits, as `peers --json` shows them")
     _repeatable(gone, "--key", "FILE", "a publisher's key", required=True)
     gone.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
     _place(gone, url=True)

@@ -10,6 +10,8 @@ import sys
 import threading
 import time
 
+from node.process.memory_upkeep import shape_heap
+
 LOOK_EVERY_S = 0.5
 STOP_WITHIN_S = 8.0
 
@@ -26,6 +28,7 @@ def outlive_nobody(parent: int) -> None:
 def main() -> None:
     """Run `python -m MODULE ARGUMENTS…` as a child of PARENT, a process id, given PARENT MODULE ARGUMENTS…"""
     parent, module, *arguments = sys.argv[1:]
+    shape_heap()  # as a node does, which has no thread before
     threading.Thread(target=outlive_nobody, args=(int(parent),), daemon=True).start()
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)

@@ -52,7 +52,7 @@ from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
 from node.joining.rejoin import Rejoiner
 from node.owner.log_ring import LogRing
-from node.process.memory_upkeep import keep_memory_small, map_large_buffers, spare_collector
+from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
 from node.process.reopening import reopening
 from node.process.service_manager import ServiceManager
 from node.process.twin_stop import give_way_to_twin
@@ -71,6 +71,7 @@ def run_node(config: Config, faults: LocalFaults) -> int:
     raise_open_files()
     if not faulthandler.is_enabled():  # a watchdog that ends this process by SIGABRT leaves in the log where it stood
         faulthandler.enable()
+    shape_heap()
     manager = ServiceManager.of(os.environ)
     data = DataDir(Path(config.node.data_dir))
     network = load_network(Path(config.node.network))
@@ -133,7 +134,6 @@ async def _serve(
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
         web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
         spare_collector()
-        map_large_buffers()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(overlay.run(core.crawl.crawler), name="overlay")

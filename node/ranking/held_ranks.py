@@ -118,6 +118,14 @@ class HeldRanks:
         """Return what slots of other nodes have to hear."""
         return [m for found in self._on_way.values() for m in found if m.target not in self._slots]
 
+    def misled(self) -> dict[int, list[int]]:
+        """Return which slots give to pages here that lead elsewhere, and to which."""
+        found: dict[int, list[int]] = {}
+        for ranks in self._slots.values():
+            for source, pages in ranks.misled().items():
+                found.setdefault(source, []).extend(pages)
+        return found
+
     def receive(self, message: InflowMessage, limit: Limit) -> InflowAck | None:
         """Take a message; return what its sender has to hear, None where its target is not here or it is none."""
         ranks = self._slots.get(Slot(message.target))

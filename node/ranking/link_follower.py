@@ -1,17 +1,21 @@
-"""Keeps the links of some slots' documents true to the store: reads what lies there, then follows the change log.
+"""Keeps the links and redirects of some slots true to the store: reads what lies there, then follows the change log.
 
-A redirect is a page without links here: who links to it does not know where it leads, since that lies in another slot.
+A redirect is a URL that led elsewhere when it was asked for last, and of which no document is shown; a page that is
+left to its twin at another host is one, too.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from dht import DocumentId, Key, Slot, document_id, slot_of, slot_range
+from crawl import VisitState, domain_of
+from dht import DocumentId, Key, Slot, document_id, placement_key, site_of, slot_of, slot_range, split_url
 from index import page_number
-from node.crawling.store_change_feed import CHECK, is_hidden
+from node.crawling.store_change_feed import CHECK, is_hidden, visit_of
+from node.ranking.host_links import HostLinks
+from node.ranking.redirects import Redirects
 from node.ranking.slot_links import SlotLinks
-from store import CatalogReader, Document, Kind, RecordStore, decode_document
+from store import CatalogReader, Document, Kind, Record, RecordStore, decode_document
 
 CHANGES = 256  # of the log, looked at in one step
 DOCUMENTS = 16  # read at once: some 4 ms
@@ -27,8 +31,16 @@ class _Unread(NamedTuple):
 class LinkFollower:
     """Reads documents in small steps. `key_of`: where a URL's records lie."""
 
-    def __init__(self, store: RecordStore, key_of: Callable[[str], Key], links: SlotLinks) -> None:
-        self._store, self._key_of, self._links = store, key_of, links
+    def __init__(
+        self,
+        store: RecordStore,
+        key_of: Callable[[str], Key],
+        links: SlotLinks,
+        hosts: HostLinks,
+        redirects: Redirects,
+    ) -> None:
+        self._store, self._key_of = store, key_of
+        self._links, self._hosts, self._redirects = links, hosts, redirects
         self._slot_bits = -1
         self._mark: object = None
         self._sequence = 0
@@ -37,7 +49,6 @@ class LinkFollower:
         self._reading: dict[Slot, int] = {}  # slots whose documents are not all read, and how many are left
         self._read = set[Slot]()
         self._changed, self._visited = set[Slot](), set[Slot]()
-        self._hidden = set[int]()  # pages that their sites disallow by now
 
     def want(self, slots: Iterable[Slot], slot_bits: int, mark: object) -> None:
         """Follow these slots and no others; all anew where `mark`, of the rules by which URLs have places, changed."""
@@ -95,7 +106,9 @@ class LinkFollower:
         first, last = slot_range(slot, self._slot_bits)
 
         def rows(reader: CatalogReader) -> list[_Unread]:
-            return [_Unread(slot, row.id, row.key) for row in reader.scan(Kind.DOCUMENT, first, last)]
+            found = {row.id: row.key for row in reader.scan(Kind.DOCUMENT, first, last)}
+            found |= {row.id: row.key for row in reader.scan(Kind.VISIT, first, last) if row.version.epoch}
+            return [_Unread(slot, *name) for name in found.items()]
 
         names = await self._store.read_ranges(rows)
         if slot not in self._unlisted:
@@ -118,13 +131,15 @@ class LinkFollower:
         for slot in known if left is None else {slot_of(key, self._slot_bits) for key in left} & known:
             self._forget(slot)
             self._unlisted.add(slot)
+        known = self._read | self._reading.keys()
         for change in changes:
             slot = slot_of(change.key, self._slot_bits)
-            if change.kind == Kind.VISIT and slot in self._read:
+            if change.kind == Kind.VISIT and slot in known:
                 self._visited.add(slot)
-                if (page := page_number(change.key, change.id)) in self._hidden or self._links.has(slot, page):
+                version = self._store.find_version(Kind.VISIT, change.id)
+                if version is None or version.epoch:
                     self._keep(slot, change.id, change.key)
-            elif change.kind in PAGES and slot in self._read | self._reading.keys():
+            elif change.kind in PAGES and slot in known:
                 self._keep(slot, change.id, change.key)
         return len(changes) == CHANGES
 
@@ -142,26 +157,33 @@ class LinkFollower:
 
     def _keep(self, slot: Slot, id: DocumentId, key: Key) -> None:
         page = page_number(key, id)
-        document = self._shown(id, page)
+        visit = self._store.find(Kind.VISIT, id, content=False, proven=False)
+        document = None if is_hidden(visit) else self._document(id)
         if document is None:
             has_changed = self._links.remove(slot, page)
+            self._hosts.remove(slot, page)
         else:
             targets = list(self._targets(document))
             has_changed = self._links.put(slot, page, int.from_bytes(key[:8], "big"), targets)
+            if slot_of(placement_key(document.url), self._slot_bits) == slot:  # a page of the place that all know
+                self._hosts.put(slot, page, site_of(document.url), _other_domains(document))
+        self._redirects.put(slot, page, self._lead(visit) if document is None else None)
         if has_changed:
             self._changed.add(slot)
 
-    def _shown(self, id: DocumentId, page: int) -> Document | None:
+    def _document(self, id: DocumentId) -> Document | None:
         """The page as it is indexed, None where it is not."""
-        self._hidden.discard(page)
         record = self._store.find_page(id, content=False, proven=False)
         if record is None or CHECK.said_flaw(record):
             return None
-        if is_hidden(self._store.find(Kind.VISIT, id, content=False, proven=False)):
-            self._hidden.add(page)
-            return None
         document = decode_document(record.body)
         return None if document.gone else document
+
+    def _lead(self, record: Record | None) -> int | None:
+        """The page behind a redirect, None where a visit says of none."""
+        if record is None or CHECK.said_flaw(record) or (visit := visit_of(record)).state != VisitState.REDIRECT:
+            return None
+        return page_number(self._key_of(visit.target), document_id(visit.target)) if visit.target else None
 
     def _targets(self, document: Document) -> Iterator[int]:
         for url, _ in document.links:
@@ -169,6 +191,8 @@ class LinkFollower:
 
     def _forget(self, slot: Slot) -> None:
         self._links.drop(slot)
+        self._hosts.drop(slot)
+        self._redirects.drop(slot)
         self._unlisted.discard(slot)
         self._reading.pop(slot, None)
         self._read.discard(slot)
@@ -176,3 +200,11 @@ class LinkFollower:
         self._visited.discard(slot)
         if self._unread:
             self._unread = deque(name for name in self._unread if name.slot != slot)
+
+
+def _other_domains(document: Document) -> list[str]:
+    """The hosts of other domains that a document links to."""
+    own, hosts = domain_of(split_url(document.url).host), dict[str, str]()
+    for url, _ in document.links:
+        hosts[site_of(url)] = split_url(url).host
+    return sorted(site for site, host in hosts.items() if domain_of(host) != own)

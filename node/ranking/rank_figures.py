@@ -14,7 +14,8 @@ from node.ranking.rank_statements import REFUSED, RankStatements
 class RankFigures:
     """The ranks of one node at one moment. `slots`, `sites`, `pages` and `links`: that it computes; `all_pages`: of the
     network, as far as it has heard. `distance`: by how much all ranks are wrong together at most, infinite where that
-    is not proved; `why`: why they have not converged, "" where they have."""
+    is not proved; `why`: why they have not converged, "" where they have. `hosts`: of the network that have ranks, told
+    of in so many slots, of which some claim more than they can give."""
 
     runs: bool = False
     slots: int = 0
@@ -26,6 +27,9 @@ class RankFigures:
     distance: float = inf
     why: str = ""
     sent_bytes: int = 0
+    hosts: int = 0
+    host_slots: int = 0
+    host_slots_refused: int = 0
 
     @property
     def has_converged(self) -> bool:

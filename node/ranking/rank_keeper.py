@@ -6,17 +6,22 @@ the line. Where nothing changes, nothing is computed or sent.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from typing import TypeVar
 
+import numpy as np
+
 from dht import Clock, NodeId, Overlay, SiteShards, Slot, document_id, slot_of
-from index import CONVERGED, InflowAck, LinkGraph, LocalIndex, build_graph, page_number
+from index import CONVERGED, InflowAck, LinkGraph, LocalIndex, build_graph, page_number, slots_of
 from node.ranking.held_ranks import HeldRanks
+from node.ranking.host_links import HostLinks
+from node.ranking.host_ranking import HostRanking
 from node.ranking.link_follower import LinkFollower
-from node.ranking.messages import MAX_SLOTS, RankExchange, statement_in
+from node.ranking.messages import MAX_SLOTS, RankExchange, leads_in, statement_in
 from node.ranking.rank_figures import RankFigures, why_not
 from node.ranking.rank_statements import CLOCKS_S, RankStatements
 from node.ranking.rank_talk import RankTalk
+from node.ranking.redirects import Redirects
 from node.ranking.slot_links import SlotLinks
 from store import RecordStore
 
@@ -37,7 +42,8 @@ class RankKeeper:
     ) -> None:
         self._overlay, self._index, self._places, self._clock = overlay, index, places, clock
         self._links = SlotLinks()
-        self._follower = LinkFollower(store, places.key_of, self._links)
+        self._host_links, self._redirects = HostLinks(), Redirects()
+        self._follower = LinkFollower(store, places.key_of, self._links, self._host_links, self._redirects)
         run = int(clock().wall * 1000) % (1 << 48)  # another one after each start
         self._talk = RankTalk(overlay, clock, run, self._take, self._acknowledge)
         self._turn = asyncio.Lock()  # of whoever computes
@@ -48,6 +54,8 @@ class RankKeeper:
         """Forget all ranks; `slot_bits`: `OFF` where none are computed."""
         self._slot_bits = slot_bits
         self._ranks, self._said = HeldRanks(), RankStatements(1 << max(slot_bits, 0))
+        self.hosts = HostRanking(self._host_links, max(slot_bits, 0))
+        self._redirects.forget_told()
         self._talk.begin(slot_bits)
         self._followed: frozenset[Slot] = frozenset()
         self._unlinked, self._visited = set[Slot](), set[Slot]()
@@ -109,7 +117,10 @@ class RankKeeper:
             self._has_levels = False
             await self._work(self._ranks.step, slot)
         await self._work(self._speak, self._clock().wall, self._counts(), self._overlay.view.owners_by_slot())
-        await self._talk.tell(self._ranks.outgoing(), {slot: self._ranks.epoch(slot) for slot in self._ranks.slots})
+        held = {slot: self._ranks.epoch(slot) for slot in self._ranks.slots}
+        misled = await self._work(self._ranks.misled)
+        await self._rank_hosts(held)
+        await self._talk.tell(self._ranks.outgoing(), held, misled)
         await self._work(self._sum_up)
 
     def _why_off(self) -> str:
@@ -129,6 +140,7 @@ class RankKeeper:
             await self._work(self._ranks.end, slot)
         for slot in sorted(leases.keys() - self._ranks.slots):
             if self._follower.is_read(slot):
+                self._redirects.begin(slot, leases[slot])
                 graph = await self._graph(slot)
                 await self._work(self._ranks.begin, slot, leases[slot], graph, self._clock().wall)
         self._ranks.remember(self._followed)
@@ -136,6 +148,7 @@ class RankKeeper:
     async def _follow_links(self) -> None:
         """Take links that changed, and pages that became known and that others give to."""
         now = self._clock()
+        self._talk.news.note_led_elsewhere(await self._work(self._follow_redirects))
         self._unlinked |= self._follower.take_changed()
         self._visited |= self._follower.take_visited()
         news = {slot for slot in self._visited if self._ranks.wants_links(slot)}
@@ -145,13 +158,22 @@ class RankKeeper:
                 graph = await self._graph(slot)
                 await self._work(self._ranks.relink, slot, graph, self._clock().wall)
 
+    def _follow_redirects(self) -> Set[int]:
+        """Link anew where pages lie that lead elsewhere by now, and where documents link to them; return the pages."""
+        if pages := self._redirects.take_changed():
+            numbers = np.fromiter(pages, np.uint64, len(pages))
+            self._unlinked |= {Slot(slot) for slot in np.unique(slots_of(numbers, self._slot_bits)).tolist()}
+            self._unlinked |= self._links.linking_to(pages)
+        return pages
+
     async def _graph(self, slot: Slot) -> LinkGraph:
         self._unlinked.discard(slot)
         self._visited.discard(slot)
         began_at, bits = self._clock().steady, self._slot_bits
         known, links = await self._follower.known(slot), self._links.of(slot)
         self._worked_s += self._clock().steady - began_at
-        return await self._work(lambda: build_graph(links, known=known, slot=slot, slot_bits=bits))
+        aliases = self._redirects.all
+        return await self._work(lambda: build_graph(links, known=known, aliases=aliases, slot=slot, slot_bits=bits))
 
     def _counts(self) -> Mapping[Slot, int]:
         """How many documents are indexed in each slot that this node owns and has the whole of."""
@@ -167,7 +189,7 @@ class RankKeeper:
         for statement in statements:
             said.hear(statement)
             news.statements[Slot(statement.slot)] = statement
-        news.documents = dict(counts)
+        news.documents, news.leads = dict(counts), self._redirects.own
         for slot, count in counts.items():
             said.hear_documents(self._overlay.view.node_id, slot, count)
         self._has_news |= bool(statements)
@@ -175,6 +197,13 @@ class RankKeeper:
         self._ranks.limit_all(said.limit, are_new=said.judged != self._judged)
         self._judged = said.judged
         self._ranks.deliver_here(said.limit)
+
+    async def _rank_hosts(self, held: Mapping[Slot, int]) -> None:
+        """Tell what is new of the hosts of this node's slots, and rank all."""
+        steady = self._clock().steady
+        for word in await self._work(self.hosts.news, held, steady):
+            self._talk.news.hosts[Slot(word.slot)] = word
+        self._has_news |= await self._work(self.hosts.compute, self._said.documents, steady)
 
     def _sum_up(self) -> None:
         if not (self._has_news or self._follower.left):
@@ -189,7 +218,10 @@ class RankKeeper:
             pages=self._ranks.pages,
             all_pages=said.pages,
             links=self._links.links,
-            left_out=self._links.left_out,
+            left_out=self._links.left_out + self._host_links.left_out + self.hosts.left_out,
+            hosts=self.hosts.hosts,
+            host_slots=self.hosts.slots,
+            host_slots_refused=len(self.hosts.refused),
             distance=said.distance,
             why=why_not(said, self._follower.left),
             sent_bytes=self._talk.sent_bytes,
@@ -215,6 +247,13 @@ class RankKeeper:
         for slot, epoch in exchange.begun:
             if slot not in unheard:
                 ranks.note_begun(Slot(slot), epoch)
+                self._redirects.begin(Slot(slot), epoch)
+        for hosts in exchange.hosts:
+            if hosts.slot not in unheard and hosts.slot not in ranks.slots:
+                self.hosts.hear(hosts)
+        for leads in exchange.leads:
+            if leads.slot not in unheard and leads.slot not in ranks.slots:
+                self._redirects.hear(Slot(leads.slot), leads.epoch, leads_in(leads, self._slot_bits))
         for word in exchange.statements:
             if word.slot not in unheard and word.slot not in ranks.slots:
                 said.hear(statement_in(word, 1 << self._slot_bits))

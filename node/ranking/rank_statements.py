@@ -40,6 +40,11 @@ class RankStatements:
         self._is_old |= words.get(peer) != count
         words[peer] = count
 
+    def documents(self, slot: int) -> int:
+        """Return how many documents a slot has, by the median of its owners' words: one alone raises it by nothing."""
+        counts = sorted(self._documents.get(slot, {}).values())
+        return counts[(len(counts) - 1) // 2] if counts else 0
+
     def keep_owners(self, owners: Sequence[Collection[NodeId]]) -> None:
         """Forget the words of those who own slots no more. `owners`: of each slot."""
         for slot, words in self._documents.items():
@@ -57,12 +62,10 @@ class RankStatements:
         """Judge anew what each slot may give, where anybody said something else."""
         if not self._is_old:
             return
-        claims, documents = np.zeros((self._count, self._count)), np.zeros(self._count)
+        claims = np.zeros((self._count, self._count))
         for slot, said in self._said.items():
             claims[slot, list(said.given)] = list(said.given.values())
-        for slot, words in self._documents.items():
-            counts = sorted(words.values())
-            documents[slot] = counts[(len(counts) - 1) // 2] if counts else 0  # one owner alone raises it by nothing
+        documents = np.array([self.documents(slot) for slot in range(self._count)], np.float64)
         self._allowed, self._is_old = allowed_flows(claims, documents), False
         self.judged += 1
 

@@ -41,8 +41,11 @@ class RankTalk:
         self.news = PeerNews(self._run, max(slot_bits, 0))
         self._rest_until.clear()
 
-    async def tell(self, inflows: Sequence[InflowMessage], held: Mapping[Slot, int]) -> None:
-        """Tell all holders of other slots what they have not heard, inflows again until they are acknowledged."""
+    async def tell(
+        self, inflows: Sequence[InflowMessage], held: Mapping[Slot, int], misled: Mapping[int, Sequence[int]]
+    ) -> None:
+        """Tell all holders of other slots what they have not heard, inflows again until they are acknowledged.
+        `misled`: slots that give to pages which lead elsewhere, and these pages."""
         view, steady = self._overlay.view, self._clock().steady
         by_peer: dict[NodeId, list[InflowMessage]] = {}
         by_slot: dict[int, NodeId] = {}
@@ -55,12 +58,18 @@ class RankTalk:
         for message in inflows:
             if message.target in by_slot:
                 by_peer[by_slot[message.target]].append(message)
+        misled_by: dict[NodeId, list[int]] = {}
+        for source, pages in misled.items():
+            if source in by_slot:
+                misled_by.setdefault(by_slot[source], []).extend(pages)
         self.news.keep(held, by_peer.keys())
         self._rest_until = {peer: at for peer, at in self._rest_until.items() if at > steady}
         places = asyncio.Semaphore(AT_ONCE)
         async with asyncio.TaskGroup() as tasks:
             for peer, found in sorted(by_peer.items()):
-                if peer not in self._rest_until and (exchange := self.news.exchange(peer, found)) is not None:
+                if peer in self._rest_until:
+                    continue
+                if (exchange := self.news.exchange(peer, found, misled_by.get(peer, ()))) is not None:
                     tasks.create_task(self._tell_one(peer, exchange, places), name="ranks-tell")
 
     async def _tell_one(self, peer: NodeId, exchange: RankExchange, places: asyncio.Semaphore) -> None:
@@ -84,6 +93,8 @@ class RankTalk:
         latest = self._clock().wall + AHEAD_S
         said = [*exchange.begun, *((word.slot, word.epoch) for word in exchange.statements)]
         said += [(message.source, message.epoch) for message in exchange.inflows]
+        said += [(leads.slot, leads.epoch) for leads in exchange.leads]
+        said += [(hosts.slot, hosts.epoch) for hosts in exchange.hosts]
         unheard = {slot for slot, epoch in said if epoch > latest or not self._is_holder(peer, slot)}
         unheard |= {slot for slot, _ in exchange.documents if not self._is_slot(slot)}
         acks = await self._take(peer, exchange, frozenset(unheard))

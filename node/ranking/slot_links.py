@@ -4,7 +4,9 @@ Pure. A document takes some 200 bytes and 8 for each link; links beyond a bound 
 """
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+
+import numpy as np
 
 from dht import Slot
 
@@ -61,6 +63,14 @@ class SlotLinks:
         them."""
         entries = list(self._slots.get(slot, {}).items())
         return ((page, memoryview(entry).cast("Q")[1:]) for page, entry in entries)
+
+    def linking_to(self, pages: Set[int]) -> set[Slot]:
+        """Return the slots whose documents link to any of some pages; another thread may go through them."""
+        wanted = np.fromiter(pages, np.uint64, len(pages))
+        held = {
+            slot: b"".join(entry[8:] for entry in list(links.values())) for slot, links in list(self._slots.items())
+        }
+        return {slot for slot, entries in held.items() if np.isin(np.frombuffer(entries, np.uint64), wanted).any()}
 
     def sites(self, slot: Slot) -> int:
         """Return how many sites have documents in a slot."""

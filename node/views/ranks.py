@@ -13,6 +13,8 @@ def ranks_line(status: Json) -> str:
     if ranks.get("runs") is not True:
         return ""
     line = f"{count(ranks, 'pages'):,} pages of {count(ranks, 'sites'):,} sites ranked here by their links"
+    if hosts := count(ranks, "hosts"):
+        line += f", and all {hosts:,} hosts"
     if left_out := count(ranks, "left_out"):
         line += f", {left_out:,} links left out"
     if ranks.get("converged") is not True:

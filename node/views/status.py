@@ -76,6 +76,7 @@ class StatusView:
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
     ranked_sites: int = 0
     ranked_pages: int = 0
+    ranked_hosts: int = 0  # of the whole network
     rank_bytes: int = 0  # sent to other nodes since the start
     rank_distance: float | None = None  # by how much all ranks are wrong together at most; None: not proved
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
@@ -113,6 +114,7 @@ _COUNTS = {  # field of the view → where the answer has it
     "disk_quota": "disk.quota",
     "ranked_sites": "ranks.sites",
     "ranked_pages": "ranks.pages",
+    "ranked_hosts": "ranks.hosts",
     "rank_bytes": "ranks.sent_bytes",
 }
 

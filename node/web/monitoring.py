@@ -98,6 +98,7 @@ def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
 
 def _ranks(status: StatusView) -> Iterable[tuple[str, str, float]]:
     yield "dse_ranked_pages", "Pages whose ranks are computed here", status.ranked_pages
+    yield "dse_ranked_hosts", "Hosts of the network that have ranks", status.ranked_hosts
     yield "dse_ranked_sites", "Sites whose pages' ranks are computed here", status.ranked_sites
     yield "dse_ranks_converged", "1 when the ranks of all pages are proved", float(status.are_ranks_proved)
     if status.rank_distance is not None:

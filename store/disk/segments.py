@@ -34,7 +34,7 @@ REMEDY = "it is fetched again from the slot's other owners; check the disk"
 _HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
 _CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
 _LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x07][\x00-\x0f])")
-_MOST_FRAMES_BYTES = 16 << 10  # read at once: a page's frame has 6 kB or so
+_AHEAD_BYTES = 256 << 10  # read at once where frames are read one after the other: a page's has 6 kB or so
 _LOOK_BYTES = 1 << 20  # read at once while looking for a header
 _HEAD_SQUEEZED, _CONTENT_SQUEEZED, _BY_DICTIONARY, _JOINED, _TYPE_SHIFT = 1, 2, 4, 8, 8
 _MOST_JOINED = 1 << 18  # bytes of head and content: reading a head alone expands both, some 0.4 ms at the most
@@ -92,6 +92,21 @@ class Frame(NamedTuple):
     head: bytes
     content: bytes
     place: SegmentPlace
+
+
+class _ReadAhead:
+    """Bytes of one file, read many frames at a time."""
+
+    def __init__(self, disk: Disk, name: str) -> None:
+        self._disk, self._name, self._begin, self._data = disk, name, 0, memoryview(b"")
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """Return so many bytes from an offset on, fewer where the file ends."""
+        at = offset - self._begin
+        if at < 0 or at + size > len(self._data):
+            self._begin, at = offset, 0
+            self._data = memoryview(self._disk.read(self._name, offset, max(size, _AHEAD_BYTES)))
+        return self._data[at : at + size]
 
 
 class Segments:
@@ -248,13 +263,14 @@ class Segments:
     def frames(self, segment: int, offset: int = 0) -> Iterator[Frame]:
         """Yield every whole frame from an offset on, passing over what is damaged; a torn tail is never whole."""
         end, offset = self.size(segment), max(offset, len(MAGIC))
+        ahead = _ReadAhead(self._disk, _name(segment))
         while offset < end:
-            frame = self._frame_at(segment, offset, end)
+            frame = self._frame_at(ahead, segment, offset, end)
             if frame is not None:
                 yield frame
                 offset = frame.place.end
                 continue
-            found = self._after_damage(segment, offset, end)
+            found = self._after_damage(ahead, segment, offset, end)
             if found is None:
                 return
             log.warning("segment damaged number=%d from=%d to=%d", segment, offset, found)
@@ -265,25 +281,25 @@ class Segments:
         where = f"{self._disk.path}/{_name(place.segment)}"
         return StoreCorrupt(where, f"damaged at byte {place.offset}, {reason}", REMEDY)
 
-    def _after_damage(self, segment: int, offset: int, end: int) -> int | None:
+    def _after_damage(self, ahead: _ReadAhead, segment: int, offset: int, end: int) -> int | None:
         """Where to go on behind a frame that does not check: where its header says that it ends, or at the next place
         where a frame begins; None where it is the torn tail."""
-        header = self._disk.read(_name(segment), offset, _HEADER.size)
+        header = ahead.read(offset, _HEADER.size)
         if _LIKE_HEADER.match(header):
             _, _, head_len, content_len, _ = _HEADER.unpack(header)
             told = int(offset + _HEADER.size + head_len + content_len)
             if told >= end and segment == self.newest:
                 return None
-            if told < end and self._frame_at(segment, told, end) is not None:
+            if told < end and self._frame_at(ahead, segment, told, end) is not None:
                 return told
-        return self._next_frame(segment, offset + 1, end)
+        return self._next_frame(ahead, segment, offset + 1, end)
 
-    def _next_frame(self, segment: int, offset: int, end: int) -> int | None:
+    def _next_frame(self, ahead: _ReadAhead, segment: int, offset: int, end: int) -> int | None:
         """Where the next whole frame begins: the first place that looks like a header and whose frame checks."""
         while offset < end:
             data = self._disk.read(_name(segment), offset, _LOOK_BYTES)
             for match in _LIKE_HEADER.finditer(data):
-                if self._frame_at(segment, offset + match.start(), end) is not None:
+                if self._frame_at(ahead, segment, offset + match.start(), end) is not None:
                     return offset + match.start()
             offset += max(1, len(data) - _HEADER.size) if len(data) > _HEADER.size else end
         return None
@@ -316,16 +332,15 @@ class Segments:
         self._dictionaries.forget(segment)
         self._disk.delete(_name(segment))
 
-    def _frame_at(self, segment: int, offset: int, end: int) -> Frame | None:
-        data = self._disk.read(_name(segment), offset, _MOST_FRAMES_BYTES)
-        if len(data) < _HEADER.size:
+    def _frame_at(self, ahead: _ReadAhead, segment: int, offset: int, end: int) -> Frame | None:
+        header = ahead.read(offset, _HEADER.size)
+        if len(header) < _HEADER.size:
             return None
-        _, _, head_len, content_len, _ = _HEADER.unpack_from(data)
+        _, _, head_len, content_len, _ = _HEADER.unpack(header)
         size = _HEADER.size + head_len + content_len
         if offset + size > end:
             return None
-        whole = data[:size] if size <= len(data) else self._disk.read(_name(segment), offset, size)
-        return _decode(segment, offset, whole, self._dictionaries, content=True)
+        return _decode(segment, offset, ahead.read(offset, size), self._dictionaries, content=True)
 
     def _squeeze(self, data: bytes, dictionary: Dictionary | None) -> bytes:
         if len(data) < (_WORTH_PACKING if dictionary else _WORTH_SQUEEZING):
@@ -346,33 +361,35 @@ def _framed(flags: int, head: bytes, content: bytes) -> tuple[bytes, int]:
 
 
 def _decode(
-    segment: int, offset: int, data: bytes, dictionaries: SegmentDictionaries | None, *, content: bool
+    segment: int, offset: int, data: bytes | memoryview, dictionaries: SegmentDictionaries | None, *, content: bool
 ) -> Frame | None:
     """Check and expand one frame; None where it is torn or damaged, or packed by a dictionary that is."""
     if len(data) < _HEADER.size:
         return None
     crc, content_crc, head_len, content_len, flags = _HEADER.unpack_from(data)
     head_bytes = _HEADER.size + head_len
-    if len(data) < head_bytes + (content_len if content else 0) or crc32(data[4:head_bytes]) != crc:
+    if len(data) < head_bytes + (content_len if content else 0):
         return None
-    body = data[head_bytes : head_bytes + content_len] if content else b""
-    if content and crc32(body) != content_crc:
+    view = memoryview(data)  # a part of it is no copy
+    body = view[head_bytes : head_bytes + content_len] if content else view[:0]
+    if crc32(view[4:head_bytes]) != crc or (content and crc32(body) != content_crc):
         return None
     place = SegmentPlace(segment, offset, head_bytes, content_len)
     try:
-        undo = _expander(flags, segment, dictionaries)
-        head = data[_HEADER.size : head_bytes]
-        head = undo(head, MAX_PART_BYTES) if flags & _HEAD_SQUEEZED else head
-        body = undo(body, MAX_PART_BYTES) if body and flags & _CONTENT_SQUEEZED else body
+        undo, head = _expander(flags, segment, dictionaries), view[_HEADER.size : head_bytes]
+        whole = undo(head, MAX_PART_BYTES) if flags & _HEAD_SQUEEZED else bytes(head)
+        rest = undo(body, MAX_PART_BYTES) if body and flags & _CONTENT_SQUEEZED else bytes(body)
         if flags & _JOINED:
-            end = _HEAD_LENGTH + int.from_bytes(head[:_HEAD_LENGTH], "big")
-            head, body = head[_HEAD_LENGTH:end], head[end:] if content else b""
-        return Frame(FrameType(flags >> _TYPE_SHIFT), head, body, place)
+            end = _HEAD_LENGTH + int.from_bytes(whole[:_HEAD_LENGTH], "big")
+            whole, rest = whole[_HEAD_LENGTH:end], whole[end:] if content else b""
+        return Frame(FrameType(flags >> _TYPE_SHIFT), whole, rest, place)
     except ValueError:
         return None
 
 
-def _expander(flags: int, segment: int, dictionaries: SegmentDictionaries | None) -> Callable[[bytes, int], bytes]:
+def _expander(
+    flags: int, segment: int, dictionaries: SegmentDictionaries | None
+) -> Callable[[bytes | memoryview, int], bytes]:
     """What undoes the packing of a frame; raises ValueError where its dictionary is missing."""
     if not flags & _BY_DICTIONARY:
         return expand

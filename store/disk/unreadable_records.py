@@ -21,6 +21,7 @@ class UnreadableRecords:
     def __init__(self) -> None:
         self._doubted: dict[_Name, CatalogRow] = {}
         self._lost: dict[_Name, Key] = {}
+        self._missed: dict[_Name, None] = {}  # lost, and nowhere when their range was compared; oldest first
         self._keys: frozenset[Key] = frozenset()
         self.lost_count = self.healed_count = 0  # since the start: what was damaged, and what of it came back
 
@@ -59,15 +60,21 @@ class UnreadableRecords:
 
     def came(self, records: Iterable[Record]) -> None:
         """Take note that records were written anew."""
-        if len(self):
-            for record in records:
-                self.healed_count += self._lost.pop((record.kind, record.id), None) is not None
-                self._doubted.pop((record.kind, record.id), None)
+        if len(self) or self._missed:
+            for name in ((record.kind, record.id) for record in records):
+                self.healed_count += name in self._lost or name in self._missed
+                self._lost.pop(name, None)
+                self._missed.pop(name, None)
+                self._doubted.pop(name, None)
             self._renew()
 
     def settle(self, first: bytes, last: bytes) -> None:
-        """Take note that a key range was compared with all that there are: what is missing still is nowhere."""
-        self._lost = {name: key for name, key in self._lost.items() if not first <= key <= last}
+        """Take note that a key range was compared with all that there are: what is missing still is nowhere, or was
+        lost too late to be compared, and may come yet."""
+        missed = [name for name, key in self._lost.items() if first <= key <= last]
+        for name in missed:
+            del self._lost[name]
+        self._missed = dict.fromkeys([*self._missed, *missed][-MOST:])
         self._renew()
 
     def _renew(self) -> None:

@@ -22,7 +22,7 @@ def squeeze(data: bytes, level: int = 3) -> bytes:
     return compressors[level].compress(data)
 
 
-def expand(data: bytes, limit: int) -> bytes:
+def expand(data: bytes | memoryview, limit: int) -> bytes:
     """Decompress what `squeeze` made; raises ValueError for anything else, and beyond `limit` bytes.
 
     The library ignores its own output limit when a frame states its size, so the stated size is checked first, and a
@@ -52,7 +52,7 @@ class Dictionary:
             self._compressor = zstandard.ZstdCompressor(level=self._level, dict_data=self._known)
         return self._compressor.compress(data)
 
-    def expand(self, data: bytes, limit: int) -> bytes:
+    def expand(self, data: bytes | memoryview, limit: int) -> bytes:
         """Undo `squeeze`; raises ValueError for anything else, and beyond `limit` bytes. Any thread may."""
         kept: OrderedDict[int, zstandard.ZstdDecompressor] = _local.__dict__.setdefault("by_dictionary", OrderedDict())
         name = id(self._known)  # the context below keeps it alive
@@ -74,7 +74,7 @@ def train(samples: Sequence[bytes], size: int, level: int = 3) -> bytes:
     return made.as_bytes()
 
 
-def _expand(decompressor: zstandard.ZstdDecompressor, data: bytes, limit: int) -> bytes:
+def _expand(decompressor: zstandard.ZstdDecompressor, data: bytes | memoryview, limit: int) -> bytes:
     try:
         stated = zstandard.frame_content_size(data)
         if stated < 0 or stated > limit:

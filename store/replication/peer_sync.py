@@ -21,6 +21,7 @@ from store.record.record import Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.record.short_reconciliation import SALT_BYTES, ShortSession
 from store.replication.host_writers import HostWriters
+from store.replication.import_right import is_import
 from store.replication.messages import (
     MAX_WANTED,
     FetchRecords,
@@ -149,7 +150,8 @@ class PeerSync:
                 raise BadReplica(f"answer of {peer.hex()}", "postpones everything")
             proved = await self.prove(peer, reply, part, content=True)
             proved = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
-            rulings = await self._pages.judge(peer, proved, reply.grants, asks=True)
+            proved = [r for r in proved if not (is_import(r) and self._store.knows(r))]  # it came and counted meanwhile
+            rulings = await self._pages.judge(peer, proved, reply.grants, asks=True, counts=True)
             records = [r for r, ruling in zip(proved, rulings, strict=True) if not ruling.reason]
             await self._pages.put(records, [ruling for ruling in rulings if not ruling.reason])
             short |= self._unproved(peer, proved, rulings, slot_bits)
@@ -198,14 +200,15 @@ class PeerSync:
     def _unproved(
         self, peer: NodeId, records: Sequence[Record], rulings: Sequence[Ruling], slot_bits: int
     ) -> set[Slot]:
-        """Count what nothing proves, and return the slots of what may be proved later."""
+        """Count what nothing proves, and what is more than its author may import today, and return the slots of what
+        may be proved later. What is too much is found again by a later comparison; no slot waits for it."""
         refused = [(record, ruling) for record, ruling in zip(records, rulings, strict=True) if ruling.reason]
         for record, ruling in refused:
-            if ruling.is_final:
+            if ruling.is_blamed:
                 self._refusals.count(record.proof.author, peer)
         if refused:
             log.info("records not taken from=%s count=%d first=%s", peer.hex(), len(refused), refused[0][1].reason)
-        return {slot_of(record.key, slot_bits) for record, ruling in refused if not ruling.is_final}
+        return {slot_of(record.key, slot_bits) for record, ruling in refused if not ruling.is_blamed}
 
     def _ours(self, entries: Sequence[RangeEntry]) -> Iterable[Record]:
         return (r for e in entries if (r := self._store.find(e.kind, e.id)) is not None)

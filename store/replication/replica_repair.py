@@ -65,6 +65,7 @@ class ReplicaRepair:
         self._members: tuple[NodeId, ...] = ()
         self._live: frozenset[NodeId] = frozenset()
         self._busy: dict[NodeId, SyncJob] = {}
+        self._lacking: dict[NodeId, set[Slot]] = {}  # slots that lost something while they are compared with each peer
         self._throttle = Throttle(config.handover_bytes_s)
         self._rest_until: dict[NodeId, float] = {}
         self._recheck_at = math.inf
@@ -136,7 +137,10 @@ class ReplicaRepair:
             self._readiness.former.add(slot)
 
     def incomplete(self, slot: Slot) -> None:
-        """Take note that a record of the slot could not be kept here."""
+        """Take note that a record of the slot could not be kept here: what it is compared with just now does not
+        count."""
+        for peer in self._busy:
+            self._lacking.setdefault(peer, set()).add(slot)
         self._readiness.incomplete(slot, self._replicas_of)
         self._announce()
 
@@ -315,7 +319,7 @@ class ReplicaRepair:
             push = {s for s in job.slots if self._is_given(job, self._replicas_of(s))}
             done = await self._sync.reconcile(job.peer, job.slots, slot_bits, pull=pull, push=push, pacing=pacing)
             if slot_bits == self._slot_bits:  # else nobody knows these numbers any more: the parts are compared anew
-                self._readiness.done(job, done.level)
+                self._readiness.done(job, done.level - self._lacking.get(job.peer, set()))
             self._rest_until.pop(job.peer, None)
             if not done.level:
                 self._rest_until[job.peer] = self._clock().steady + self._config.step_s
@@ -334,6 +338,7 @@ class ReplicaRepair:
             log.debug("slots not reconciled peer=%s reason=%s", job.peer.hex(), error)
         finally:
             del self._busy[job.peer]
+            self._lacking.pop(job.peer, None)
             self._stir.set()
 
     def _to_show(self) -> list[tuple[NodeId, list[Slot]]]:

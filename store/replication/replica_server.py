@@ -83,7 +83,7 @@ class ReplicaServer:
         rulings = await self._pages.judge(peer, [records[n] for n in news], message.grants, counts=True)
         for n, ruling in zip(news, rulings, strict=True):
             reasons[n] = ruling.reason
-            if ruling.reason and ruling.is_final:
+            if ruling.is_blamed:
                 self._refusals.count(records[n].proof.author, peer)
         taken = [(records[n], ruling) for n, ruling in zip(news, rulings, strict=True) if not reasons[n]]
         if hinted_for:

@@ -14,7 +14,7 @@ may import (`import_right.py`).
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Sequence, Set
 from typing import NamedTuple
 
 from dht import (
@@ -59,6 +59,11 @@ class Ruling(NamedTuple):
     is_final: bool = True
     is_weak: bool = False
 
+    @property
+    def is_blamed(self) -> bool:
+        """Whether its author is at fault: a refusal that is counted."""
+        return bool(self.reason) and (self.is_final or self.reason == TOO_MUCH)
+
 
 def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
     """Tell whether a version must prove its lease. A found URL and an import, which have epoch 0, need not; in every
@@ -90,11 +95,12 @@ class WriteRight:
         counts: bool = False,
     ) -> list[Ruling]:
         """Judge records that a peer brings together with these grants; with `asks` owners say which of those that are
-        new here and seem weak they endorse, with `counts` there is a limit to what one member imports in a day."""
+        new here and seem weak they endorse, with `counts` imports are to be kept here and count for their author's
+        day."""
         grants_from = self._overlay.view.strategy.grants_from
         needing = [n for n, record in enumerate(records) if self._needs_grant(record, grants_from)]
         rulings = [Ruling()] * len(records)
-        for n, reason in (await self._import_reasons(peer, records, counts)).items():
+        for n, reason in (await self._import_reasons(peer, records, counts=counts)).items():
             rulings[n] = Ruling(reason, is_final=reason not in (LATER, TOO_MUCH))
         if not needing:
             return rulings
@@ -126,29 +132,40 @@ class WriteRight:
             return Ruling(TOO_MUCH, is_final=False)
         return self.ruling(grant)
 
-    async def _import_reasons(self, peer: NodeId, records: Sequence[Record], counts: bool) -> dict[int, str]:
+    async def _import_reasons(self, peer: NodeId, records: Sequence[Record], *, counts: bool) -> dict[int, str]:
         """Why each import among some records is not taken, "" where it is: its author may import, or did when it could,
         and others who are ready for the slot have it."""
         numbers = [n for n, record in enumerate(records) if is_import(record)]
+        if not numbers:
+            return {}
         flaws = {key: self.import_flaw(key) for key in {records[n].proof.author for n in numbers}}
         doubtful = [n for n in numbers if flaws[records[n].proof.author]]
         said = await self._ask_others(peer, [(records[n], None) for n in doubtful])
         reasons = dict.fromkeys(numbers, "") | dict(zip(doubtful, said, strict=True))
         reasons = {n: f"its author {flaws[records[n].proof.author]}" if r == UNKNOWN else r for n, r in reasons.items()}
-        now = self._clock()
-        for n in numbers:
-            is_counted = counts and not reasons[n] and self._is_counted(peer, records[n])
-            if is_counted and not self._imported.take(records[n], now):
-                reasons[n] = TOO_MUCH
+        counted = [n for n in numbers if counts and not reasons[n]]
+        return reasons | dict(zip(counted, await self._beyond_quota(peer, [records[n] for n in counted]), strict=True))
+
+    async def _beyond_quota(self, peer: NodeId, imports: Sequence[Record]) -> list[str]:
+        """Why each of some imports is more than its author may bring today, "" where it is not: each counts, whoever
+        brings it, but what most of those have who counted it when it came."""
+        named = [self._who_counted(peer, record) for record in imports]
+        words, now = await self._words(imports, [peers or () for peers in named]), self._clock()
+        reasons = list[str]()
+        for record, peers, said in zip(imports, named, words, strict=True):
+            is_old = peers is not None and (not peers or 2 * said.count(True) > len(said))
+            is_taken = is_old or self._imported.take(record, now)
+            reasons.append("" if is_taken else LATER if None in said else TOO_MUCH)
         return reasons
 
-    def _is_counted(self, peer: NodeId, record: Record) -> bool:
-        """Whether an import comes into a slot that is level here, from its author or from who need not have it: what
-        owners bring each other was counted when it came."""
+    def _who_counted(self, peer: NodeId, record: Record) -> Set[NodeId] | None:
+        """Who counted an import when it came, if it is an old one; None where it is new, because its slot is level
+        here, and it was not moved from another place of its site. Where nobody else is ready nobody is wronged."""
         view = self._overlay.view
-        slot = slot_of(record.key, view.strategy.slot_bits)
-        is_new = peer == node_id_of(record.proof.author) or peer not in view.ready(slot)
-        return is_new and view.is_ready(view.node_id, slot)
+        is_level = view.is_ready(view.node_id, slot_of(record.key, view.strategy.slot_bits))
+        if is_level and record.signed_key == record.key:
+            return None
+        return self._ready(record, None) - {peer, view.node_id, node_id_of(record.proof.author)}
 
     @staticmethod
     def _needs_grant(record: Record, grants_from: int) -> bool:
@@ -264,17 +281,22 @@ class WriteRight:
     async def _ask_ready(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
         """Why each of some records is not taken, as those say who are ready for its slot, or for the one in which it
         was written; "" where it is: one of them has it."""
-        me, ready = self._overlay.view.node_id, [self._ready(*pair) - {peer} for pair in pairs]
-        words = [list[bool | None]() for _ in pairs]
+        ready = [self._ready(*pair) - {peer} for pair in pairs]
+        words = await self._words([record for record, _ in pairs], ready)
+        return [_verdict(said) if peers else "" for peers, said in zip(ready, words, strict=True)]
+
+    async def _words(self, records: Sequence[Record], asked: Sequence[Collection[NodeId]]) -> list[list[bool | None]]:
+        """What some of those who are asked about each record say: whether they have it; None who does not answer."""
+        me, words = self._overlay.view.node_id, [list[bool | None]() for _ in records]
         parts: dict[NodeId, list[int]] = {}
-        for n, peers in enumerate(ready):
-            for other in sorted(peers - {me})[:ASKED_MOST]:
+        for n, peers in enumerate(asked):
+            for other in sorted({*peers} - {me})[:ASKED_MOST]:
                 parts.setdefault(other, []).append(n)
         async with asyncio.TaskGroup() as tasks:
             for other, numbers in parts.items():
-                asked = [(pairs[n][0], words[n]) for n in numbers]
-                tasks.create_task(self._ask(other, asked), name="store-ask-versions")
-        return [_verdict(said) if peers else "" for peers, said in zip(ready, words, strict=True)]
+                questions = [(records[n], words[n]) for n in numbers]
+                tasks.create_task(self._ask(other, questions), name="store-ask-versions")
+        return words
 
     async def _ask(self, other: NodeId, asked: Sequence[tuple[Record, list[bool | None]]]) -> None:
         """Add to the words on some records whether a peer has them; None where it does not say."""

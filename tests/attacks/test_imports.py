@@ -1,5 +1,7 @@
 """A page that nobody fetched here is taken from who may import alone, whoever brings it, and replaces no other."""
 
+import asyncio
+
 import pytest
 from msgspec.structs import replace
 
@@ -21,6 +23,7 @@ def imported(number: int, **fields: object) -> Draft:
 PAGE = draft(1, epoch=int(WALL) - 600, at=-600.0)  # what lies there
 OVER = replace(PAGE, epoch=0, at_ms=int(WALL * 1000), content=b"brought", body=imported(1).body)
 IMPORTED = [imported(2), OVER]
+SHARE = 5  # imports of one member a day, where that is tried
 
 
 async def _begin(net: Net, count: int, **strategy: object) -> None:
@@ -87,3 +90,37 @@ def test_an_import_says_what_it_is(flaw: str) -> None:
         assert await _bring(net.list[0], net.list[1], sign_package([made], net.list[0].identity)) == [0]
 
     network(3, story)
+
+
+WAYS = ["compared", "pushed by another", "left for an owner", "on the disk of another", "joining"]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_no_way_leads_round_the_quota_of_an_importer(way: str) -> None:
+    """It may import, has more than a day's share on its own disk, and another owner helps it."""
+
+    async def story(net: Net) -> None:
+        net.set_strategy(admission="invited")
+        net.config(import_records_day=SHARE)
+        liar, helper, honest = net.list[0], net.list[1], net.list[2:5]
+        started = net.list[:4] if way == "joining" else net.list[:5]
+        for node in started:
+            node.start()
+        await net.all_ready()
+        hoard = sign_package([imported(n) for n in range(2, 4 * SHARE)], liar.identity)
+        if way in ("compared", "on the disk of another", "joining"):
+            await (helper if way == "on the disk of another" else liar).store.put(hoard)
+        for node in honest if way in ("pushed by another", "left for an owner") else ():
+            hinted_for = tuple(each.id for each in honest if each is not node) if way == "left for an owner" else ()
+            refused = await _bring(helper, node, hoard, *hinted_for)
+            assert len(refused) == len(hoard) - SHARE
+        if way == "joining":
+            net.list[4].start()
+            await net.all_ready()
+        await net.until(lambda: all(n.replicator.refusals.authors[liar.identity.public_key] for n in honest))
+        await asyncio.sleep(3 * liar.config.reconcile_every_s)  # of virtual time
+        assert net.list[4].own_ready
+        for node in honest:
+            assert sum(node.store.find(each.kind, each.id) is not None for each in hoard) == SHARE
+
+    network(5, story, replicas=5)

@@ -9,9 +9,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from dht import Message, NodeId
+from crawl import VisitState, decode_visit, domain_of
+from dht import Message, NodeId, site_of
 from dht.messages import Answer
 from index import CONVERGED
+from index.rank.host_rank import host_edges, rank_hosts
 from index.rank.page_rank import ALPHA, BASE
 from node.ranking.messages import RankExchange
 from node.ranking.rank_figures import RankFigures
@@ -27,6 +29,7 @@ WEB = WorldPlan(seed=3, hosts=8, pages=8, strategy={"ranks": True})
 CONVERGED_WITHIN_S = 900.0
 READ_WITHIN_S = 12.0  # what was stored last
 SILENT_S = 30.0
+HOSTS_WITHIN_S = 20.0
 
 
 @pytest.fixture(autouse=True)
@@ -35,6 +38,7 @@ def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("node.ranking.rank_keeper.ROUND_S", 1.0)
     monkeypatch.setattr("node.ranking.rank_keeper.IDLE_S", 2.0)
     monkeypatch.setattr("node.ranking.rank_keeper.RELINK_S", 6.0)
+    monkeypatch.setattr("node.ranking.host_ranking.HOSTS_S", 6.0)
 
 
 def figures(nodes: Sequence[SimNode]) -> list[RankFigures]:
@@ -46,17 +50,54 @@ def has_converged(world: World) -> bool:
 
 
 def true_ranks(nodes: Sequence[SimNode]) -> dict[str, float]:
-    """The rank of every page, by all documents that any node has."""
-    shown, links = take_census(nodes).texts, dict[str, list[str]]()
+    """The rank of every page, by all documents and redirects that any node has."""
+    shown, links, leads = take_census(nodes).texts, dict[str, list[str]](), dict[str, str]()
     for node in nodes:
+        for record in node.node_core.store.records.scan(Kind.VISIT, FIRST, LAST):
+            if (visit := decode_visit(record.body)).state == VisitState.REDIRECT and visit.url not in shown:
+                leads[visit.url] = visit.target
         for record in node.node_core.store.records.scan(Kind.DOCUMENT, FIRST, LAST):
             document = decode_document(record.body)
             if document.url in shown:
                 links[document.url] = [url for url, _ in document.links]
-    urls = sorted({*links, *(target for found in links.values() for target in found)})
+    ends = {
+        page: {end for url in found if (end := end_of(url, leads)) not in (None, page)} for page, found in links.items()
+    }
+    urls = sorted({*links, *(end for found in ends.values() for end in found)})
     number = {url: n for n, url in enumerate(urls)}
-    ranks = dense_pagerank({number[url]: [number[target] for target in found] for url, found in links.items()})
+    ranks = dense_pagerank({number[url]: [number[end] for end in found] for url, found in ends.items()})
     return {url: ranks[number[url]] for url in urls}
+
+
+def end_of(url: str, leads: dict[str, str]) -> str | None:
+    """Where a URL leads in the end; None where that is round in a circle."""
+    seen = set[str]()
+    while url in leads and url not in seen:
+        seen.add(url)
+        url = leads[url]
+    return None if url in seen else url
+
+
+def true_host_ranks(nodes: Sequence[SimNode]) -> dict[str, float]:
+    """The rank of every host, by all documents that any node has, as one node computes it; 1 is the mean."""
+    shown, links = take_census(nodes).texts, dict[str, set[str]]()
+    for node in nodes:
+        for record in node.node_core.store.records.scan(Kind.DOCUMENT, FIRST, LAST):
+            document = decode_document(record.body)
+            if document.url in shown:
+                links.setdefault(site_of(document.url), set()).update(site_of(url) for url, _ in document.links)
+    edges = host_edges(links.items(), domain_of)
+    return dict(zip(edges.hosts, (rank_hosts(edges) * len(edges.hosts)).tolist(), strict=True))
+
+
+def assert_hosts_right(nodes: Sequence[SimNode]) -> None:
+    true = true_host_ranks(nodes)
+    for node in nodes:
+        found = {host: node.node_core.ranking.hosts.find(host) for host in true}
+        assert all(abs(told.rank - true[host]) < 1e-5 for host, told in found.items() if told is not None)
+        assert None not in found.values() and node.node_core.ranking.hosts.hosts == len(true)
+        assert not node.node_core.ranking.hosts.refused
+    assert max(true.values()) > 1.2 * min(true.values()), "there is something to be found out"
 
 
 def found_ranks(nodes: Sequence[SimNode], urls: Sequence[str]) -> dict[str, float]:
@@ -81,6 +122,7 @@ async def converged(world: World) -> None:
     await crawled(world)
     await world.pass_time(READ_WITHIN_S)
     await world.until(lambda: has_converged(world), CONVERGED_WITHIN_S)
+    await world.pass_time(HOSTS_WITHIN_S)
 
 
 def test_ranks_are_those_of_one_computation_whatever_comes_and_goes() -> None:
@@ -90,6 +132,7 @@ def test_ranks_are_those_of_one_computation_whatever_comes_and_goes() -> None:
         await world.crawl()
         await converged(world)
         assert_right(nodes)
+        assert_hosts_right(nodes)
 
         before = [each.sent_bytes for each in figures(nodes)]
         await world.pass_time(SILENT_S)
@@ -100,21 +143,43 @@ def test_ranks_are_those_of_one_computation_whatever_comes_and_goes() -> None:
 
         asked = [await node.node_core.rank_lookup.find(urls[0]) for node in nodes]
         assert len(set(asked)) == 1 and [asked[0].level] == levels[urls[0]], "any node tells it"
+        assert asked[0].host_rank is not None and asked[0].host_level is not None
 
-        body = "".join(f'<a href="{url}">one</a>' for url in urls[:40]).encode()
-        world.web.others["late.example"] = lambda url: ScriptedReply(
-            *((200, HTML, b"<html>late words" + body + b"</html>") if url.endswith("/") else (404, HTML, b"")), 0.1
-        )
+        add_late_sites(world, urls)
         await world.crawl("http://late.example/")
         await converged(world)
         assert_right(nodes)
+        assert_hosts_right(nodes)
         assert len(true_ranks(nodes)) > len(urls)
 
         await world.kill(max(nodes, key=lambda node: node.node_core.ranking.figures.slots))
         await converged(world)
         assert_right(world.running())
+        assert_hosts_right(world.running())
 
     simulate(scenario, WEB)
+
+
+def add_late_sites(world: World, urls: Sequence[str]) -> None:
+    """Two sites whose pages redirect in all ways: over several hops, back to who links to them, and in a circle."""
+    leads = {
+        "http://late.example/far": "http://later.example/further",
+        "http://later.example/further": "http://later.example/end",
+        "http://later.example/end": urls[0],
+        "http://late.example/back": "http://late.example/",
+        "http://late.example/round": "http://later.example/round",
+        "http://later.example/round": "http://late.example/round",
+    }
+    body = "".join(f'<a href="{url}">one</a>' for url in [*leads, *urls[:40]]).encode()
+
+    def reply(url: str) -> ScriptedReply:
+        if url in leads:
+            return ScriptedReply(302, (("Location", leads[url]),), b"", 0.1)
+        if url == "http://late.example/":
+            return ScriptedReply(200, HTML, b"<html>late words" + body + b"</html>", 0.1)
+        return ScriptedReply(404, HTML, b"", 0.1)
+
+    world.web.others |= {"late.example": reply, "later.example": reply}
 
 
 def levels_of(nodes: Sequence[SimNode], url: str) -> list[int]:

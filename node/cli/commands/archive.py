@@ -100,6 +100,8 @@ def _format(out: Path, *, is_parquet: bool) -> Write:
     ending = PARQUET if is_parquet else next(filter(out.name.endswith, FORMATS), "")
     if not ending:
         raise NothingToDo("OUT", f"{out.name!r} names no format", f"let it end with one of {', '.join(FORMATS)}")
+    if not out.parent.is_dir():
+        raise NothingToDo("OUT", f"{str(out)!r} lies in no folder that is there", "make the folder first")
     if ending == PARQUET and find_spec("pyarrow") is None:
         raise NothingToDo(out.name, "needs pyarrow, which is not installed", 'install the extra: "dse-node[parquet]"')
     return FORMATS[ending]

@@ -73,7 +73,7 @@ class Archive:
         values = parameters(request, "cdx")
         if values.text("output") not in ("text", "json"):
             raise BadParameter("output", "is neither text nor json")
-        since, until = timestamp_of(values.text("from")), last_instant(values.text("to"))
+        since, until = timestamp_of(values.text("from"), "from"), last_instant(values.text("to"), "to")
         bounds = ReadBounds(values.count("limit"), MAX_CONTENT_BYTES, READ_S)
         part = await self._service.archive(_matching(values), cursor(values), bounds, content=False)
         found = [c for c in part.captures if (since or 0.0) <= c.captured_at <= (until or inf)]

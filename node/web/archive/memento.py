@@ -3,6 +3,7 @@
 The version itself is `/cache?url=&at=`. Of a URL, the versions at both schemes are told, as CDX servers do.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,6 +24,7 @@ from node.web.requests.routes import route
 
 MOST = ReadBounds(1000, 64 << 20, 10.0)  # versions of one page
 _UNITS = {8: "days", 10: "hours", 12: "minutes", 14: "seconds"}  # by the digits of an instant
+_WITH_HYPHENS = re.compile(r"\d{4}-\d\d(-\d\d)?", re.ASCII)
 LINK_FORMAT = "application/link-format"
 _IN_LINKS = "%/:=&?~#+!$,;'@()*[]"  # what a canonical URL may hold, without < > and quotation marks
 
@@ -80,16 +82,17 @@ def nearest(captures: Sequence[Capture], at: float | None) -> Capture:
     return min(captures, key=lambda capture: (abs(capture.captured_at - at), capture.captured_at))
 
 
-def timestamp_of(text: str) -> float | None:
-    """Read an instant of 4 to 14 digits, year first, as archives write it; None for "". Raises BadParameter."""
-    return _begin_of(text).timestamp() if text else None
+def timestamp_of(text: str, name: str = "at") -> float | None:
+    """Read an instant of 4 to 14 digits, year first, as archives write it, or a day with hyphens; None for "". Raises
+    BadParameter, which calls it by its name."""
+    return _begin_of(_digits(text), name).timestamp() if text else None
 
 
-def last_instant(text: str) -> float | None:
+def last_instant(text: str, name: str = "at") -> float | None:
     """Return the end of the year, month, day or less that such a text names; None for "". Raises BadParameter."""
     if not text:
         return None
-    begin, digits = _begin_of(text), len(text)
+    begin, digits = _begin_of(_digits(text), name), len(_digits(text))
     if digits == 4:
         end = begin.replace(year=begin.year + 1) if begin.year < 9999 else begin.replace(month=12, day=31)
     elif digits == 6:
@@ -99,13 +102,18 @@ def last_instant(text: str) -> float | None:
     return end.timestamp() - 1e-6
 
 
-def _begin_of(text: str) -> datetime:
+def _digits(text: str) -> str:
+    return text.replace("-", "") if _WITH_HYPHENS.fullmatch(text) else text
+
+
+def _begin_of(text: str, name: str) -> datetime:
     try:
         if not (text.isascii() and text.isdecimal() and 4 <= len(text) <= 14 and len(text) % 2 == 0):
             raise ValueError(text)
         return datetime.strptime(text + "00000101000000"[len(text) :], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     except ValueError:
-        raise BadParameter("instant", f"{text!r} is no date; write 20261124, or 20261124103000") from None
+        wanted = "write 20261124, 2026-11-24, or 20261124103000"
+        raise BadParameter(name, f"{text!r} is no date; {wanted}") from None
 
 
 def memento_headers(request: web.Request, capture: Capture) -> Mapping[str, str]:

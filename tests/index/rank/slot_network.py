@@ -1,7 +1,7 @@
 """Slots that exchange messages over a network that loses, doubles and delays them; all in one thread, by a seed."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -28,10 +28,12 @@ def random_links(rng: random.Random, pages: int, most: int = 12) -> Links:
     }
 
 
-def graph_of(links: Links, slot: int) -> LinkGraph:
+def graph_of(links: Links, slot: int, leads: Mapping[int, int] | None = None, told: Collection[int] = ()) -> LinkGraph:
+    """The graph of a slot whose holder knows where its own pages lead, and those that it was told of."""
     here = {page: found for page, found in links.items() if page >> 64 - BITS == slot}
-    known = {target for found in links.values() for target in found}
-    return build_graph(here.items(), known=known, slot=slot, slot_bits=BITS)
+    known = {target for found in links.values() for target in found} | set((leads or {}).values())
+    aliases = {page: to for page, to in (leads or {}).items() if page >> 64 - BITS == slot or page in told}
+    return build_graph(here.items(), known=known, aliases=aliases, slot=slot, slot_bits=BITS)
 
 
 class SlotNetwork:
@@ -39,12 +41,21 @@ class SlotNetwork:
 
     lies: dict[int, float]  # by how much a slot's holder exaggerates what it gives
 
-    def __init__(self, links: Links, rng: random.Random, loss: float = 0, doubles: float = 0, late: float = 0) -> None:
+    def __init__(
+        self,
+        links: Links,
+        rng: random.Random,
+        loss: float = 0,
+        doubles: float = 0,
+        late: float = 0,
+        leads: Mapping[int, int] | None = None,
+    ) -> None:
         self.lies = {}
+        self.leads, self.told = leads or {}, [set[int]() for _ in range(1 << BITS)]
         self.links, self.rng = links, rng
         self.loss, self.doubles, self.late = loss, doubles, late
         self.now, self.entries, self.epochs = 0.0, list[int](), [1] * (1 << BITS)
-        self.slots = [SlotRanks(graph_of(links, slot), slot, 1, 0.0) for slot in range(1 << BITS)]
+        self.slots = [SlotRanks(graph_of(links, slot, self.leads), slot, 1, 0.0) for slot in range(1 << BITS)]
         self.on_way: list[tuple[float, InflowMessage | InflowAck]] = []
         self.documents = [sum(page >> 64 - BITS == slot for page in links) for slot in range(1 << BITS)]
 
@@ -84,6 +95,14 @@ class SlotNetwork:
         """Let a slot's holder read other links."""
         self.links = links
         self.slots[number].relink(graph_of(links, number), self.now)
+
+    def tell_misled(self) -> None:
+        """Tell every slot where those pages lead that it gives something."""
+        for slot in self.slots:
+            for source, pages in slot.misled().items():
+                self.told[source] |= set(pages)
+                graph = graph_of(self.links, source, self.leads, self.told[source])
+                self.slots[source].relink(graph, self.now)
 
     def ranks(self) -> dict[int, float]:
         found = {

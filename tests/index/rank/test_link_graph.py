@@ -52,10 +52,12 @@ def test_a_link_to_an_alias_of_its_own_page_does_not_count() -> None:
     assert links_in(build_graph([(1, [5]), (2, [1])], aliases={5: 1})) == {(2, 1)}
 
 
-def test_redirects_in_a_circle_or_without_end_stay_where_they_are() -> None:
+def test_a_link_that_leads_round_in_a_circle_or_on_and_on_does_not_count() -> None:
     endless = {100 + n: 101 + n for n in range(20)}
-    graph = build_graph([(1, [5, 100])], aliases={5: 6, 6: 5, 8: 8, **endless})
-    assert links_in(graph) == {(1, 5), (1, 100)}
+    graph = build_graph([(1, [5, 100, 9]), (2, [8])], known=[5, 7], aliases={5: 6, 6: 5, 8: 8, **endless})
+    assert links_in(graph) == {(1, 9)}
+    told = zip(graph.numbers.tolist(), graph.degrees.tolist(), graph.is_alias.tolist(), strict=True)
+    assert sorted(told) == [(1, 1, False), (2, 0, False), (5, 0, True), (7, 0, False), (9, 0, False)]
 
 
 def test_hubs_come_first() -> None:

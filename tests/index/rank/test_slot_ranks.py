@@ -7,8 +7,11 @@ import pytest
 from dense_pagerank import dense_pagerank
 from slot_network import BITS, Links, SlotNetwork, random_links
 
+from index.rank.link_graph import end_of
 from index.rank.page_rank import ALPHA, BASE, CONVERGED
 from index.rank.slot_ranks import error_of
+
+UNSEEN = 7  # a page without a document
 
 
 def distance(found: dict[int, float], true: dict[int, float]) -> float:
@@ -38,6 +41,37 @@ def test_what_is_said_of_the_error_is_never_too_little() -> None:
             assert distance(network.ranks(), true) <= said[-1]
     assert said[0] == inf
     assert said[-1] < 1e-3
+
+
+def test_what_is_given_to_redirects_is_missing_until_it_goes_where_these_lead() -> None:
+    rng = random.Random(9)
+    links = random_links(rng, 300)
+    pages = sorted(links)
+    rng.shuffle(pages)
+    leads = dict(zip(pages[:40], [*pages[1:10], pages[0], *pages[11:40], UNSEEN], strict=True))
+    true, network = dense_pagerank(followed(links, leads)), SlotNetwork(links, rng, leads=leads)
+    said = []
+    for _ in range(25):
+        network.run(1)
+        said.append(network.error())
+        found = network.ranks()
+        assert sum(abs(found.get(page, 0.0) - rank) for page, rank in true.items()) <= said[-1]
+    assert CONVERGED < said[-1] < inf, "a slot knows no redirects of others"
+    while any(slot.misled() for slot in network.slots):
+        network.tell_misled()
+        network.run(2)
+    network.converge(CONVERGED)
+    assert distance(network.ranks(), true) <= network.error()
+
+
+def followed(links: Links, leads: dict[int, int]) -> Links:
+    """The same links, each to its end, where it has one."""
+
+    def ends(page: int, found: list[int]) -> list[int]:
+        led = (end_of(target, leads) for target in found)
+        return [end for end in dict.fromkeys(led) if end is not None and end != page]
+
+    return {page: ends(page, found) for page, found in links.items() if page not in leads}
 
 
 def test_a_network_that_converged_is_silent_and_does_not_sweep() -> None:

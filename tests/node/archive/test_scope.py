@@ -6,6 +6,7 @@ import pytest
 
 from dht import Key, Slot, placement_key, shards, slot_of
 from node.archive.scope import FIRST, LAST, Wish, following, scope_of, wish_of
+from node.errors import NoSuchSlot
 
 URLS = [
     f"{scheme}://{host}/{path}"
@@ -46,6 +47,8 @@ def test_a_slot_and_some_pages() -> None:
     assert _read(Wish()) == set(URLS)
     assert _read(Wish(urls=tuple(URLS[3:5]))) == set(URLS[3:5])
     by_slot = [_read(Wish(slot=Slot(s))) for s in range(16)]
+    with pytest.raises(NoSuchSlot, match="ask for 0 to 15"):
+        _read(Wish(slot=Slot(16)))
     assert sum(map(len, by_slot)) == len(URLS)
     assert set().union(*by_slot) == set(URLS)
     assert _read(Wish("http://a.test/", "host", slot=slot_of(placement_key("http://a.test/"), 4))) == _read(

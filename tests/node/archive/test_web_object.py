@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from node.archive.capture import ArchiveFlaw, Capture, ReadLimits
-from node.archive.spf import read_package, read_spf, write_spf
+from node.archive.spf import capture_of_object, read_package, read_spf, web_object, write_spf
 from node.archive.unpacked_input import Unreadable
 from node.archive.web_object import (
     PackageDescription,
@@ -107,3 +107,8 @@ def test_an_object_that_is_too_large_costs_itself() -> None:
 def test_bent_objects_are_named(bent: bytes) -> None:
     found = list(read_package(io.BytesIO(WOP_HEAD + WEBO + bent)))
     assert isinstance(found[0], Capture) and isinstance(found[1], ArchiveFlaw)
+
+
+def test_what_is_read_back_is_no_newer_than_what_was_written() -> None:
+    page = msgspec.structs.replace(SAMPLES[0], captured_at=1_795_670_004.735887)
+    assert capture_of_object(web_object(page)).captured_at <= page.captured_at

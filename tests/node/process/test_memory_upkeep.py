@@ -34,18 +34,42 @@ print(full - before, freed - before, resident_bytes() - before)
 
 LARGE_AND_UNUSED = """
 from pathlib import Path
-from node.process.memory_upkeep import map_large_buffers
+from node.process.memory_upkeep import shape_heap
 
 def resident_bytes():
     lines = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
     return int(lines["RssAnon"].split()[0]) * 1024
 
-map_large_buffers()
+shape_heap()
 before = resident_bytes()
 for _ in range(3):
     bytes(8_000_000)
 unused = bytes(8_000_000)
 print(resident_bytes() - before)
+"""
+
+MANY_THREADS = """
+import ctypes, threading
+from node.process.memory_upkeep import shape_heap
+
+shape_heap()
+together = threading.Barrier(8)
+
+def use():
+    together.wait()
+    pieces = [bytes(10_000) for _ in range(1_000)]
+    together.wait()
+
+threads = [threading.Thread(target=use) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+libc = ctypes.CDLL(None)
+libc.fdopen.restype = ctypes.c_void_p
+out = ctypes.c_void_p(libc.fdopen(1, b"w"))
+libc.malloc_info(0, out)
+libc.fflush(out)
 """
 
 glibc_alone = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library has other habits")
@@ -55,6 +79,12 @@ glibc_alone = pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="anot
 def test_what_is_not_used_of_a_large_buffer_takes_no_memory_though_others_were_freed_before() -> None:
     told = subprocess.run([sys.executable, "-c", LARGE_AND_UNUSED], capture_output=True, check=True, text=True).stdout
     assert int(told) < 1_000_000
+
+
+@glibc_alone
+def test_threads_share_one_heap() -> None:
+    told = subprocess.run([sys.executable, "-c", MANY_THREADS], capture_output=True, check=True, text=True).stdout
+    assert told.count("<heap nr=") == 1
 
 
 @glibc_alone

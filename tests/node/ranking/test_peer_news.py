@@ -2,7 +2,7 @@
 
 from dht import NodeId, Slot
 from index import InflowMessage, SlotStatement
-from node.ranking.messages import RankExchange, RankReply
+from node.ranking.messages import RankExchange, RankReply, hosts_word, leads_in
 from node.ranking.peer_news import MOST_BYTES, PeerNews
 
 PEER, OTHER = NodeId(b"p" * 20), NodeId(b"o" * 20)
@@ -57,3 +57,35 @@ def test_a_message_has_bounds() -> None:
     exchange = news().exchange(PEER, [part] * 9)
     assert exchange is not None
     assert len(exchange.inflows) == MOST_BYTES // 500_000 + 1
+
+
+def test_who_gives_to_what_leads_elsewhere_is_told_where_once_and_again_when_that_changes() -> None:
+    found = news()
+    page = 3 << 60
+    found.leads = {page: 77}
+    heard(found, RankReply(1))
+    exchange = found.exchange(PEER, (), [page])
+    assert exchange is not None and leads_in(exchange.leads[0], 4) == [(page, 77)]
+    assert (exchange.leads[0].slot, exchange.leads[0].epoch) == (3, 5)
+    found.note_reply(PEER, exchange, RankReply(1))
+    assert found.exchange(PEER, (), [page]) is None, "it was told, and will act upon it"
+    found.note_led_elsewhere({page})
+    assert found.exchange(PEER, ()) is None, "it leads where it did"
+    found.leads = {}
+    found.note_led_elsewhere({page})
+    again = found.exchange(PEER, ())
+    assert again is not None and leads_in(again.leads[0], 4) == [(page, page)], "it is a page by now"
+    found.note_reply(PEER, again, RankReply(1))
+    assert found.exchange(PEER, ()) is None
+
+
+def test_hosts_are_told_once_and_anew_when_they_change() -> None:
+    found = news()
+    found.hosts[Slot(3)] = hosts_word(3, 5, {"a.test": ["b.test"]})
+    assert [word.slot for word in heard(found, RankReply(1, unheard=(3,))).hosts] == [3]
+    assert len(heard(found, RankReply(1)).hosts) == 1, "it was not taken"
+    assert found.exchange(PEER, ()) is None
+    found.hosts[Slot(3)] = hosts_word(3, 5, {"a.test": ["c.test"]})
+    assert len(heard(found, RankReply(1)).hosts) == 1
+    found.keep({}, {PEER})
+    assert found.hosts == {}, "another holds the slot"

@@ -46,7 +46,7 @@ class Talk:
         self.talk.begin(1)
 
     async def tell(self, *inflows: InflowMessage) -> list[Message]:
-        await self.talk.tell(inflows, {MINE: WALL})
+        await self.talk.tell(inflows, {MINE: WALL}, {})
         heard, self.overlay.heard = self.overlay.heard, []
         return heard
 

@@ -27,6 +27,10 @@ def test_a_key_is_unreadable_from_the_first_doubt_until_it_is_judged_or_written_
     assert not unreadable.holds(two.key) and unreadable.holds(three.key)
     unreadable.settle(b"\0" * 20, b"\xff" * 20)
     assert not unreadable.holds(three.key) and len(unreadable) == 0
+    assert (unreadable.lost_count, unreadable.healed_count) == (2, 1)
+    for _ in range(2):  # after all, and then it is no news
+        unreadable.came(records(draft(1), draft(3)))
+        assert (unreadable.lost_count, unreadable.healed_count) == (2, 2)
 
 
 def test_how_much_is_remembered_is_bounded() -> None:

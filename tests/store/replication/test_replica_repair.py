@@ -222,3 +222,29 @@ def test_a_network_of_one_needs_nobody_to_confirm_it() -> None:
         assert net.list[0].own_ready and not net.list[0].replicator.unconfirmed_slots()
 
     network(1, story)
+
+
+def test_what_is_lost_while_a_slot_is_compared_is_there_before_it_counts_as_ready() -> None:
+    async def story(net: Net) -> None:
+        net.config(handover_bytes_s=8000)  # so a session goes on for seconds after records came
+        pages = [replace(page(n), content=random.Random(n).randbytes(2000)) for n in range(60)]
+        whole, hurt, bits = *net.list, net.strategy.slot_bits
+        for node in net.list:
+            node.start()
+        await net.all_ready()
+        await whole.replicator.write(pages)
+        hurt.kill()
+        hurt.wipe()
+        hurt.start()
+        came = lambda: [r for d in pages if (r := hurt.store.find(d.kind, d.id)) is not None]  # noqa: E731
+        compared = lambda: {s for job in hurt.replicator._repair._busy.values() for s in job.slots}  # noqa: E731
+        await net.until(lambda: any(slot_of(record.key, bits) in compared() for record in came()))
+        lost = next(record for record in came() if slot_of(record.key, bits) in compared())
+        slot = slot_of(lost.key, bits)
+        assert slot not in hurt.replicator.ready_slots()
+        await hurt.store.forget([lost])
+        hurt.replicator._repair.incomplete(slot)
+        await net.until(lambda: slot in hurt.replicator.ready_slots())
+        assert hurt.store.find(lost.kind, lost.id) is not None
+
+    network(2, story)

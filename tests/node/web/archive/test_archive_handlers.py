@@ -61,7 +61,7 @@ def test_a_reading_is_of_a_slot_a_site_or_some_pages(site: Any, query: str, wish
         ("limit=1001", "limit: is not between 1 and 1000"),
         ("site=a.test&prefix=http://b.test/", "site: excludes prefix"),
         ("prefix=http://[", "prefix: "),
-        ("at=yesterday", "instant: 'yesterday' is no date"),
+        ("at=yesterday", "at: 'yesterday' is no date"),
         ("at=2026&all_versions=true", "at: excludes all_versions"),
     ],
 )

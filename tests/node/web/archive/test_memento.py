@@ -103,6 +103,8 @@ def test_instants() -> None:
     assert last_instant("2026") == (timestamp_of("2027") or 0) - 1e-6
     assert last_instant("202602") == (timestamp_of("202603") or 0) - 1e-6
     assert last_instant("20261118110640") == NEWEST.captured_at + 1 - 1e-6
-    with pytest.raises(BadParameter):
-        last_instant("2026112")
+    assert (timestamp_of("2026-11-18"), last_instant("2026-11")) == (timestamp_of("20261118"), last_instant("202611"))
+    for text in ("2026112", "2026-1-12", "2026-11-18T11", "--20261118"):
+        with pytest.raises(BadParameter, match=r"^from: .* is no date; write"):
+            last_instant(text, "from")
     assert nearest([*OLDER, NEWEST], NEWEST.captured_at - 20 * DAY_S) == OLDER[1]
