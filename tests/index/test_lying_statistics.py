@@ -19,6 +19,7 @@ from index.search.oracle import SearchOracle
 from index.search.two_phase_search import CONFIRM_S
 from index.shard.messages import AskStatistics, StatisticsAnswer
 
+pytestmark = pytest.mark.virtual_time
 QUERY = "run OR the OR walk"
 Handler = Callable[[NodeId, Message], Awaitable[Message]]
 

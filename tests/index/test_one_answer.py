@@ -21,6 +21,7 @@ from index.query.search_request import SearchRequest
 from index.shard.messages import BestAnswer
 from index.text.tags import type_of
 
+pytestmark = pytest.mark.virtual_time
 TINY = {"first_depth": 8, "max_depth": 4096}  # so that bounds and deeper rounds decide
 
 
