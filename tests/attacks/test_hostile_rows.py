@@ -23,6 +23,7 @@ from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.search.preferences import Preferences
 from node.web.search.results import result_page
 from node.web.search.rules_file import RulesFile
+from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
 from store import Document, Draft, Kind, encode_document
 from tests.attacks.hostile_records import URLS
@@ -74,7 +75,8 @@ class Shown:
 SERVICE = Shown()
 PAGES = Pages(SERVICE, CrawlerIdentity())  # type: ignore[arg-type]
 OWN_SCRIPT = re.compile(r'<script src="/page\.js\?v=[0-9a-f]+" defer></script>')
-SEARCH_PAGE = SearchPage(SERVICE, PAGES, Preferences(PAGES, RulesFile("")))  # type: ignore[arg-type]
+SEARCHES = RunningSearches(SERVICE, str)  # type: ignore[arg-type]
+SEARCH_PAGE = SearchPage(SERVICE, PAGES, Preferences(PAGES, RulesFile("")), SEARCHES)  # type: ignore[arg-type]
 
 
 def change(document: Document) -> DocumentChange:
