@@ -4,12 +4,10 @@ Nothing that a verb needs is imported here, so that help and a wrong option are 
 """
 
 import argparse
-import os
-import sys
-from functools import cache
 from typing import Any, TypeAlias
 
 from node.cli.argument_types import Between, Ordered, Share, lengths, path
+from node.cli.help_format import VerbFormatter, VerbsFormatter
 from node.version import VERSION
 
 _ABOUT = """\
@@ -29,14 +27,12 @@ _RULES = (  # options of `strategy draft` that become rules of the crawl, in the
     ("rule", "JSON", "any rule"),
 )
 
-vars(argparse)["_"] = lambda text: text  # we bring no translations, for which it looks in 600 places of the file system
-
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all verbs, with their help; `verb` names the function that does one, as module:function."""
-    parser = argparse.ArgumentParser("dse-node", description=_ABOUT, epilog=_CODES, formatter_class=_HelpFormatter)
+    parser = argparse.ArgumentParser("dse-node", description=_ABOUT, epilog=_CODES, formatter_class=VerbsFormatter)
     parser.add_argument("--version", action="version", version=f"{parser.prog} {VERSION}", help="print the version")
     parser.set_defaults(verb=None, data_dir=None, config=None, url=None, json=False)
     verbs = parser.add_subparsers(metavar="VERB", title="verbs")
@@ -51,14 +47,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 def _verb(verbs: Verbs, name: str, target: str, about: str, example: str = "") -> argparse.ArgumentParser:
     shown = f"example: {example}" if example else None
-    verb = verbs.add_parser(name, help=about, description=about, epilog=shown, formatter_class=_VerbFormatter)
+    verb = verbs.add_parser(name, help=about, description=about, epilog=shown, formatter_class=VerbFormatter)
     verb.set_defaults(verb=target)
     return verb
 
 
 def _family(verbs: Verbs, name: str, about: str) -> Verbs:
     """Add a verb that has verbs of its own; alone it prints its help."""
-    family = verbs.add_parser(name, help=about, description=about, formatter_class=_VerbFormatter)
+    family = verbs.add_parser(name, help=about, description=about, formatter_class=VerbFormatter)
     family.set_defaults(parser=family)
     return family.add_subparsers(metavar="VERB", title="verbs")
 
@@ -379,30 +375,3 @@ def _add_diff(strategy: Verbs) -> None:
     diff.add_argument("other", nargs="?", metavar="B", help="another: what B changes of A")
     diff.add_argument("--effect", action="store_true", help="ask the node what it moves: owners, pages, bytes, hosts")
     _place(diff, url=True, json=True)
-
-
-class _VerbFormatter(argparse.HelpFormatter):
-    """Writes the help of one verb."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=_width())
-
-
-class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Keeps the examples as they are, and a verb and its help on one line."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=28, width=_width())
-        self._action_max_length = 16  # argparse forgets that verbs are indented once more
-
-
-@cache
-def _width() -> int:
-    """Return how wide help may be, as shutil says it. It is asked once; argparse would ask for each option."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns) - 2
-    try:
-        return os.get_terminal_size(sys.__stdout__.fileno() if sys.__stdout__ else -1).columns - 2
-    except (OSError, ValueError):
-        return 78
