@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,7 @@ class QueryNode:
         self.config = config
         self.local = LocalIndex.open(config, path, self.overlay, self.feed, self.overlay.agree)
         self._store = store
+        self.reads: Counter[DocumentId] = Counter()  # how often each document was read for an answer
         self.searcher = Searcher(
             config, self.overlay, self.local, self._read, loop_clock, random.Random(number), signature
         )
@@ -242,6 +244,7 @@ class QueryNode:
             pass
 
     async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        self.reads.update(id_ for id_, _ in wanted)
         return {id_: self._store.get(id_) for id_, _ in wanted}
 
 

@@ -73,6 +73,7 @@ def test_what_has_come_is_told_and_nobody_is_asked_again_for_the_rest() -> None:
     assert 0 < len(early["results"]) < len(answer["results"])
     assert early["coverage"]["late"] == [world.nodes[1].id.hex()]
     assert set(of_peers(world).values()) == {1} and len(of_peers(world)) == 6, "three peers, two rounds"
+    assert set(world.nodes[0].reads.values()) == {1}, "what was shown first is not read again"
 
 
 def test_before_all_have_counted_it_is_what_lies_here() -> None:
