@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from index.change_feed import DocumentChange, Text
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
+    from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
     from index.query.search_rules import NEWEST_RULES
@@ -58,6 +59,7 @@ __all__ = [
     "Searcher",
     "SlotRanks",
     "SlotStatement",
+    "SlotTotals",
     "Text",
     "Tracer",
     "allowed_flows",

@@ -106,6 +106,12 @@ class ForwardTable:
                 open_.execute(statement)
             open_.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
 
+    def spare(self) -> None:
+        """Forget the pages of the file that are remembered."""
+        with self._failures(), self._writing, self._reading:
+            for connection in {self._writer, self._reader}:
+                connection.execute("PRAGMA shrink_memory")
+
     def close(self) -> None:
         """Close both connections."""
         with self._writing:

@@ -19,10 +19,12 @@ from index.engine.protocol import Engine, IndexEntry, host_names
 from index.engine.tantivy import TantivyEngine
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
+from index.text.analyzer import forget as forget_terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.field_terms import FieldTerms, analyse
 from index.text.forward_index import encode_forward
 from index.text.site_host import digest_of_host, front_name, host_of, name_of_host
+from index.text.surfaces import forget as forget_words
 from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
 
@@ -99,6 +101,12 @@ class IndexFiles:
         self.engine.clear()
         self.table.clear(made=self._made(), engine=self.table.about("engine"))
         self.totals = IndexTotals({})
+
+    def spare(self) -> None:
+        """Give up what only indexing needs in memory."""
+        self.table.spare()
+        forget_terms()
+        forget_words()
 
     def close(self) -> None:
         """Close the engine and the table."""

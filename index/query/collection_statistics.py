@@ -70,6 +70,7 @@ class IndexTotals:
     def __init__(self, cells: Mapping[int, SlotTotals], young: Sequence[YoungChange] = ()) -> None:
         """`young`: changes that are kept apart, so that others can be told what was here before them."""
         self.cells, self._young = cells, young
+        self.newest_young_at = max((change.written_at for change in young), default=float("-inf"))
         self._levels: dict[int, dict[Slot, SlotTotals]] = {}
         self._young_by_slot: dict[int, dict[Slot, list[YoungChange]]] = {}
         self._columns: dict[tuple[int, tuple[Slot, ...]], Columns] = {}

@@ -154,6 +154,13 @@ class IndexFollower:
         except IndexCorrupt as error:
             self._note(error)
 
+    async def spare(self) -> None:
+        """Give up what only indexing needs in memory; damage that shows meanwhile is noted."""
+        try:
+            await self._in(self._writer, self.files.spare)
+        except (MachineRefuses, IndexCorrupt) as error:
+            self._note(error)
+
     async def read(self, work: Callable[[], _Result]) -> _Result:
         """Run work on a reading thread; raises MachineRefuses or IndexCorrupt, of which note is taken."""
 

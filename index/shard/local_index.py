@@ -10,7 +10,7 @@ them is here (`question_server.py`). A thread of its own checks what peers answe
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
@@ -162,13 +162,23 @@ class LocalIndex:
 
     def totals(self, slot: Slot) -> SlotTotals:
         """Return what is indexed of a slot; the same object until that changes."""
-        return self._serving.files.totals.at(self._overlay.view.strategy.slot_bits).get(slot, NOTHING)
+        return self.totals_by_slot().get(slot, NOTHING)
+
+    def totals_by_slot(self) -> Mapping[Slot, SlotTotals]:
+        """Return what is indexed of each slot, those that hold nothing maybe left out; the same object until anything
+        changes."""
+        return self._serving.files.totals.at(self._overlay.view.strategy.slot_bits)
 
     def fingerprint_until(self, slot: Slot, instant: float) -> bytes:
         """Return the fingerprint of a slot's documents as they were written before an instant (Unix seconds, by their
         authors' clocks), which is to be later than that given to `keep_apart`."""
         totals = self._serving.files.totals
         return totals.fingerprint_until(slot, self._overlay.view.strategy.slot_bits, instant)
+
+    @property
+    def newest_apart_at(self) -> float:
+        """When the newest of what is kept apart was written: `fingerprint_until` is the same for all instants after."""
+        return self._serving.files.totals.newest_young_at
 
     def keep_apart(self, since: float) -> None:
         """Keep apart from now on what was written since an instant (Unix seconds), so that `fingerprint_until` knows
@@ -217,6 +227,11 @@ class LocalIndex:
         """Read all files once, off the event loop; where one is damaged, the next step builds the index anew."""
         for each in list(self._followers.values()):
             await each.check_files()
+
+    async def spare(self) -> None:
+        """Give up what only indexing needs in memory."""
+        for each in list(self._followers.values()):
+            await each.spare()
 
     async def close(self) -> None:
         """Close the files when the threads have finished what they are at."""

@@ -47,6 +47,11 @@ class _WordMemo(dict[bytes, tuple[str, ...]]):
 _memo = _WordMemo()
 
 
+def forget() -> None:
+    """Forget the words of all pieces; they are found again."""
+    _memo.clear()
+
+
 def words_of(text: Text) -> list[str]:
     """Return the distinct words of a document's title, headings and body, at most `MAX_WORDS`."""
     headings = (heading[:MAX_LINE_CHARS] for heading in text.headings[:MAX_HEADINGS])

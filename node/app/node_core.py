@@ -62,6 +62,7 @@ class NodeCore:
         self.rank_lookup = RankLookup(env.overlay, self.ranking, self.store.shards)
         self._disk_meter = DiskMeter(env.store, env.measure_files)
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler)
+        self._looked_at_sequence = self._spared_at_sequence = -1  # of the change log
 
     async def run(self) -> None:
         """Run everything but the overlay, until cancelled."""
@@ -96,6 +97,18 @@ class NodeCore:
             except MachineRefuses as error:
                 self.store.records.note_refusal(error)
                 await asyncio.sleep(AGAIN_S)
+
+    async def spare(self) -> bool:
+        """Give up the memory that only a node at work needs, once nothing has changed since the call before; tell
+        whether that was now. Call it every minute."""
+        before, now = self._looked_at_sequence, self.store.records.log.sequence
+        self._looked_at_sequence = now
+        if before != now or now == self._spared_at_sequence or not self.index.local.is_current:
+            return False
+        self._spared_at_sequence = now
+        await self.store.records.spare()
+        await self.index.local.spare()
+        return True
 
     def obey(self, crawl: CrawlConfig, store: StoreConfig) -> None:
         """Take over those settings that may change while a node runs (LIVE_SETTINGS), and no others."""

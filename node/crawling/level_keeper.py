@@ -5,11 +5,12 @@ so neither costs a query a message; the cost of a push follows what changed, and
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import blake2b
+from typing import NamedTuple
 
 from dht import Clock, Done, NodeId, Now, Overlay, RemoteError, Slot, slot_of, slot_range
-from index import LocalIndex
+from index import LocalIndex, SlotTotals
 from node.crawling.slot_levels import DIGEST_BYTES, MAX_DIGESTS, YOUNG_S, SlotDigest, SlotDigests, SlotLevels
 from store import RecordStore, Replicator
 
@@ -20,6 +21,16 @@ PUSH_WITHIN_S = 5.0
 DOUBT_S = 30.0  # as long as a heartbeat counts (dht/membership/liveness.py)
 APART_S = 60.0  # so far back it is known what was written when: further than any `until` that counts
 MAX_CHANGES = 512  # of the log, read at once; where there are more all slots are taken for changed
+
+
+class _Here(NamedTuple):
+    """All that this node's digests follow from, but for the instant up to which `older` counts."""
+
+    totals: Mapping[Slot, SlotTotals]
+    held: frozenset[Slot]
+    stored: Mapping[Slot, bytes]
+    ready: frozenset[Slot]
+    is_current: bool
 
 
 class LevelKeeper:
@@ -45,6 +56,12 @@ class LevelKeeper:
         self._stored: dict[Slot, bytes] = {}  # fingerprints of slots that did not change between two looks
         self._digests: dict[Slot, SlotDigest] = {}
         self._digests_until = 0.0
+        self._here: _Here | None = None  # as of the digests
+        self._teams: dict[Slot, list[NodeId]] = {}  # live owners of the slots that this node owns
+        self._teams_basis: tuple[object, ...] = ()
+        self._told_of: dict[NodeId, list[Slot]] = {}  # who is told of which slots
+        self._told_of_basis: tuple[object, ...] = ()
+        self._told_of_until = 0.0  # steady
         self._told: dict[NodeId, dict[Slot, SlotDigest]] = {}
         self._refresh_at: dict[NodeId, float] = {}
         self._rest_until: dict[NodeId, float] = {}
@@ -68,12 +85,22 @@ class LevelKeeper:
         view = self._overlay.view
         if self._store.log.sequence != self._sequence or not self._is_current() or self._replicator.status().owed_now:
             return False
-        if any(map(self._is_in_doubt, {peer for slot in view.owned() for peer in view.owners(slot)})):
+        owners, owned = view.owners_by_slot(), view.owned()
+        if any(map(self._is_in_doubt, {peer for slot in owned for peer in owners[slot]})):
             return False
-        shared = {slot: [peer for peer in view.owners(slot) if view.is_live(peer)] for slot in view.owned()}
-        own = {slot: team for slot, team in shared.items() if view.node_id in team}  # not where it stands in
-        wholes = {slot: self._whole(slot, self._index.totals(slot).fingerprint_bytes) for slot in own}
-        return all(wholes.values()) and self._levels.are_alike(wholes, own, view.node_id)
+        if (basis := (owned, owners, view.live())) != self._teams_basis:
+            shared = {slot: [peer for peer in owners[slot] if view.is_live(peer)] for slot in owned}
+            self._teams = {
+                slot: team for slot, team in shared.items() if view.node_id in team
+            }  # not where it stands in
+            self._teams_basis = basis
+        here = self._find_out(self._held())
+        digests = self._digests if here == self._here else {}
+        wholes = {
+            slot: digests[slot].whole if slot in digests else self._whole(slot, self._index.totals(slot))
+            for slot in self._teams
+        }
+        return all(wholes.values()) and self._levels.are_alike(wholes, self._teams, view.node_id)
 
     def _is_in_doubt(self, peer: NodeId) -> bool:
         view = self._overlay.view
@@ -85,14 +112,22 @@ class LevelKeeper:
         if view.strategy.slot_bits != self._slot_bits:
             self._slot_bits, self._sequence = view.strategy.slot_bits, -1
             self._levels.forget()
-        held = view.owned() | self._replicator.ready_slots()
+        held = self._held()
         self._levels.keep(held, view.live())
         self._index.keep_apart(now.wall - APART_S)
         self._follow_index(now)
         await self._follow_store(held)
-        self._digests_until = max(0.0, min(now.wall - YOUNG_S, self._until))
-        is_current = self._is_current()
-        self._digests = {slot: self._digest(slot, is_current) for slot in sorted(held)}
+        before, self._digests_until = self._digests_until, max(0.0, min(now.wall - YOUNG_S, self._until))
+        here, newest = self._find_out(held), self._index.newest_apart_at
+        if here != self._here or min(before, self._digests_until) <= newest:
+            self._here, self._digests = here, {slot: self._digest(slot, here) for slot in sorted(held)}
+
+    def _held(self) -> frozenset[Slot]:
+        return self._overlay.view.owned() | self._replicator.ready_slots()
+
+    def _find_out(self, held: frozenset[Slot]) -> _Here:
+        view = self._overlay.view
+        return _Here(self._index.totals_by_slot(), held, self._stored, view.own_ready(), self._is_current())
 
     def _follow_index(self, now: Now) -> None:
         newest = self._store.log.sequence
@@ -118,25 +153,26 @@ class LevelKeeper:
     def _is_current(self) -> bool:
         return self._index.is_current and self._follows()
 
-    def _digest(self, slot: Slot, is_current: bool) -> SlotDigest:
+    def _digest(self, slot: Slot, here: _Here) -> SlotDigest:
         totals, older = self._index.totals(slot), self._older(slot, self._digests_until)
-        whole = self._whole(slot, totals.fingerprint_bytes) if is_current else b""
+        whole = self._whole(slot, totals) if here.is_current else b""
         return SlotDigest(slot, older, whole, totals.documents, totals.lengths)
 
     def _older(self, slot: Slot, until: float) -> bytes:
         return blake2b(self._index.fingerprint_until(slot, until), digest_size=DIGEST_BYTES).digest()
 
-    def _whole(self, slot: Slot, indexed: bytes) -> bytes:
+    def _whole(self, slot: Slot, totals: SlotTotals) -> bytes:
         """Digest all of a slot that rests and is announced; others ask no replica that they do not know of."""
         view, stored = self._overlay.view, self._stored.get(slot)
         if stored is None or not view.is_ready(view.node_id, slot):
             return b""
-        return blake2b(stored + indexed, digest_size=DIGEST_BYTES).digest()
+        return blake2b(stored + totals.fingerprint_bytes, digest_size=DIGEST_BYTES).digest()
 
     def _due(self) -> Iterator[tuple[NodeId, list[SlotDigest]]]:
         """Whom to tell something now, and what: everything at times, in between what changed."""
         steady = self._clock().steady
-        for peer, slots in sorted(self._audience().items()):
+        self._refresh_audience(steady)
+        for peer, slots in sorted(self._told_of.items()):
             if peer in self._pushing or self._rest_until.get(peer, 0.0) > steady:
                 continue
             told = self._told.setdefault(peer, {})
@@ -146,9 +182,13 @@ class LevelKeeper:
             if digests := [self._digests[slot] for slot in slots if told.get(slot) != self._digests[slot]]:
                 yield peer, digests
 
-    def _audience(self) -> dict[NodeId, list[Slot]]:
+    def _refresh_audience(self, steady: float) -> None:
         """Who is told of which slots: their owners, and whoever else answers for them."""
         view, found = self._overlay.view, dict[NodeId, list[Slot]]()
+        basis = self._digests.keys(), view.owners_by_slot(), view.ready_by_slot(), view.live()
+        if basis == self._told_of_basis and steady < self._told_of_until:
+            return
+        self._told_of_basis, self._told_of_until = basis, steady + REFRESH_S
         for slot in self._digests:
             for peer in {*view.owners(slot), *view.live_owners(slot), *view.ready(slot)} - {view.node_id}:
                 if view.is_live(peer):
@@ -156,7 +196,7 @@ class LevelKeeper:
         for known in (self._told, self._refresh_at, self._rest_until):
             for peer in [peer for peer in known if peer not in found]:
                 del known[peer]
-        return found
+        self._told_of = found
 
     async def _push(self, peer: NodeId, digests: Sequence[SlotDigest]) -> None:
         bits, until, owed = self._slot_bits, self._digests_until, self._replicator.status().owed_now

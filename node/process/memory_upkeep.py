@@ -2,20 +2,27 @@
 
 Every query leaves some cycles behind, of tasks that were cancelled and their tracebacks: at the collector's thresholds
 they would lie between living objects for half an hour, and the heap could not shrink again. What was in use for
-minutes, as connections are, is old when it ends, and takes a look at everything.
+minutes, as connections are, is old when it ends, and takes a look at everything. What functions remember of busy times goes once
+the node rests.
 """
 
 import asyncio
 import ctypes
 import gc
+import sys
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from functools import _lru_cache_wrapper
 from itertools import count
+from typing import Any
 
 RARELY = (50_000, 20, 50)  # new objects before a look for garbage; such looks took 6 % of a crawl by default
 EVERY_S = 60.0
 LARGE_BYTES = 1 << 20  # a buffer from here on is mapped by itself
 KEPT_FREE_BYTES = 16 << 20  # at the heap's end, until the next round
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # of mallopt(3)
+OWN_PACKAGES = frozenset({"bootstrap", "crawl", "dht", "index", "node", "store"})
+LARGE_MEMO = 1024  # entries; smaller ones hold little, and are made for what comes again
 ALL_AGES = 10  # of these rounds one looks at everything that came since the start: 5 ms for 80,000 objects
 
 
@@ -41,13 +48,29 @@ def shape_heap() -> None:
         libc.mallopt(_M_TRIM_THRESHOLD, KEPT_FREE_BYTES)
 
 
-async def keep_memory_small() -> None:
+async def keep_memory_small(spare: Callable[[], Awaitable[bool]]) -> None:
     """Collect what is young, every ten minutes also what was in use for long, and give free memory back to the system,
-    once a minute, until cancelled."""
+    once a minute, until cancelled. `spare` gives up what only a node at work needs, and tells whether it did."""
     for turn in count(1):
         await asyncio.sleep(EVERY_S)
-        gc.collect(1 if turn % ALL_AGES else 2)
+        rests = await spare()
+        if rests:
+            forget_large_memos()
+        gc.collect(2 if rests or turn % ALL_AGES == 0 else 1)
         await asyncio.to_thread(give_back)
+
+
+def forget_large_memos() -> None:
+    """Empty what functions of this program remember of thousands of calls; they find it again."""
+    for memo in _memos():
+        if (memo.cache_info().maxsize or 0) >= LARGE_MEMO:
+            memo.cache_clear()
+
+
+def _memos() -> Iterator["_lru_cache_wrapper[Any]"]:
+    for name, module in tuple(sys.modules.items()):
+        if name.partition(".")[0] in OWN_PACKAGES:
+            yield from (each for each in tuple(vars(module).values()) if isinstance(each, _lru_cache_wrapper))
 
 
 def give_back() -> None:

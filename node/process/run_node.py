@@ -142,7 +142,7 @@ async def _serve(
             tasks.create_task(answers.owner.run(), name="owner-desk")
             tasks.create_task(manager.keep_told(web.listening, f"search page: {web.url}"), name="service-manager")
             tasks.create_task(_keep_event_log(core, overlay), name="event-log")
-            tasks.create_task(keep_memory_small(), name="memory")
+            tasks.create_task(keep_memory_small(core.spare), name="memory")
             if config.hook.command or config.hook.url:
                 hook = OwnerHook(config.hook, {"node": overlay.view.node_id.hex(), "network": network.name})
                 watch = OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock)

@@ -191,6 +191,11 @@ class Catalog:
         with self._errors:
             return grant_table.bytes_of(self.writer)
 
+    def spare(self) -> None:
+        """Forget the pages of the file that the writer's connection remembers."""
+        with self._errors:
+            self.writer.execute("PRAGMA shrink_memory")
+
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
         with self._errors:

@@ -291,6 +291,15 @@ class RecordStore:
         if records:
             await self._queue.run(remove)
 
+    async def spare(self) -> None:
+        """Give up what only writing needs in memory: the records of a moment ago, and pages of the catalog."""
+
+        def give_up() -> None:
+            self._recent.clear()
+            self._catalog.spare()
+
+        await self._queue.run(give_up)
+
     async def drop_range(self, first_key: bytes, last_key: bytes) -> None:
         """Forget a key range that others hold now; the change log says that its records went."""
         today = self.today

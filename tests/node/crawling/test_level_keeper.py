@@ -26,6 +26,7 @@ class Side:
         self.node_id, self.strategy = me, SimpleNamespace(slot_bits=4, version=1)
         self.sequence, self.reached_to, self.documents = 0, 10**9, dict[Slot, bytes]()
         self.records, self.moved = dict[Slot, bytes](), list[tuple[int, Key]]()
+        self.sums = 0  # how often a slot's documents were summed up
         self.levels, clock = SlotLevels(), town.loop.clock()
         store: Any = SimpleNamespace(log=self, summary=self._summary)
         replicator: Any = SimpleNamespace(ready_slots=lambda: SLOTS, status=lambda: SimpleNamespace(owed_now=self.owed))
@@ -43,9 +44,15 @@ class Side:
             is_current=True,
             reached=lambda sequence: self.reached_to >= sequence,
             totals=lambda slot: SlotTotals(fingerprint=int.from_bytes(fingerprint(slot), "big")),
-            fingerprint_until=lambda slot, instant: fingerprint(slot),
+            totals_by_slot=lambda: {slot: fingerprint(slot) for slot in SLOTS},
+            newest_apart_at=float("-inf"),
+            fingerprint_until=lambda slot, instant: self._summed(fingerprint(slot)),
             keep_apart=lambda since: None,
         )
+
+    def _summed(self, fingerprint: bytes) -> bytes:
+        self.sums += 1
+        return fingerprint
 
     def _summary(self, first: Key, last: Key) -> Any:
         return SimpleNamespace(fingerprint=sha256(first + self.records.get(slot_of(first, 4), b"")).digest())
@@ -61,6 +68,11 @@ class Side:
 
     def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
         return [(A, B)] * (max(SLOTS) + 1)
+
+    ready_by_slot = owners_by_slot
+
+    def own_ready(self) -> frozenset[Slot]:
+        return SLOTS
 
     ready = candidates = live_owners = owners
 
@@ -131,6 +143,19 @@ def test_equal_copies_are_level_and_settled_and_at_rest_little_is_said() -> None
         b.owed = 1
         await asyncio.sleep(REFRESH_S + PUSH_EVERY_S)
         assert not a.keeper.are_alike()
+
+    Town().live(scenario)
+
+
+def test_while_nothing_changes_nothing_is_summed_up_anew_but_when_peers_ask() -> None:
+    async def scenario(a: Side, b: Side) -> None:
+        await asyncio.sleep(2 * REFRESH_S)
+        before, heard = a.sums, len(b.sent)
+        await asyncio.sleep(5 * REFRESH_S)
+        assert a.sums - before == len(SLOTS) * (len(b.sent) - heard), "what b said was compared"
+        a.documents[Slot(1)] = b"more"
+        await asyncio.sleep(2 * PUSH_EVERY_S)
+        assert not b.keeper.are_alike()
 
     Town().live(scenario)
 

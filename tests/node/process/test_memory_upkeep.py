@@ -9,7 +9,8 @@ import weakref
 
 import pytest
 
-from node.process.memory_upkeep import RARELY, keep_memory_small
+from dht.keys import split_url
+from node.process.memory_upkeep import EVERY_S, RARELY, keep_memory_small
 from node.simulation.loop import SimLoop
 
 # A process of its own: in one that has run long, new objects take free memory that is resident already.
@@ -104,8 +105,11 @@ class Connection:
 
 def test_what_was_in_use_for_long_goes_within_minutes_of_its_end() -> None:
     async def use() -> weakref.ref[Connection]:
+        async def spare() -> bool:
+            return False
+
         async with asyncio.TaskGroup() as tasks:
-            upkeep = tasks.create_task(keep_memory_small())
+            upkeep = tasks.create_task(keep_memory_small(spare))
             connection = Connection()
             await asyncio.sleep(300)
             seen = weakref.ref(connection)
@@ -120,3 +124,19 @@ def test_what_was_in_use_for_long_goes_within_minutes_of_its_end() -> None:
         assert SimLoop().run(use())() is None
     finally:
         gc.set_threshold(*thresholds)
+
+
+def test_once_the_node_rests_functions_forget_thousands_of_calls_and_answer_as_before() -> None:
+    async def rest() -> None:
+        async def spare() -> bool:
+            return True
+
+        async with asyncio.TaskGroup() as tasks:
+            upkeep = tasks.create_task(keep_memory_small(spare))
+            await asyncio.sleep(EVERY_S + 1)
+            upkeep.cancel()
+
+    before = [split_url(f"http://a.test/{number}") for number in range(500)]
+    SimLoop().run(rest())
+    assert split_url.cache_info().currsize == 0
+    assert [split_url(f"http://a.test/{number}") for number in range(500)] == before
