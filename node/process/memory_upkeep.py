@@ -2,8 +2,8 @@
 
 Every query leaves some cycles behind, of tasks that were cancelled and their tracebacks: at the collector's thresholds
 they would lie between living objects for half an hour, and the heap could not shrink again. What was in use for
-minutes, as connections are, is old when it ends, and takes a look at everything. What functions remember of busy times goes once
-the node rests.
+minutes, as connections are, is old when it ends, and takes a look at everything. What functions remember of busy times
+goes once the node rests.
 """
 
 import asyncio
