@@ -127,7 +127,8 @@ class LevelKeeper:
 
     def _find_out(self, held: frozenset[Slot]) -> _Here:
         view = self._overlay.view
-        return _Here(self._index.totals_by_slot(), held, self._stored, view.own_ready(), self._is_current())
+        ready = frozenset(slot for slot in held if view.is_ready(view.node_id, slot))
+        return _Here(self._index.totals_by_slot(), held, self._stored, ready, self._is_current())
 
     def _follow_index(self, now: Now) -> None:
         newest = self._store.log.sequence

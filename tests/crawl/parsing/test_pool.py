@@ -84,6 +84,16 @@ async def test_a_worker_that_is_killed_costs_nobody_a_page() -> None:
     assert texts == [f"page {n}" for n in range(20)]
 
 
+async def test_without_pages_there_is_no_process_and_the_next_page_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawl.parsing.pool.IDLE_S", 0.0)
+    others = children()
+    async with open_parsers(CONFIG) as parsers:
+        for number in range(2):
+            assert children() == others
+            assert (await parsers.parse(task(f"<title>{number}</title>".encode()))).title == str(number)
+            await ended(others)
+
+
 async def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawl.parsing.pool.START_AGAIN_S", 0.01)
     killed = children()  # and those of tests before this one
@@ -102,6 +112,15 @@ async def started(known: Sequence[int]) -> list[int]:
             return found
         await asyncio.sleep(0.005)
     raise AssertionError("no worker was started")
+
+
+async def ended(others: Sequence[int]) -> None:
+    """Wait until no worker is left."""
+    for _ in range(2_000):
+        if children() == others:
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("a worker is left")
 
 
 def children() -> list[int]:

@@ -71,9 +71,6 @@ class Side:
 
     ready_by_slot = owners_by_slot
 
-    def own_ready(self) -> frozenset[Slot]:
-        return SLOTS
-
     ready = candidates = live_owners = owners
 
     def owned(self) -> frozenset[Slot]:
