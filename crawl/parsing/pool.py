@@ -2,8 +2,8 @@
 
 Each process gets a batch of pages at once and answers in order, so the page that it hangs on is always the first one
 unanswered: the process is killed, that page goes to the second HTML engine, and if that fails too it is given up; the
-rest of the batch is sent to a new process. Processes are started afresh (no fork), so no lock leaks into them; each when
-there is a page for it. It ends when there was none for minutes: it takes a quarter of an idle node's memory.
+rest of the batch is sent to a new process. Processes are started afresh (no fork), so no lock leaks into them,
+each when there is a page for it. It ends when there was none for minutes: it takes a quarter of an idle node's memory.
 """
 
 import asyncio
