@@ -4,9 +4,14 @@ import json
 import re
 import shutil
 import subprocess
+import threading
+import time
 from collections.abc import Callable, Iterator
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -15,10 +20,14 @@ from node.app.owner_needs import TOPICS, needs_of
 from node.views.status import view_of
 from node.web.monitoring import Metrics
 from node.web.requests.routes import ROUTES
+from tests.lab.namespace import NetworkNamespace, why_no_namespaces
 
 FOLDER = Path(__file__).parents[3] / "contrib" / "monitoring"
 RULES, DASHBOARD = FOLDER / "prometheus-rules.yml", FOLDER / "grafana-dashboard.json"
 CASES = FOLDER / "prometheus-rules-test.yml"
+DOCS = FOLDER.parents[1] / "docs" / "campus.md"
+NODE_PORT, PROMETHEUS_PORT = 8090, 9090  # in a network of its own
+ANSWERS_WITHIN_S = 120.0
 OF_PROMETHEUS = {"up": set[str]()}
 TARGET_LABELS = {"instance", "job"}
 FUNCTIONS = {"rate", "predict_linear", "sum", "min", "max", "count", "time"}
@@ -227,6 +236,62 @@ def test_each_query_of_the_dashboard_finds_what_is_printed(
     file = tmp_path / "dashboard.json"  # any JSON is YAML
     file.write_text(json.dumps({"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": asked}]}))
     promtool("test", "rules", str(file))
+
+
+@pytest.mark.prove
+def test_a_prometheus_set_up_as_the_docs_say_has_an_answer_for_each_query_of_the_dashboard(
+    page: str, tmp_path: Path
+) -> None:
+    if reason := why_no_namespaces():
+        pytest.skip(reason)
+    if not (program := shutil.which("prometheus")):
+        pytest.skip("prometheus is not installed")
+
+    told = re.sub(r"^([^#].*) \S+$", r"\1 1", page, flags=re.M).encode()  # nothing is 0, which some panels leave out
+
+    class Figures(BaseHTTPRequestHandler):
+        """Tells what a node printed."""
+
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/metrics" else 404)
+            self.end_headers()
+            self.wfile.write(told)
+
+        def log_message(self, *about: object) -> None:
+            """Say nothing of requests."""
+
+    setting = DOCS.read_text().partition("    scrape_configs:\n")[2].partition("\n\n")[0]
+    config = tmp_path / "prometheus.yml"
+    command = [program, f"--config.file={config}", f"--storage.tsdb.path={tmp_path / 'data'}"]
+    command += [f"--web.listen-address=127.0.0.1:{PROMETHEUS_PORT}"]
+    with (
+        NetworkNamespace().entered(),
+        ThreadingHTTPServer(("127.0.0.1", NODE_PORT), Figures) as server,
+        (tmp_path / "log").open("w") as log,
+    ):
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        every = f"global: {{scrape_interval: 1s}}\nrule_files: [{json.dumps(str(RULES))}]\nscrape_configs:\n"
+        config.write_text(every + setting.replace("localhost", "127.0.0.1") + "\n")
+        with subprocess.Popen(command, stdout=log, stderr=log) as prometheus:
+            left, until = set(shown()), time.monotonic() + ANSWERS_WITHIN_S
+            while left and time.monotonic() < until and prometheus.poll() is None:
+                time.sleep(0.5)  # a rate needs two looks, a second apart
+                left = {query for query in left if not _answer(query)}
+            prometheus.kill()
+        server.shutdown()
+    assert not left, (tmp_path / "log").read_text()[-2000:]
+
+
+def _answer(query: str) -> list[Any]:
+    """What Prometheus answers, [] while it does not."""
+    connection = HTTPConnection("127.0.0.1", PROMETHEUS_PORT, timeout=10)
+    try:
+        connection.request("GET", f"/api/v1/query?query={quote(query)}")
+        return list(json.loads(connection.getresponse().read()).get("data", {}).get("result", []))
+    except (OSError, ValueError):
+        return []
+    finally:
+        connection.close()
 
 
 def test_each_alert_has_a_case_where_it_fires_and_one_where_it_does_not(
