@@ -18,9 +18,7 @@ from typing import Any
 
 RARELY = (50_000, 20, 50)  # new objects before a look for garbage; such looks took 6 % of a crawl by default
 EVERY_S = 60.0
-LARGE_BYTES = (
-    1 << 17
-)  # a buffer from here on is mapped by itself; each read of a TLS line takes one of 256 KiB at first
+LARGE_BYTES = 1 << 17  # a buffer from here on is mapped by itself; each read of a TLS line takes 256 KiB at first
 KEPT_FREE_BYTES = 16 << 20  # at the heap's end, until the next round
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # of mallopt(3)
 OWN_PACKAGES = frozenset({"bootstrap", "crawl", "dht", "index", "node", "store"})
