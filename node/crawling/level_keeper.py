@@ -83,7 +83,7 @@ class LevelKeeper:
         """Tell whether all live owners of this node's slots hold and have indexed the same, and nobody owes a live peer
         anything, as they said last. Beside an owner that was heard of just now and did not answer, nobody can tell."""
         view = self._overlay.view
-        if self._store.log.sequence != self._sequence or not self._is_current() or self._replicator.status().owed_now:
+        if self._store.log.sequence != self._sequence or not self._is_current() or self._replicator.owed_now:
             return False
         owners, owned = view.owners_by_slot(), view.owned()
         if any(map(self._is_in_doubt, {peer for slot in owned for peer in owners[slot]})):
@@ -200,7 +200,7 @@ class LevelKeeper:
         self._told_of = found
 
     async def _push(self, peer: NodeId, digests: Sequence[SlotDigest]) -> None:
-        bits, until, owed = self._slot_bits, self._digests_until, self._replicator.status().owed_now
+        bits, until, owed = self._slot_bits, self._digests_until, self._replicator.owed_now
         try:
             for start in range(0, len(digests), MAX_DIGESTS):
                 message = SlotDigests(bits, until, owed, tuple(digests[start : start + MAX_DIGESTS]))

@@ -238,6 +238,12 @@ class Replicator:
         current = (g for g in self._overlay.view.grants(slot) if g.grant.epoch == epoch and now < g.grant.until_s)
         return any(map(self._right.is_strong, current))
 
+    @property
+    def owed_now(self) -> int:
+        """How many copies are still to be delivered to live peers."""
+        view = self._overlay.view
+        return sum(count for peer, count in self._handoff.counts().items() if view.is_live(peer))
+
     def status(self) -> ReplicatorStatus:
         """Return the figures of this moment."""
         view, counts = self._overlay.view, Counter(self._handoff.counts())
@@ -251,7 +257,7 @@ class Replicator:
             under_replicated=thin,
             copies=self._repair.copies(),
             owed=counts.total(),
-            owed_now=sum(count for peer, count in counts.items() if view.is_live(peer)),
+            owed_now=self.owed_now,
             owed_peers=len(counts),
             used_bytes=self._store.used_bytes,
             writing_bytes=self._writer.held_bytes,

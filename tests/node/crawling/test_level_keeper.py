@@ -29,10 +29,10 @@ class Side:
         self.sums = 0  # how often a slot's documents were summed up
         self.levels, clock = SlotLevels(), town.loop.clock()
         store: Any = SimpleNamespace(log=self, summary=self._summary)
-        replicator: Any = SimpleNamespace(ready_slots=lambda: SLOTS, status=lambda: SimpleNamespace(owed_now=self.owed))
-        self.owed = 0
+        self.owed_now = 0
         self.sent: list[SlotDigests] = []
         overlay: Any = self
+        replicator: Any = self
         self.keeper = LevelKeeper(overlay, store, replicator, self._index(), lambda: True, self.levels, clock)
         self.agreement = SlotAgreement(overlay, self.levels, clock)
 
@@ -72,6 +72,9 @@ class Side:
     ready_by_slot = owners_by_slot
 
     ready = candidates = live_owners = owners
+
+    def ready_slots(self) -> frozenset[Slot]:
+        return SLOTS
 
     def owned(self) -> frozenset[Slot]:
         return SLOTS
@@ -137,7 +140,7 @@ def test_equal_copies_are_level_and_settled_and_at_rest_little_is_said() -> None
         await asyncio.sleep(5 * REFRESH_S)
         assert len(a.sent) - said == 5
         assert a.level() == (3, 3)
-        b.owed = 1
+        b.owed_now = 1
         await asyncio.sleep(REFRESH_S + PUSH_EVERY_S)
         assert not a.keeper.are_alike()
 
