@@ -108,8 +108,8 @@ class ForwardTable:
 
     def spare(self) -> None:
         """Forget the pages of the file that are remembered."""
-        with self._failures(), self._writing, self._reading:
-            for connection in {self._writer, self._reader}:
+        for turn, connection in ((self._writing, self._writer), (self._reading, self._reader)):
+            with self._failures(), turn:
                 connection.execute("PRAGMA shrink_memory")
 
     def close(self) -> None:

@@ -96,6 +96,21 @@ async def test_follows_additions_updates_and_deletions(make_bench: Make, engine:
     assert (await bench.count("run"))[0] == 39
 
 
+@pytest.mark.parametrize("on_disk", [True, False])
+async def test_an_index_that_gave_up_what_it_remembered_answers_and_follows_as_before(
+    make_bench: Make, on_disk: bool
+) -> None:
+    bench, found = make_bench(on_disk=on_disk), texts(40)
+    put(bench, found[:20])
+    await bench.follow()
+    before = await bench.count("run")
+    await bench.local.spare()
+    assert await bench.count("run") == before
+    put(bench, found[20:])
+    await bench.follow()
+    assert bench.local.documents == 40
+
+
 async def test_the_fingerprint_of_a_slot_tells_versions_not_history(make_bench: Make) -> None:
     a, b = make_bench("memory"), make_bench("memory")
     found = texts(30)

@@ -98,6 +98,16 @@ def test_a_torn_or_garbled_tail_is_cut_off(kept: int, garble: int) -> None:
     asyncio.run(run())
 
 
+async def test_what_is_not_remembered_any_more_is_found_and_written_as_before(tmp_path: Path) -> None:
+    made = records(*(draft(n) for n in range(50)))
+    store = RecordStore.open(tmp_path, CONFIG, StillClock())
+    await store.put(made[:30])
+    await store.spare()
+    assert [r for r in made if store.find(r.kind, r.id) == r] == made[:30]
+    assert await store.put(made) == 20
+    store.close()
+
+
 async def test_a_lost_or_damaged_index_is_rebuilt(tmp_path: Path) -> None:
     made = records(*(draft(n) for n in range(50)))
     store = RecordStore.open(tmp_path, CONFIG, StillClock())
