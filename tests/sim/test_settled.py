@@ -62,3 +62,16 @@ def test_nobody_says_settled_while_addresses_wait_in_the_network() -> None:
             assert status["settled"] and not status["crawl"]["due"]
 
     simulate(scenario, WorldPlan(seed=1, hosts=4, pages=60, slot_bits=4))
+
+
+def test_a_node_that_rests_gives_up_what_work_left_in_memory_once() -> None:
+    async def scenario(world: World) -> None:
+        (node,) = await world.add(1)
+        await world.crawl()
+        await crawled(world)
+        assert not await node.node_core.spare(), "it may be at work: nothing was looked at before"
+        await world.pass_time(60.0)
+        given_up = [await node.node_core.spare() for _ in range(2)]
+        assert given_up == [True, False]
+
+    simulate(scenario, WorldPlan(seed=1, hosts=2, pages=2))
