@@ -223,7 +223,7 @@ PARTS = {"page": page_rows, "start": start_rows, "idle": idle.rows}
 def main(arguments: Any = None) -> int:
     """Read the command line, measure, print."""
     parser = parser_for(__doc__ or "")
-    parser.add_argument("--part", choices=PARTS, help="these rows alone; idle takes ten minutes, and is left out else")
+    parser.add_argument("--part", choices=PARTS, help="these rows alone; idle takes 20 minutes, and is left out else")
     given = parser.parse_args(arguments)
     parts = [given.part] if given.part else ["page", "start"]
     found = [each for part in parts for each in PARTS[part](given.quick)]

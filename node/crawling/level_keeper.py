@@ -85,14 +85,12 @@ class LevelKeeper:
         view = self._overlay.view
         if self._store.log.sequence != self._sequence or not self._is_current() or self._replicator.owed_now:
             return False
-        owners, owned = view.owners_by_slot(), view.owned()
+        owned, owners = view.owned(), view.owners_by_slot()
         if any(map(self._is_in_doubt, {peer for slot in owned for peer in owners[slot]})):
             return False
         if (basis := (owned, owners, view.live())) != self._teams_basis:
             shared = {slot: [peer for peer in owners[slot] if view.is_live(peer)] for slot in owned}
-            self._teams = {
-                slot: team for slot, team in shared.items() if view.node_id in team
-            }  # not where it stands in
+            self._teams = {slot: team for slot, team in shared.items() if view.node_id in team}  # it may stand in
             self._teams_basis = basis
         here = self._find_out(self._held())
         digests = self._digests if here == self._here else {}
