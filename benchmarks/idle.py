@@ -3,7 +3,7 @@
 A node on loopback, a network of one, is given so many pages as a WARC: those of the bundled sample web, again and again
 under other names. It is left alone until it has indexed all and rests, ten minutes more for what work left in memory,
 and then looked at for some minutes, by what Linux counts of it and of all processes that it started: anonymous memory
-(smaps_rollup; what it maps of files apart, as it could be dropped), seconds of the processor, bytes written to the disk.
+(smaps_rollup; mapped files apart, as it could be dropped), seconds of the processor, bytes written to the disk.
 """
 
 import tempfile
