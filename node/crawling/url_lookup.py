@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from crawl import Visit
 from dht import DocumentId, Key, SiteShards, document_id, site_of
 from index import Text
-from node.crawling.store_change_feed import is_hidden, shown_page, text_of, visit_of
-from store import Document, Kind, Record, RecordStore, Replicator, decode_document
+from node.crawling.store_change_feed import is_hidden, shown_page, shown_text, visit_of
+from store import Document, Kind, Record, RecordStore, Replicator, anchors_of, decode_document, stem_of
 
 PAGE = (Kind.DOCUMENT, Kind.STANDING)  # of a page there may be two versions, of which one is shown
 Records = Mapping[tuple[Kind, DocumentId], Record]
@@ -58,9 +58,18 @@ class UrlLookup:
         """Read signed documents by id and place, as the searcher shows them; None where nobody has one, nothing where
         it may just have been taken back."""
         kinds = [(kind, id, key) for kind in (*PAGE, Kind.VISIT) for id, key in wanted]
+        kinds += [(Kind.ANCHOR, anchors_of(id), key) for id, key in wanted]
         records, unsure = await self._replicator.read_sure(kinds)
-        shown = [id for id, _ in wanted if not is_hidden(records.get((Kind.VISIT, id)))]
-        texts = {id: text_of(shown_page(records, id)) for id in shown}
+        anchors: dict[bytes, list[Record]] = {}
+        for (kind, id), record in records.items():
+            if kind == Kind.ANCHOR:
+                anchors.setdefault(stem_of(id), []).append(record)
+        shown = {id: records.get((Kind.VISIT, id)) for id, _ in wanted}
+        texts = {
+            id: shown_text(shown_page(records, id), visit, anchors.get(stem_of(id), ()))
+            for id, visit in shown.items()
+            if not is_hidden(visit)
+        }
         is_told = {id: not self._is_vanishing() and (Kind.DOCUMENT, id) not in unsure for id in texts}
         return {id: text for id, text in texts.items() if text or is_told[id]}
 

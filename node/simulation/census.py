@@ -68,6 +68,8 @@ def _enter(census: Census, record: Record) -> str:
         return host.url
     if record.kind == Kind.FORMER:
         return f"{url_of(record)} {record.version.at_ms}"  # no URL has a space in it
+    if record.kind == Kind.ANCHOR:
+        return f"{url_of(record)} {record.id.hex()}"
     text = text_of(page_in(record) if record.kind == Kind.STANDING else record)
     if text is None:
         return ""
