@@ -9,17 +9,16 @@ from collections.abc import Sequence
 
 from index.text.analyzer import terms
 
-MAX_TERMS = 32  # of one text
-MAX_LINES = 4  # which bounds how often a word counts, however many domains say it
+MAX_TERMS = 32  # of one text, and of what counts
 
 
-def agreed_lines(texts: Sequence[str], domains: int, stem_class: int) -> list[list[str]]:
-    """Return the commonest of the texts without the words that fewer than so many of them have; alike in any order."""
+def agreed_terms(texts: Sequence[str], domains: int, stem_class: int) -> list[str]:
+    """Return each term once that at least so many of the texts have, in the order of the commonest of them."""
     cut = [terms(text, MAX_TERMS, stem_class) for text in texts]
     sayers = Counter(term for line in cut for term in set(line))
     lines = Counter(tuple(term for term in line if sayers[term] >= domains) for line in cut)
-    del lines[()]
-    return [list(line) for line, _ in sorted(lines.items(), key=lambda each: (-each[1], each[0]))[:MAX_LINES]]
+    ordered = sorted(lines, key=lambda line: (-lines[line], line))
+    return list(dict.fromkeys(term for line in ordered for term in line))[:MAX_TERMS]
 
 
 def best_name(texts: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from index.change_feed import Text
 from index.text.analyzer import terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.anchor_terms import agreed_lines
+from index.text.anchor_terms import agreed_terms
 from index.text.site_host import front_name
 from index.text.stem_classes import class_of
 
@@ -36,7 +36,7 @@ class FieldTerms:
 
     vocabulary: Sequence[str]  # each of its terms once, in the order in which they come
     places: Places  # of all terms
-    lines: Sequence[Places]  # its parts: title, each heading and agreed anchor, address, main text, all else
+    lines: Sequence[Places]  # its parts: title, each heading, agreed anchors as one more, address, main text, all else
 
     @property
     def title(self) -> list[str]:
@@ -77,9 +77,8 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
             found.append(cut)
             room -= len(cut)
     if text.anchors and rules.anchor_domains:
-        for line in agreed_lines(text.anchors, rules.anchor_domains, stem_class):
-            found += [line[:room]] if room else []
-            room -= len(line[:room])
+        agreed = agreed_terms(text.anchors, rules.anchor_domains, stem_class)[:room]
+        found += [agreed] if agreed else []
     found += (
         terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
         terms(text.body[:MAX_BODY_CHARS], LIMITS[BODY], stem_class),

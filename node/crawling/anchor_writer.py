@@ -96,7 +96,7 @@ class AnchorWriter:
 
 
 def anchor_texts(url: str, links: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return how a page calls those of other sites, by URL: by the first text that is no address, MOST_LINKS of them."""
+    """Return how a page calls MOST_LINKS of other sites at most, by URL: by the first text that is no address."""
     own, found = domain_of(split_url(url).host), dict[str, str]()
     for target, anchor in links:
         text = " ".join(anchor.split())[:MAX_TEXT_CHARS].rstrip()
