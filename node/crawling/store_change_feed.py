@@ -113,7 +113,7 @@ def text_of(record: Record | None) -> Text | None:
 def shown_text(record: Record | None, visit: Record | None, anchors: Sequence[Record]) -> Text | None:
     """Return what the index sees of a page, given the version that is shown, what is known of its URL, and its anchors;
     None where it is nothing. Of a URL that waits, what several other sites call it is seen."""
-    named = standing_anchors(record for record in anchors if not CHECK.said_flaw(record))
+    named = sound_anchors(anchors)
     if is_hidden(visit):
         return None
     if record is None:
@@ -122,10 +122,18 @@ def shown_text(record: Record | None, visit: Record | None, anchors: Sequence[Re
     text = text_of(record)
     if text is None or not named:
         return text
-    texts = tuple(anchor.text for _, anchor in named)
-    return replace(
-        text, anchors=texts, version=version_with(text.version, named), written_at=written_at([record, *anchors])
-    )
+    version, written = version_with(text.version, named), written_at([record, *anchors])
+    return replace(text, version=version, written_at=written, anchors=texts_of(named))
+
+
+def sound_anchors(anchors: Sequence[Record]) -> Named:
+    """Return those of a page's anchors that count: the links are there, and each says what one may."""
+    return standing_anchors(record for record in anchors if not CHECK.said_flaw(record))
+
+
+def texts_of(named: Named) -> tuple[str, ...]:
+    """Return how other sites call a page, one text of each domain."""
+    return tuple(anchor.text for _, anchor in named)
 
 
 def text_of_anchors(named: Named) -> Text:
@@ -142,7 +150,7 @@ def text_of_anchors(named: Named) -> Text:
         language="",
         fetched_at=0.0,
         written_at=written_at([record for record, _ in named]),
-        anchors=tuple(anchor.text for _, anchor in named),
+        anchors=texts_of(named),
     )
 
 
