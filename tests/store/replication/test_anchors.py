@@ -38,7 +38,7 @@ def owners(net: Net, draft: Draft) -> list[Node]:
 async def write(net: Net, draft: Draft) -> None:
     """Have the holder of the lease of the page that links write its anchor."""
     there = of_source(draft)
-    holder, voter, *_ = by_rank(net, there)
+    holder, voter, *_ = (node for node in by_rank(net, there) if node.overlay.up)
     net.granted[holder.id, slot_of(there.key, BITS)] = [grant(there, holder.identity, voter.identity)]
     await holder.replicator.write([draft])
 
