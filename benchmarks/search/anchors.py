@@ -1,7 +1,7 @@
-"""Tells what anchors give known items and site names: texts of links from other domains, and as if each page were one.
+"""Tells what anchors give known items and site names: of links from other domains, and as if each page were one.
 
-`python -m benchmarks.search.anchors --web DIR`. Links whose text is one of the queries are withheld: they would tell the
-answer. A web of few sites has few links between them, so the second trial counts every page as a site of its own.
+`python -m benchmarks.search.anchors --web DIR`. Links whose text is one of the queries are withheld: they would tell
+the answer. A web of few sites has few links between them, so the second trial counts every page as a site of its own.
 """
 
 import argparse

@@ -11,7 +11,7 @@ from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_one_answer
 
 PORT, QUAY = "https://port.example/times", "https://quay.example/night"
-LINKING = [f"https://{name}.example/" for name in ("guide", "press1", "press2", "press3", "spam", "quay")]
+LINKING = [f"https://{name}.example/" for name in ("guide", "press1", "press2", "press3", "spam")]
 PLAN = WorldPlan(seed=5, hosts=1, pages=1)
 NAMED, NEVER, SHOUTED = "zanzibar ferry timetable", "pemba night boat", "cheap watches"
 
