@@ -58,7 +58,7 @@ class AnchorWriter:
 
     async def tell(self, page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
         """Write what is new in a version of a page, given the anchors of the one `before`."""
-        domain = domain_of(split_url(page.url).host)
+        domain = _domain(page.url)
         now = anchor_texts(page.url, ((link.url, link.anchor) for link in page.links))
         try:
             gone = await self._own(page.url, domain, before.keys() - now.keys())
@@ -97,11 +97,19 @@ class AnchorWriter:
 
 def anchor_texts(url: str, links: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return how a page calls MOST_LINKS of other sites at most, by URL: by the first text that is no address."""
-    own, found = domain_of(split_url(url).host), dict[str, str]()
+    own, found = _domain(url), dict[str, str]()
     for target, anchor in links:
         text = " ".join(anchor.split())[:MAX_TEXT_CHARS].rstrip()
-        if text and "://" not in text and target not in found and domain_of(split_url(target).host) != own:
+        if text and "://" not in text and target not in found and _domain(target) not in ("", own):
             found[target] = text
             if len(found) == MOST_LINKS:
                 break
     return found
+
+
+def _domain(url: str) -> str:
+    """The registrable domain of a URL, "" where a stranger wrote one that has none."""
+    try:
+        return domain_of(split_url(url).host)
+    except ValueError:
+        return ""

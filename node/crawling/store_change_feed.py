@@ -52,19 +52,21 @@ class StoreChangeFeed:
 
     def _page_of(self, change: RecordChange) -> DocumentId | None:
         """The page of which a change may alter what the index holds, None where there is none: a visit does where it
-        hides a page, or shows it again, and where other sites call its URL something."""
+        hides a page, or shows it again, and where it goes, or other sites call its URL something."""
         if change.kind == Kind.ANCHOR:
             return self._store.page_of(change.id)
         if change.kind != Kind.VISIT:
             return change.id if change.kind in (Kind.DOCUMENT, Kind.STANDING) else None
         visit = None if change.removed else self._find(Kind.VISIT, change.id)
-        is_barred = visit is not None and visit_of(visit).barred_at != 0
-        return change.id if is_barred or self._store.anchors(change.id) else None
+        is_news = visit is None or visit_of(visit).barred_at != 0
+        return change.id if is_news or self._store.anchors(change.id) else None
 
     def _read(self, id: DocumentId) -> DocumentChange:
-        record, anchors = self._store.find_page(id, content=False, proven=False), self._store.anchors(id)
-        text = shown_text(record, self._find(Kind.VISIT, id), anchors)
-        return DocumentChange(id, text, written_at([record, *anchors]) if text or record else 0.0)
+        record, visit = self._store.find_page(id, content=False, proven=False), self._find(Kind.VISIT, id)
+        anchors = self._store.anchors(id)
+        text = shown_text(record, visit, anchors)
+        is_told = text is not None or (record is not None and not is_hidden(visit))
+        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0)
 
     def _find(self, kind: Kind, id: DocumentId) -> Record | None:
         return self._store.find(kind, id, content=False, proven=False)

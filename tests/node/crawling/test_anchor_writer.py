@@ -91,7 +91,12 @@ async def test_pages_that_link_alike_are_told_once_and_what_failed_again() -> No
 
 @pytest.mark.parametrize(
     "link",
-    [("https://www.press.example/x", "own site"), (PORT, " \n"), (PORT, "see https://port.example/times")],
+    [
+        ("https://www.press.example/x", "own site"),
+        (PORT, " \n"),
+        (PORT, "see https://port.example/times"),
+        ("http://[/", "odd"),
+    ],
 )
 def test_links_within_a_site_and_without_words_say_nothing(link: tuple[str, str]) -> None:
     assert anchor_texts(FIRST, [link]) == {}
