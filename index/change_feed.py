@@ -32,6 +32,12 @@ class Text:
     modified_at: float = 0.0
     written_at: float = 0.0  # when its author wrote this version, by its own clock
     origin: str = ""  # the archive that it was imported from; "" where it was fetched
+    anchors: tuple[str, ...] = ()  # how other sites call it, one text of each registrable domain that links to it
+
+    @property
+    def is_fetched(self) -> bool:
+        """Whether anybody has seen the page itself; where not, its address and its anchors are all that is known."""
+        return self.fetched_at > 0 or not self.anchors
 
 
 @dataclass(frozen=True, slots=True)

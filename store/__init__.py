@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from store.disk.store_check import StoreReport, check_store
     from store.disk.store_copy import store_copy
     from store.errors import BadReplica, StoreCorrupt, TooFewCopies
+    from store.record.anchor import (
+        MAX_TEXT_CHARS,
+        Anchor,
+        anchor_id,
+        anchors_of,
+        decode_anchor,
+        encode_anchor,
+        standing_anchors,
+        stem_of,
+    )
     from store.record.denial import PROOF_PATH, REMOVED
     from store.record.document import (
         MAX_MEDIA_TYPE_CHARS,
@@ -43,12 +53,12 @@ else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
-    "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "BadReplica", "CatalogReader",
-    "CopyCounts",
-    "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "PeerFigures", "RangeEntry", "Record",
-    "RecordChange", "RecordCheck", "RecordStore", "Replicator", "RequestNote", "ScrubStatus", "SlotReport",
-    "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy",
-    "check_store", "decode_document", "decode_host", "digest_of", "encode_document", "encode_host", "erases",
-    "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in", "sign_package", "store_copy",
-    "url_of",
+    "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "MAX_TEXT_CHARS", "PROOF_PATH", "REMOVED", "Anchor",
+    "BadReplica", "CatalogReader", "CopyCounts", "Document", "Draft", "HostAlias", "HostRecord", "Kind",
+    "MemoryDisk", "PeerFigures", "RangeEntry", "Record", "RecordChange", "RecordCheck", "RecordStore", "Replicator",
+    "RequestNote", "ScrubStatus", "SlotReport", "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport",
+    "TooFewCopies", "Version", "VersionPolicy", "anchor_id", "anchors_of", "check_store", "decode_anchor",
+    "decode_document", "decode_host", "digest_of", "encode_anchor", "encode_document", "encode_host", "erases",
+    "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in", "sign_package",
+    "standing_anchors", "stem_of", "store_copy", "url_of",
 ]  # fmt: skip

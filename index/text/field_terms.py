@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from index.change_feed import Text
 from index.text.analyzer import terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
+from index.text.anchor_terms import agreed_terms
 from index.text.site_host import front_name
 from index.text.stem_classes import class_of
 
@@ -35,7 +36,7 @@ class FieldTerms:
 
     vocabulary: Sequence[str]  # each of its terms once, in the order in which they come
     places: Places  # of all terms
-    lines: Sequence[Places]  # its parts: title, each heading that has terms, address, main text, boilerplate
+    lines: Sequence[Places]  # its parts: title, each heading, agreed anchors as one more, address, main text, all else
 
     @property
     def title(self) -> list[str]:
@@ -75,10 +76,13 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
         if cut := terms(heading[:MAX_LINE_CHARS], room, stem_class):
             found.append(cut)
             room -= len(cut)
+    if text.anchors and rules.anchor_domains:
+        agreed = agreed_terms(text.anchors, rules.anchor_domains, stem_class)[:room]
+        found += [agreed] if agreed else []
     found += (
         terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
         terms(text.body[:MAX_BODY_CHARS], LIMITS[BODY], stem_class),
-        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
+        terms("\n".join((*text.anchors, text.boilerplate))[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
     )
     return _numbered(found)
 

@@ -19,6 +19,7 @@ from dht import PeerAudit, SiteShards
 from index import Agree, IndexConfig, LocalIndex, Searcher
 from node.app.environment import NodeEnvironment
 from node.archive.network_reader import NetworkReader
+from node.crawling.anchor_writer import AnchorWriter
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
@@ -81,7 +82,9 @@ class StoreParts:
             audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
+        find_page = partial(env.store.find_page, content=False, proven=False)
+        anchors = AnchorWriter(self.replicator, find_page, self.shards.key_of)
+        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, anchors)
         self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)

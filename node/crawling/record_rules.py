@@ -5,7 +5,8 @@ Pure: bodies in, reasons out.
 
 import re
 
-from crawl import decode_visit, is_canonical, visit_flaw
+from crawl import decode_visit, domain_of, is_canonical, visit_flaw
+from dht import split_url
 
 _PUNYCODE = re.compile(r"(?<=[/.])xn--[a-z0-9-]+")  # what such a label may hold changes with each version of Unicode
 
@@ -23,3 +24,7 @@ class RecordRules:
     def visit_flaw(self, body: bytes, epoch: int, at_ms: int) -> str:
         """Say why a body is no visit of this version; raises ValueError or RecursionError where it is none at all."""
         return visit_flaw(decode_visit(body), epoch, at_ms)
+
+    def domain_of(self, url: str) -> str:
+        """Return the registrable domain of a URL; raises ValueError where it is none."""
+        return domain_of(split_url(url).host)

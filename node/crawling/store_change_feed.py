@@ -3,15 +3,31 @@
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
 
-from crawl import Visit, decode_visit
-from dht import DocumentId
+from crawl import Visit, VisitState, decode_visit
+from dht import DocumentId, document_id
 from index import DocumentChange, Text
 from node.crawling.record_rules import RecordRules
-from store import Document, Kind, Record, RecordChange, RecordCheck, RecordStore, decode_document, page_in
+from store import (
+    Anchor,
+    Document,
+    Kind,
+    Record,
+    RecordChange,
+    RecordCheck,
+    RecordStore,
+    decode_document,
+    page_in,
+    standing_anchors,
+)
 
 CHECK = RecordCheck(RecordRules())
+LEAST_DOMAINS = 2  # that call a URL something: it is searched before it is fetched
+
+Named = Sequence[tuple[Record, Anchor]]
 
 
 class StoreChangeFeed:
@@ -31,21 +47,26 @@ class StoreChangeFeed:
         changed = self._log.changes(self.sequence(cursor), limit)
         if not changed:
             return [], cursor
-        touched = dict.fromkeys(change.id for change in changed if self._is_of_a_page(change))
+        touched = dict.fromkeys(id for change in changed if (id := self._page_of(change)) is not None)
         return [self._read(id) for id in touched], self._cursor(changed[-1].sequence)
 
-    def _is_of_a_page(self, change: RecordChange) -> bool:
-        """Whether a change may alter what the index holds: a visit does where it hides a page, or shows it again."""
+    def _page_of(self, change: RecordChange) -> DocumentId | None:
+        """The page of which a change may alter what the index holds, None where there is none: a visit does where it
+        hides a page, or shows it again, and where it goes, or other sites call its URL something."""
+        if change.kind == Kind.ANCHOR:
+            return self._store.page_of(change.id)
         if change.kind != Kind.VISIT:
-            return change.kind in (Kind.DOCUMENT, Kind.STANDING)
+            return change.id if change.kind in (Kind.DOCUMENT, Kind.STANDING) else None
         visit = None if change.removed else self._find(Kind.VISIT, change.id)
-        return visit is not None and visit_of(visit).barred_at != 0
+        is_news = visit is None or visit_of(visit).barred_at != 0
+        return change.id if is_news or self._store.anchors(change.id) else None
 
     def _read(self, id: DocumentId) -> DocumentChange:
-        record = self._store.find_page(id, content=False, proven=False)
-        if record is None or is_hidden(self._find(Kind.VISIT, id)):
-            return DocumentChange(id, None, 0.0)
-        return DocumentChange(id, text_of(record), record.version.at_ms / 1000)
+        record, visit = self._store.find_page(id, content=False, proven=False), self._find(Kind.VISIT, id)
+        anchors = self._store.anchors(id)
+        text = shown_text(record, visit, anchors)
+        is_told = text is not None or (record is not None and not is_hidden(visit))
+        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0)
 
     def _find(self, kind: Kind, id: DocumentId) -> Record | None:
         return self._store.find(kind, id, content=False, proven=False)
@@ -89,6 +110,60 @@ def text_of(record: Record | None) -> Text | None:
         return None
     document = decode_document(record.body)
     return None if document.gone else text_of_document(record, document)
+
+
+def shown_text(record: Record | None, visit: Record | None, anchors: Sequence[Record]) -> Text | None:
+    """Return what the index sees of a page, given the version that is shown, what is known of its URL, and its anchors;
+    None where it is nothing. Of a URL that waits, what several other sites call it is seen."""
+    named = sound_anchors(anchors)
+    if is_hidden(visit):
+        return None
+    if record is None:
+        is_waiting = visit is not None and visit_of(visit).state == VisitState.WAITING
+        return text_of_anchors(named) if is_waiting and len(named) >= LEAST_DOMAINS else None
+    text = text_of(record)
+    if text is None or not named:
+        return text
+    version, written = version_with(text.version, named), written_at([record, *anchors])
+    return replace(text, version=version, written_at=written, anchors=texts_of(named))
+
+
+def sound_anchors(anchors: Sequence[Record]) -> Named:
+    """Return those of a page's anchors that count: the links are there, and each says what one may."""
+    return standing_anchors(record for record in anchors if not CHECK.said_flaw(record))
+
+
+def texts_of(named: Named) -> tuple[str, ...]:
+    """Return how other sites call a page, one text of each domain."""
+    return tuple(anchor.text for _, anchor in named)
+
+
+def text_of_anchors(named: Named) -> Text:
+    """Return what is searched of a URL that nobody has fetched."""
+    first, anchor = named[0]
+    return Text(
+        id=document_id(anchor.url),
+        key=first.key,
+        version=version_with(b"", named),
+        url=anchor.url,
+        title="",
+        headings=(),
+        body="",
+        language="",
+        fetched_at=0.0,
+        written_at=written_at([record for record, _ in named]),
+        anchors=texts_of(named),
+    )
+
+
+def version_with(version: bytes, named: Named) -> bytes:
+    """Return the version of a page together with its anchors: equal where both are."""
+    return sha256(version + b"".join(record.id + record.version.digest for record, _ in named)).digest()
+
+
+def written_at(records: Iterable[Record | None]) -> float:
+    """Return when the newest of some records was written, by its author's clock."""
+    return max((record.version.at_ms / 1000 for record in records if record is not None), default=0.0)
 
 
 def text_of_document(record: Record, document: Document) -> Text:

@@ -150,6 +150,7 @@ def text_of_row(row: dict[str, Any]) -> Text:
         signature=bytes.fromhex(row["signature"]),
         published_at=row["published_at"],
         modified_at=row["modified_at"],
+        anchors=tuple(row["anchors"]),
     )
 
 

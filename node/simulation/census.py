@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from crawl import Visit, VisitState, decode_visit, signature
 from dht import Key, Slot, placement_key, site_of, slot_of
 from index import SearchOracle, Text
-from node.crawling.store_change_feed import text_of
+from node.crawling.store_change_feed import shown_text, text_of
 from node.simulation.scripted_fetch import Visited
 from node.simulation.sim_node import SimNode
 from store import HostRecord, Kind, Record, decode_host, host_url, page_in, url_of
@@ -38,7 +38,8 @@ class Census:
 
 def take_census(nodes: Iterable[SimNode]) -> Census:
     """Read the disks of running nodes."""
-    census = Census()
+    census, pages, named = Census(), dict[str, Record](), dict[str, list[Record]]()
+    visits: dict[str, Record] = {}
     for kind in Kind:
         newest: dict[bytes, Record] = {}
         held: dict[bytes, set[str]] = {}
@@ -51,8 +52,16 @@ def take_census(nodes: Iterable[SimNode]) -> Census:
                     held[record.id].add(node.name)
         for record in newest.values():
             census.holders[kind, _enter(census, record)] = held[record.id]
-    for url in [url for url in census.texts if url in census.visits and census.visits[url].is_hidden]:
-        del census.texts[url]
+            if kind in (Kind.DOCUMENT, Kind.STANDING):
+                page = page_in(record) if kind == Kind.STANDING else record
+                pages[url_of(page)] = page
+            elif kind == Kind.VISIT:
+                visits[url_of(record)] = record
+            elif kind == Kind.ANCHOR:
+                named.setdefault(url_of(record), []).append(record)
+    for url in {*pages, *named}:
+        if text := shown_text(pages.get(url), visits.get(url), named.get(url, ())):
+            census.texts[url] = text
     return census
 
 
@@ -68,11 +77,10 @@ def _enter(census: Census, record: Record) -> str:
         return host.url
     if record.kind == Kind.FORMER:
         return f"{url_of(record)} {record.version.at_ms}"  # no URL has a space in it
+    if record.kind == Kind.ANCHOR:
+        return f"{url_of(record)} {record.id.hex()}"
     text = text_of(page_in(record) if record.kind == Kind.STANDING else record)
-    if text is None:
-        return ""
-    census.texts[text.url] = text
-    return text.url
+    return "" if text is None else text.url
 
 
 def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, str], set[str]]:

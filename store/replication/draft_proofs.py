@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from dht import Key, Overlay, SignedGrant, SiteShards, placement_key, slot_of
 from store.errors import NotGranted, NotImporter
+from store.record.anchor import decode_anchor
 from store.record.package import Signer, sign_package, url_in
 from store.record.record import Draft, Kind, Record
 from store.replication.import_right import is_import
@@ -38,6 +39,8 @@ class DraftProofs:
         its URL lay before. Raises NotGranted, and NotImporter."""
         if is_import(draft):
             self.check_import_right()
+        if draft.kind == Kind.ANCHOR:
+            return self._anchor(draft)
         if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
             return GrantedDraft(draft)
         if (grant := self._right.written_under(draft)) is not None:
@@ -45,9 +48,27 @@ class DraftProofs:
         for key in self._former_keys(draft):
             before = replace(draft, key=key)
             if (grant := self._right.written_under(before)) is not None:
-                (record,) = sign_package([replace(before, epoch=grant.grant.epoch)], self._signer)
-                return GrantedDraft(replace(draft, epoch=grant.grant.epoch), grant, _at(record, draft.key))
+                epoch = grant.grant.epoch
+                return GrantedDraft(replace(draft, epoch=epoch), grant, self._signed_for(draft, key, epoch))
         raise NotGranted(slot_of(draft.key, self._overlay.view.strategy.slot_bits))
+
+    def _anchor(self, draft: Draft) -> GrantedDraft:
+        """An anchor, signed for a place of the page that links; where leases must be proved, of that whose lease this
+        node holds. Raises NotGranted."""
+        source = decode_anchor(draft.body).source
+        keys = dict.fromkeys((*self._places.keys_of(source), placement_key(source)))
+        if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
+            return GrantedDraft(draft, record=self._signed_for(draft, next(iter(keys)), draft.epoch))
+        for key in keys:
+            if (grant := self._right.written_under(replace(draft, key=key))) is not None:
+                epoch = grant.grant.epoch
+                return GrantedDraft(replace(draft, epoch=epoch), grant, self._signed_for(draft, key, epoch))
+        raise NotGranted(slot_of(next(iter(keys)), self._overlay.view.strategy.slot_bits))
+
+    def _signed_for(self, draft: Draft, key: Key, epoch: int) -> Record:
+        """A draft as a record that is signed for one place and lies at its own."""
+        (record,) = sign_package([replace(draft, key=key, epoch=epoch)], self._signer)
+        return _at(record, draft.key)
 
     def check_import_right(self) -> None:
         """Raise NotImporter where nobody would take an import of this node's."""
@@ -61,7 +82,7 @@ class DraftProofs:
         draft = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
         if is_import(record):
             return GrantedDraft(draft, record=_at(record, key))
-        is_its_own = record.kind != Kind.FORMER  # such a one is nobody's to sign
+        is_its_own = record.kind not in (Kind.FORMER, Kind.ANCHOR)  # such a one is nobody's to sign, or another's
         if is_its_own and not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
             return GrantedDraft(draft)
         return GrantedDraft(draft, next(iter(self._right.named_by([record])), None), _at(record, key))

@@ -16,6 +16,7 @@ from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, RemoteError, Topic,
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
+from store.record.anchor import anchors_of, are_asked, stem_of
 from store.record.record import Kind, Record, ShortVersion
 from store.replication.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
 from store.replication.peer_sync import PeerSync
@@ -71,6 +72,9 @@ class ReplicaReader:
         sources: dict[Key, list[NodeId]] = {}  # all versions of a page are asked of the same
         turns = dict[NodeId, int]()  # the same for all records of a read, so that few peers are asked for many
         for kind, id, key in wanted:
+            if kind == Kind.ANCHOR and are_asked(id) and self._is_ready(key):
+                found |= {(kind, anchor.id): anchor for anchor in self._store.anchors(id)}
+                continue
             record = self._store.find(kind, id, content=content)
             if record is not None and self._is_ready(key):
                 found[kind, id] = record
@@ -139,11 +143,13 @@ class ReplicaReader:
                     if name not in found or record.version >= found[name].version:
                         found[name] = record
                     open_.pop(name, None)
+                    open_.pop((record.kind, anchors_of(record.id)), None)
                     given[Wanted(record.kind, record.id, record.key)] = record.version.short
                 pending = set(reply.later) | set(reply.unsure)
+                pages = {stem_of(each.id) for each, version in given.items() if each.kind == Kind.DOCUMENT and version}
                 for want in (want for n, want in enumerate(wants) if n not in pending and want not in given):
                     given[want] = None
-                    self._lacks(peer, want, open_, has_page=given.get(_page_of(want)) is not None)
+                    self._lacks(peer, want, open_, has_page=stem_of(want.id) in pages)
                 later = [wants[n] for n in sorted(set(reply.later)) if 0 <= n < len(wants)]
                 wants = later if len(later) < len(wants) else []
         except RemoteError as error:
@@ -155,11 +161,11 @@ class ReplicaReader:
 
     def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought], *, has_page: bool) -> None:
         """Note that a peer does not have a record, which is not there where enough say so. Whoever gives a page knows
-        whether another version stands beside it (`has_page`)."""
+        whether another version stands beside it, and its anchors (`has_page`)."""
         name = want.kind, DocumentId(want.id)
         if sought := open_.get(name):
             sought.lacking.append(peer)
-            if self._is_told(sought) or (has_page and want.kind == Kind.STANDING):
+            if self._is_told(sought) or (has_page and want.kind in (Kind.STANDING, Kind.ANCHOR)):
                 del open_[name]
 
     def _is_told(self, sought: _Sought) -> bool:
@@ -177,11 +183,6 @@ class ReplicaReader:
             turns.setdefault(peer, len(turns))
         ready.sort(key=lambda peer: (not self._overlay.is_direct(peer), turns[peer]))
         return ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
-
-
-def _page_of(want: Wanted) -> Wanted:
-    """The newest version of the page of which another version may be wanted."""
-    return Wanted(Kind.DOCUMENT, want.id, want.key)
 
 
 async def _settled(asking: Collection[asyncio.Task[None]], open_: Collection[Name], most_s: float = inf) -> None:

@@ -126,6 +126,7 @@ _RESULT = _object(
     replicas=_COUNT,
     site_more=_COUNT,
     origin=_TEXT,
+    named_by=_COUNT,
     similar=_list(_TEXT),
     similar_count=_COUNT,
 )

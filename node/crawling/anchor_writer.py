@@ -1,0 +1,115 @@
+"""Tells the pages that a page of another site links to how it calls them, and takes that back when a link goes.
+
+An anchor that cannot be written now is left out: nothing but an answer's order hangs on it, and the page's next version
+brings it again. The same text of the same domain is sent once for as long as it is remembered.
+"""
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol
+
+from crawl import Page, domain_of
+from dht import DocumentId, Key, RemoteError, document_id, split_url
+from store import (
+    MAX_TEXT_CHARS,
+    Anchor,
+    Draft,
+    Kind,
+    Record,
+    anchor_id,
+    decode_anchor,
+    decode_document,
+    encode_anchor,
+)
+
+log = logging.getLogger(__name__)
+
+KEEP_ANCHOR_DAYS = 730  # one that nobody takes back leaves with what is known of its page's URL
+MOST_LINKS = 32  # of a page, those that come first
+REMEMBERED = 1 << 15  # anchors that were sent lately: some 4 MB
+
+Find = Callable[[DocumentId], Record | None]
+"""Returns the page that lies here, without its content."""
+
+
+class AnchorStore(Protocol):
+    """Reads and writes records of the network: the store's replicator, as far as this file needs it."""
+
+    async def write(self, drafts: Sequence[Draft]) -> None: ...
+
+    async def read_many(
+        self, wanted: Sequence[tuple[Kind, DocumentId, Key]]
+    ) -> Mapping[tuple[Kind, DocumentId], Record]: ...
+
+
+class AnchorWriter:
+    """Writes the anchors of the pages that one node stores."""
+
+    def __init__(self, store: AnchorStore, find: Find, place: Callable[[str], Key]) -> None:
+        """`place`: where the records of a canonical URL live now."""
+        self._store, self._find, self._place = store, find, place
+        self._sent: OrderedDict[tuple[str, str], str] = OrderedDict()  # by domain and page, the text
+
+    def texts_before(self, page: Page) -> Mapping[str, str]:
+        """Return the anchors of the version of a page that lies here; to be asked before the next one is written."""
+        record = self._find(document_id(page.url))
+        return anchor_texts(page.url, decode_document(record.body).links) if record is not None else {}
+
+    async def tell(self, page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
+        """Write what is new in a version of a page, given the anchors of the one `before`."""
+        domain = _domain(page.url)
+        now = anchor_texts(page.url, ((link.url, link.anchor) for link in page.links))
+        try:
+            gone = await self._own(page.url, domain, before.keys() - now.keys())
+            news = {url: text for url, text in now.items() if self._sent.get((domain, url)) != text}
+            changed = news | dict.fromkeys(gone, "")
+            if changed:
+                version = epoch, int(page.fetched_at * 1000), today + KEEP_ANCHOR_DAYS
+                anchors = [Anchor(url, page.url, text) for url, text in changed.items()]
+                await self._store.write([self._draft(anchor, domain, *version) for anchor in anchors])
+            self._remember(domain, now, gone)
+        except RemoteError as error:
+            log.debug("anchors not written url=%s reason=%s", page.url, error)
+
+    async def _own(self, source: str, domain: str, urls: Iterable[str]) -> list[str]:
+        """Return those of some URLs whose anchors of a domain are of this very page; another may link there, too."""
+        names = {url: (Kind.ANCHOR, anchor_id(document_id(url), domain)) for url in sorted(urls)}
+        if not names:
+            return []
+        found = await self._store.read_many([(*name, self._place(url)) for url, name in names.items()])
+        held = {url: decode_anchor(found[name].body) for url, name in names.items() if name in found}
+        return [url for url, anchor in held.items() if anchor.source == source and anchor.text]
+
+    def _draft(self, anchor: Anchor, domain: str, epoch: int, at_ms: int, expires_day: int) -> Draft:
+        id, key = anchor_id(document_id(anchor.url), domain), self._place(anchor.url)
+        return Draft(Kind.ANCHOR, id, key, epoch, at_ms, expires_day, encode_anchor(anchor))
+
+    def _remember(self, domain: str, texts: Mapping[str, str], gone: Iterable[str]) -> None:
+        for url in gone:
+            self._sent.pop((domain, url), None)
+        for url, text in texts.items():
+            self._sent[domain, url] = text
+            self._sent.move_to_end((domain, url))
+        while len(self._sent) > REMEMBERED:
+            self._sent.popitem(last=False)
+
+
+def anchor_texts(url: str, links: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return how a page calls MOST_LINKS of other sites at most, by URL: by the first text that is no address."""
+    own, found = _domain(url), dict[str, str]()
+    for target, anchor in links:
+        text = " ".join(anchor.split())[:MAX_TEXT_CHARS].rstrip()
+        if text and "://" not in text and target not in found and _domain(target) not in ("", own):
+            found[target] = text
+            if len(found) == MOST_LINKS:
+                break
+    return found
+
+
+def _domain(url: str) -> str:
+    """The registrable domain of a URL, "" where a stranger wrote one that has none."""
+    try:
+        return domain_of(split_url(url).host)
+    except ValueError:
+        return ""
