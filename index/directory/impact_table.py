@@ -101,7 +101,7 @@ def part_of(hashes: Hashes, slot: Slot, slot_bits: int) -> slice:
 
 def places_of(words: Words) -> NDArray[np.uint32]:
     """Return slot and stem class of entries as one number."""
-    found: NDArray[np.uint32] = words["slot"].astype(np.uint32) << 8 | (words["mark"] & ~np.uint8(NAME_BIT))
+    found: NDArray[np.uint32] = words["slot"].astype(np.uint32) << np.uint32(8) | (words["mark"] & ~np.uint8(NAME_BIT))
     return found
 
 

@@ -91,4 +91,3 @@ class OwnImpacts:
         hashes, words = self._table.hashes[part], self._table.words[part]
         is_new: NDArray[np.bool_] = self._changed[part] > since if since else words["df"] > 0
         return ImpactTable(hashes[is_new], words[is_new])
-

@@ -101,9 +101,9 @@ class ForwardRecord(NamedTuple):
         """Return all terms, and how often each stands in each field."""
         terms = self.table.decode().split("\0")[1:-1]
         half, data = (len(self.rows) - len(self.low)) // 2, np.frombuffer(self.rows, np.uint8).astype(np.uint16)
-        steps = data[:half] | data[half : 2 * half] << 8
+        steps: NDArray[np.uint16] = data[:half] | data[half : 2 * half] << np.uint16(8)
         starts = _sums(steps[: self.many + 1]).astype(np.int64)
-        again = np.frombuffer(self.low, np.uint8) | data[2 * half :] << 8
+        again = np.frombuffer(self.low, np.uint8) | data[2 * half :] << np.uint16(8)
         places = np.concatenate((again, _sums(steps[self.many + 1 :])))
         number = np.concatenate((np.repeat(np.arange(self.many), np.diff(starts)), np.arange(self.many, len(terms))))
         field, fields = np.searchsorted(_BORDERS, places, side="right"), len(FIELDS) + 1

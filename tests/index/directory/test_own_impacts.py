@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from dht import Slot
+from index.directory.impact import impacts_of
 from index.directory.impact_table import NAME_BIT, ImpactTable, hashes_of
 from index.directory.own_impacts import OwnImpacts
 from index.directory.term_row import SlotSummary
-from index.directory.impact import impacts_of
 from index.query.ranking_rules import NEWEST_RANKING
 from index.text.field_terms import analyse
 from index.text.forward_index import decode_forward, encode_forward, forward_of
