@@ -51,6 +51,10 @@ class TermRow:
     rest: RestOfSlots | None = None
     by_class: tuple[tuple[int, int], ...] = ()
 
+    def df(self, classes: int) -> int:
+        """Return how many documents of some stem classes, a bit each, hold the term."""
+        return sum(count for number, count in self.by_class if classes >> number & 1)
+
 
 NOWHERE = TermRow()
 
@@ -136,9 +140,5 @@ def statistics_of(query: Query, epoch: DirectoryEpoch, rows: Mapping[str, TermRo
     for leaf in query.leaves:
         if isinstance(leaf, Phrase) or any(stem.term not in rows for stem in leaf.stems):
             return None
-        df.append(sum(_df(rows[stem.term], stem.classes) for stem in leaf.stems))
+        df.append(sum(rows[stem.term].df(stem.classes) for stem in leaf.stems))
     return Statistics(epoch.documents, epoch.lengths, tuple(df))
-
-
-def _df(row: TermRow, classes: int) -> int:
-    return sum(count for number, count in row.by_class if classes >> number & 1)

@@ -31,6 +31,7 @@ class Reason(StrEnum):
     REFUTED = "refuted"  # what a peer said of a document is not what its author signed
     DISPUTED = "disputed"  # what two peers say of a slot cannot both be true, and no third told who is right
     RULES = "rules"  # it goes by other rules of search than those in force, as nodes that have these do
+    DIRECTORY = "directory"  # few slots were asked, by what the others told of their terms some minutes ago
     STRATEGY = "strategy"  # a peer goes by another version of the strategy
     OWNERS = "owners"  # a peer takes others for the owners of a slot
     UNSAID = "unsaid"  # a peer does not say how its copies compare with others: its software is older
