@@ -47,12 +47,14 @@ class ImpactNews:
         """Return what a peer has to hear now, one message at least: that all else is as it was."""
         told = self._told.get(peer, _ToldPeer())
         table, parts = own.settle(), list[list[ImpactPart]]()
-        size = MOST_ENTRIES
+        size = 0
         for slot in term_slots:
             since = told.changes.get(slot, 0)
             news = own.news(table.part(slot, self._slot_bits), since)
+            if since and not len(news):
+                continue
             for piece, has_more in _pieces(news):
-                if size + len(piece) > MOST_ENTRIES or len(parts[-1]) == MOST_PARTS:
+                if not parts or size + len(piece) > MOST_ENTRIES or len(parts[-1]) == MOST_PARTS:
                     parts.append([])
                     size = 0
                 parts[-1].append(ImpactPart(slot, not since, has_more, piece.packed()))
@@ -60,23 +62,22 @@ class ImpactNews:
         counts = tuple(each for slot, each in spoken.counts.items() if told.counts.get(slot) != each)
         slots = tuple(sorted(spoken.counts))
         head = self._slot_bits, self._run, *self._numbers, own.average, spoken.at, slots, spoken.level
-        return [TellImpacts(*head, () if number else counts, tuple(each)) for number, each in enumerate(parts or [[]])]
+        batches, last = parts or [[]], max(len(parts) - 1, 0)
+        return [TellImpacts(*head, () if n else counts, tuple(each), n == last) for n, each in enumerate(batches)]
 
     def note_taken(self, peer: NodeId, sent: TellImpacts, taken: ImpactsTaken, change: int) -> bool:
-        """Note what a peer has now, up to a change; return whether it took all."""
-        told = self._told.setdefault(peer, _ToldPeer())
+        """Note what a peer has now, up to a change; return whether it lacks nothing that was sent."""
+        if not taken.is_taken:
+            return False
+        told, missing = self._told.setdefault(peer, _ToldPeer()), set(taken.missing)
         if taken.has_counts:
             told.counts = {slot: each for slot, each in told.counts.items() if slot in sent.slots}
             told.counts |= {each.slot: each for each in sent.counts}
         else:
             told.counts = {}
-        for part in sent.parts:
-            slot = Slot(part.term_slot)
-            if slot not in taken.term_slots:
-                told.changes.pop(slot, None)
-            elif not part.has_more:
-                told.changes[slot] = change
-        return taken.has_counts and {part.term_slot for part in sent.parts} <= set(taken.term_slots)
+        told.changes |= {Slot(part.term_slot): change for part in sent.parts if not part.has_more}
+        told.changes = {slot: at for slot, at in told.changes.items() if slot not in missing}
+        return taken.has_counts and not (sent.is_all and missing)
 
 
 def _pieces(table: ImpactTable) -> Iterator[tuple[ImpactTable, bool]]:

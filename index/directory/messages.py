@@ -48,7 +48,8 @@ class SlotCounts(msgspec.Struct, frozen=True, array_like=True):
 class TellImpacts(Message, frozen=True, array_like=True):
     """What an owner of slots tells a keeper of rows. `average`: the mean length by which its levels are computed; `at`:
     when what it says was so, Unix seconds. `slots`: those that it is ready for, of which it speaks; `level`: those of
-    them in which its copy agreed with a majority's. `counts`: of these, where they changed."""
+    them in which its copy agreed with a majority's. `counts`: of these, where they changed. `is_all`: whether all else
+    is as it told before."""
 
     slot_bits: _Bits
     run: _Number
@@ -60,13 +61,16 @@ class TellImpacts(Message, frozen=True, array_like=True):
     level: _Slots
     counts: Annotated[tuple[SlotCounts, ...], Meta(max_length=1 << MAX_SLOT_BITS)]
     parts: Annotated[tuple[ImpactPart, ...], Meta(max_length=MOST_PARTS)]
+    is_all: bool
 
 
 class ImpactsTaken(Message, frozen=True, array_like=True):
-    """What a keeper took: the slots of terms, and whether it has the counts of all slots that the sender speaks of.
-    What it did not take is told again as a whole."""
+    """What a keeper of rows has now. `is_taken`: whether it keeps such rows at all; `missing`: the slots of terms that
+    it keeps and of which it has not been told all; `has_counts`: whether it has those of all slots that the sender
+    speaks of. What is missing is told again as a whole."""
 
-    term_slots: _Slots = ()
+    is_taken: bool = False
+    missing: _Slots = ()
     has_counts: bool = False
 
 

@@ -113,8 +113,12 @@ class RowKeeper:
         source.slots, source.level = frozenset(told.slots), frozenset(told.level)
         source.counts |= {counts.slot: counts for counts in told.counts}
         source.counts = {slot: counts for slot, counts in source.counts.items() if slot in source.slots}
-        taken = [part.term_slot for part, table in tables if self._take_part(source, told, part, table, now)]
-        return ImpactsTaken(tuple(taken), source.counts.keys() >= source.slots)
+        for part, table in tables:
+            self._take_part(source, told, part, table, now)
+        if told.is_all:
+            self._note_all(source, told, now)
+        missing = tuple(sorted(slot for slot in self._terms if not _is_known(source, slot, told.run)))
+        return ImpactsTaken(True, missing, source.counts.keys() >= source.slots)
 
     def rows(self, ask: AskRows, owners: Owners, now: float) -> ToldRows:
         """Answer who asks for rows; raises BadMessage where they are not kept here, or too little is known."""
@@ -142,31 +146,32 @@ class RowKeeper:
     def _table(self, peer: NodeId, part: ImpactPart) -> ImpactTable:
         return unpacked(part.entries, Slot(part.term_slot), self.slot_bits, peer.hex())
 
-    def _take_part(self, source: _Source, told: TellImpacts, part: ImpactPart, table: ImpactTable, now: float) -> bool:
-        """Take a part, and tell whether it was taken: what changed is of use to those alone who know the rest."""
+    def _take_part(self, source: _Source, told: TellImpacts, part: ImpactPart, table: ImpactTable, now: float) -> None:
+        """Take a part: what changed is of use to those alone who know the rest."""
         slot, terms = Slot(part.term_slot), self._terms[Slot(part.term_slot)]
-        whole = source.wholes.get(slot)
         if self.entries + len(table) > self._most:
-            return False
-        if part.is_whole:
+            source.wholes.pop(slot, None)
+            source.coming.pop(slot, None)
+        elif part.is_whole:
             coming, as_of = source.coming.get(slot), (told.run, told.at)
             if coming is None or coming.as_of != as_of:
                 coming = source.coming[slot] = _Coming(as_of)
             coming.tables.append(table)
-            if part.has_more:
-                return True
-            terms.drop(source.number)
-            for each in source.coming.pop(slot).tables:
-                terms.take(source.number, each)
-        elif whole is None or whole.run != told.run:
-            return False
-        else:
+            if not part.has_more:
+                terms.drop(source.number)
+                for each in source.coming.pop(slot).tables:
+                    terms.take(source.number, each)
+                source.wholes[slot] = _Whole(told.run, min(told.at, now + AHEAD_S), told.average)
+        elif _is_known(source, slot, told.run):
             terms.take(source.number, table)
-        at, average = min(told.at, now + AHEAD_S), told.average
-        if part.has_more and whole is not None:  # some levels are by the former mean length
-            at, average = whole.at, min(whole.average, average)
-        source.wholes[slot] = _Whole(told.run, at, average)
-        return True
+            whole = source.wholes[slot]  # until all is told, some levels are by the former mean length
+            whole.average = min(whole.average, told.average)
+
+    def _note_all(self, source: _Source, told: TellImpacts, now: float) -> None:
+        """Note that what a source told until now is all that it has."""
+        for whole in source.wholes.values():
+            if whole.run == told.run:
+                whole.at, whole.average = min(told.at, now + AHEAD_S), told.average
 
     def _weigh(self, slot: Slot, owners: Owners, now: float) -> _Weighed:
         known = self._weighed.get(slot)
@@ -211,6 +216,12 @@ class RowKeeper:
             lengths = add(lengths, each.lengths)
         documents = sum(each.documents for each in counts.values())
         return DirectoryEpoch(number, *self.numbers, self.slot_bits, documents, lengths)
+
+
+def _is_known(source: _Source, slot: Slot, run: int) -> bool:
+    """Whether a source has told all terms of a slot in this run of its process."""
+    whole = source.wholes.get(slot)
+    return whole is not None and whole.run == run
 
 
 def _median_of(counts: Collection[SlotCounts]) -> SlotCounts:
