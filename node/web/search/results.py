@@ -88,6 +88,9 @@ class ResultPage:
     slots: int
     answered: int
     is_partial: bool
+    by_directory: bool  # few slots were asked
+    is_proven: bool  # and nothing better lies in the others
+    not_asked: int  # slots that may hold something better
     doubts: tuple[Doubt, ...]
     facets: tuple[Facet, ...]
     corrections: tuple[str, ...]
@@ -108,6 +111,7 @@ def result_page(answer: Json) -> ResultPage:
     """Read an answer of the node as a page of results."""
     coverage = table(answer, "coverage")
     slots, answered = count(coverage, "slots"), count(coverage, "answered")
+    directory = table(answer, "directory")
     return ResultPage(
         results=tuple(_results(_listed(answer.get("results")))),
         total=count(answer, "total"),
@@ -115,7 +119,10 @@ def result_page(answer: Json) -> ResultPage:
         took_ms=count(answer, "took_ms"),
         slots=slots,
         answered=answered,
-        is_partial=answer.get("partial") is True or answered < slots,
+        is_partial=answer.get("partial") is True or (answered < slots and not directory),
+        by_directory=bool(directory),
+        is_proven=directory.get("proven") is True,
+        not_asked=count(directory, "slots_not_asked"),
         doubts=tuple(_doubts(_listed(answer.get("why"))[:MAX_DOUBTS])),
         facets=tuple(_facets(table(answer, "facets"), _listed(answer.get("facets_cut")))),
         suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),
