@@ -29,6 +29,8 @@ from index.text.forward_index import Counts
 TELL_S = 600.0  # between two tellings of one keeper
 RETRY_S = 60.0  # after a keeper did not answer, or did not take all
 ROUND_S = 1.0
+OFF_S = 10.0  # between two looks whether there is a directory by now
+LOOK_S = 60.0  # between two looks whether a table is too old
 REST = 8.0  # times what a round took
 LINE_BYTES_S = 50_000  # that this node sends, in the mean
 AT_ONCE = 8  # keepers that are told in one round
@@ -51,7 +53,7 @@ class ImpactTeller:
         self._due_at: dict[NodeId, float] = {}
         self._owners: Owners = ()
         self._keepers: Mapping[NodeId, Sequence[Slot]] = {}
-        self._made_at, self._made_in = 0.0, 0
+        self._made_at, self._made_in, self._looked_at = 0.0, 0, 0.0
         self.sent_bytes = 0
 
     @property
@@ -70,20 +72,19 @@ class ImpactTeller:
             began_at, sent = self._clock().steady, self.sent_bytes
             await self.advance()
             took_s = self._clock().steady - began_at
-            await asyncio.sleep(max(ROUND_S, REST * took_s, (self.sent_bytes - sent) / LINE_BYTES_S))
+            rest_s = ROUND_S if self._follower else OFF_S
+            await asyncio.sleep(max(rest_s, REST * took_s, (self.sent_bytes - sent) / LINE_BYTES_S))
 
     async def advance(self) -> bool:
         """Read some documents and tell whom something is due; return whether anything was done."""
-        if await self._rows.refresh() is None:
-            await self._stop()
-            return False
         try:
+            if await self._rows.refresh() is None:
+                await self._stop()
+                return False
             follower = await self._follow()
-            if follower.now is None or follower.is_making:
+            if is_making := follower.is_making:
                 await self._local.write(lambda files: follower.step(files.table))
-                if follower.is_making:
-                    return True
-            return await self._tell()
+            return bool(follower.now and await self._tell()) or is_making
         except (MachineRefuses, IndexCorrupt):  # the index notes it, and mends itself
             return False
 
@@ -104,11 +105,14 @@ class ImpactTeller:
             self._due_at, self._owners = {}, ()
         watched = follower
         is_new = await self._local.write(lambda files: _watch(files, watched))
+        if not is_new and (follower.is_making or now.steady < self._looked_at + LOOK_S):
+            return follower
+        self._looked_at = now.steady
         told = await self._rows.average()
         known = await self._local.write(_average_of) if told is None else told
         epoch, by = int(now.wall // EPOCH_S), follower.now.average if follower.now else known
         is_old = epoch != self._made_in or max(known, by) > DRIFT * min(known, by)
-        if is_new or (is_old and now.steady >= self._made_at + REMAKE_S and not follower.is_making):
+        if is_new or (is_old and now.steady >= self._made_at + REMAKE_S):
             self._made_at, self._made_in = now.steady, epoch
             follower.begin(known)
         return follower

@@ -56,9 +56,13 @@ class RowServer:
         if peer not in self._telling:
             raise BadMessage(peer.hex(), "levels of terms: it owns no slot")
         now = self._clock().wall
-        taken = await self._work(lambda: keeper.take(peer, told, now))
-        self.entries = keeper.entries
-        return taken
+
+        def take() -> ImpactsTaken:
+            taken = keeper.take(peer, told, now)
+            self.entries = keeper.entries
+            return taken
+
+        return await self._work(take)
 
     async def _rows(self, peer: NodeId, ask: AskRows) -> ToldRows:
         if (keeper := await self.refresh()) is None:

@@ -100,11 +100,22 @@ class ResultPage:
     @property
     def tally_key(self) -> str:
         """Name the sentence that says how many results there are."""
-        if self.total < len(self.results) and not self.is_partial:
+        if self.total < len(self.results) and not self.is_at_least:
             return {0: "results.some.none", 1: "results.some.one"}.get(self.total, "results.some")
         if self.total == 1 and self.is_exact_total:
             return "results.one"
-        return "results.exact" if self.is_exact_total else "results.at_least" if self.is_partial else "results.about"
+        return "results.exact" if self.is_exact_total else "results.at_least" if self.is_at_least else "results.about"
+
+    @property
+    def is_at_least(self) -> bool:
+        """Whether slots that were not asked, or did not answer, may hold others."""
+        return self.is_partial or (self.by_directory and not self.is_exact_total)
+
+    @property
+    def reach_key(self) -> str:
+        """Name the words that say who was asked."""
+        few = "results.proven" if self.is_proven else "results.few"
+        return few if self.by_directory else "results.whole"
 
 
 def result_page(answer: Json) -> ResultPage:
