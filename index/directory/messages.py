@@ -11,10 +11,11 @@ from msgspec import Meta
 
 from dht import Message
 from index.directory.impact_table import ENTRY_BYTES
-from index.directory.row_page import MAX_SLOT_BITS, MOST_NUMBER, MOST_PAGE_BYTES, MOST_ROWS
+from index.directory.row_page import MAX_SLOT_BITS, MOST_NUMBER, MOST_PAGE_BYTES
 from index.directory.term_row import HASH_BYTES
 
 MOST_ENTRIES = 8192  # in one message, 131 kB
+MOST_ASKED_ROWS = 64  # in one question: a query has fewer words
 MOST_PARTS = 1 << 12  # of terms' slots in one message
 MOST_UNKNOWN = 256  # slots of which a keeper may know too little and still answers
 
@@ -82,7 +83,7 @@ class AskRows(Message, frozen=True, array_like=True):
     slot_bits: _Bits
     analyzer: _Number
     ranking: _Number
-    hashes: Annotated[tuple[_Hash, ...], Meta(min_length=1, max_length=MOST_ROWS)]
+    hashes: Annotated[tuple[_Hash, ...], Meta(min_length=1, max_length=MOST_ASKED_ROWS)]
 
 
 class ToldRows(Message, frozen=True, array_like=True):

@@ -7,6 +7,7 @@ the slot counts as unknown: it may hold anything, and nobody leaves it out.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
@@ -57,13 +58,19 @@ class _Coming:
 
 @dataclass(slots=True)
 class _Weighed:
-    """Whose words count for the terms of one slot, as of when it was looked at."""
+    """Whose words count for the terms of one slot."""
 
-    looked_at: float
-    epoch: DirectoryEpoch
     teams: SlotTeams
     unknown: tuple[int, ...]
     as_of: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Network:
+    """What all slots hold, and the epoch that says so."""
+
+    counts: Mapping[int, SlotCounts]
+    epoch: DirectoryEpoch
 
 
 class RowKeeper:
@@ -75,6 +82,9 @@ class RowKeeper:
         self._sources: dict[NodeId, _Source] = {}
         self._numbered = 0
         self._weighed: dict[Slot, _Weighed] = {}
+        self._weighed_at = -inf
+        self._weighed_by: Owners = ()
+        self._network = self._sum_up((), 0)
 
     @property
     def entries(self) -> int:
@@ -129,19 +139,19 @@ class RowKeeper:
         slots = {each: term_slot(each, self.slot_bits) for each in ask.hashes}
         if missing := set(slots.values()) - self._terms.keys():
             raise BadMessage("", f"rows of slot {min(missing)} are kept by others")
+        self._refresh(owners, now)
         weighed = {slot: self._weigh(slot, owners, now) for slot in sorted(set(slots.values()))}
         unknown = sorted(set[int]().union(*(each.unknown for each in weighed.values())))
         if len(unknown) > min(MOST_UNKNOWN, len(owners) // 2):
             raise BadMessage("", f"of {len(unknown)} slots too few owners have told what they hold")
         rows = {each: self._terms[slot].row(number_of(each), weighed[slot].teams) for each, slot in slots.items()}
-        first = next(iter(weighed.values()))
-        page = pack_page(RowPage(first.epoch, rows))
+        page = pack_page(RowPage(self._network.epoch, rows))
         return ToldRows(page, tuple(unknown), max(0.0, min(each.as_of for each in weighed.values())))
 
     def average(self, owners: Owners) -> float | None:
         """Return the mean length of the network's documents, None while that of most slots is not known."""
-        counts = self._counts(owners)
-        return self._epoch(counts, 0).average if 2 * len(counts) > len(owners) else None
+        network = self._sum_up(owners, 0)
+        return network.epoch.average if 2 * len(network.counts) > len(owners) else None
 
     def _table(self, peer: NodeId, part: ImpactPart) -> ImpactTable:
         return unpacked(part.entries, Slot(part.term_slot), self.slot_bits, peer.hex())
@@ -173,15 +183,19 @@ class RowKeeper:
             if whole.run == told.run:
                 whole.at, whole.average = min(told.at, now + AHEAD_S), told.average
 
+    def _refresh(self, owners: Owners, now: float) -> None:
+        """Look anew at what all slots hold and who has told what, now and then: all rows of a page go by one epoch."""
+        if owners is not self._weighed_by or not self._weighed_at <= now < self._weighed_at + REFRESH_S:
+            self._weighed_at, self._weighed_by = now, owners
+            self._network, self._weighed = self._sum_up(owners, int(now // EPOCH_S)), {}
+
     def _weigh(self, slot: Slot, owners: Owners, now: float) -> _Weighed:
-        known = self._weighed.get(slot)
-        if known is None or not known.looked_at <= now < known.looked_at + REFRESH_S:
+        if (known := self._weighed.get(slot)) is None:
             known = self._weighed[slot] = self._weigh_anew(slot, owners, now)
         return known
 
     def _weigh_anew(self, slot: Slot, owners: Owners, now: float) -> _Weighed:
-        counts = self._counts(owners)
-        epoch = self._epoch(counts, int(now // EPOCH_S))
+        counts, epoch = self._network.counts, self._network.epoch
         width = max(map(len, owners), default=1)
         members, sure = np.full((len(owners), max(width, 1)), -1, np.int32), np.zeros(len(owners), np.int64)
         looser, as_of = np.ones(self._numbered + 1), now
@@ -199,23 +213,21 @@ class RowKeeper:
         needed = np.array([len(team) // 2 + 1 for team in owners])
         documents = np.array([counts[place].documents if place in counts else 0 for place in range(len(owners))])
         unknown = np.flatnonzero(sure < needed).tolist()
-        return _Weighed(now, epoch, SlotTeams(members, documents, looser), tuple(unknown), as_of)
+        return _Weighed(SlotTeams(members, documents, looser), tuple(unknown), as_of)
 
-    def _counts(self, owners: Owners) -> Mapping[int, SlotCounts]:
-        """The counts of each slot that any owner told: those with the median of documents."""
+    def _sum_up(self, owners: Owners, number: int) -> _Network:
+        """Add up the counts of all slots that owners told, of each those with the median of documents."""
         found = dict[int, list[SlotCounts]]()
         for peer, source in self._sources.items():
             for slot, counts in source.counts.items():
                 if slot < len(owners) and peer in owners[slot]:
                     found.setdefault(slot, []).append(counts)
-        return {slot: _median_of(each) for slot, each in found.items()}
-
-    def _epoch(self, counts: Mapping[int, SlotCounts], number: int) -> DirectoryEpoch:
+        medians = {slot: _median_of(each) for slot, each in found.items()}
         lengths: Counts = (0, 0, 0, 0)
-        for each in counts.values():
-            lengths = add(lengths, each.lengths)
-        documents = sum(each.documents for each in counts.values())
-        return DirectoryEpoch(number, *self.numbers, self.slot_bits, documents, lengths)
+        for median in medians.values():
+            lengths = add(lengths, median.lengths)
+        documents = sum(median.documents for median in medians.values())
+        return _Network(medians, DirectoryEpoch(number, *self.numbers, self.slot_bits, documents, lengths))
 
 
 def _is_known(source: _Source, slot: Slot, run: int) -> bool:

@@ -33,6 +33,7 @@ class AnswerBody:
         doubts = self._doubts(request, outcome, page)
         course = outcome.course
         whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
+        is_least = not whole or (course is not None and not course.has_all_matches)
         return {
             "query": request.typed,
             "readings": readings_of(request.peer_query.query),
@@ -50,11 +51,7 @@ class AnswerBody:
                 "late": sorted(peer.hex() for peer in outcome.silent),
             },
             "total": outcome.total,
-            "total_is": "at_least"
-            if not whole or (course and not course.has_all_matches)
-            else "exact"
-            if doubts.reasons <= OF_THE_ORDER
-            else "about",
+            "total_is": "at_least" if is_least else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
             "results": [self._result(request, outcome, page, each) for each in page.shown],
             "suggestions": suggestions,
             "corrections": correct(request.typed, request.proposals, outcome.spellings),

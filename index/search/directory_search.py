@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dht import Clock, Overlay, PeerAudit, Slot
+from index.directory.messages import MOST_ASKED_ROWS
 from index.directory.slot_bounds import SlotBounds
 from index.directory.slot_choice import FIRST_SLOTS, SlotChoice
 from index.directory.term_row import statistics_of, terms_of
@@ -44,7 +45,10 @@ class DirectorySearch:
         view, query = self._overlay.view, asked.query
         written = {word: term_of(word) for word in asked.spellings}
         spelt = (stem.term for term in written.values() for stem in term.stems)
-        found, peers = await self._finder.find((*terms_of(query), *spelt), query.rules.numbers, until)
+        terms = tuple(dict.fromkeys((*terms_of(query), *spelt)))
+        if len(terms) > MOST_ASKED_ROWS:
+            return None
+        found, peers = await self._finder.find(terms, query.rules.numbers, until)
         by_slot = view.ready_by_slot()
         if found is None or len(found.unknown) > FIRST_SLOTS or len(by_slot) != 1 << found.epoch.slot_bits:
             return None

@@ -226,7 +226,6 @@ class Searcher:
             elif not self.directory.widen(outcome, picked[: wanted - 1], wanted - 1, until):
                 return outcome
             known = outcome.best if numbers == (k, per_host) else {}
-            progress.k, progress.per_host = k, per_host
 
     async def _show(
         self, request: BoundedRequest, outcome: SearchOutcome, read: Read, is_early: bool = False

@@ -4,6 +4,7 @@ Where the strategy has no directory, nothing is kept.
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -12,6 +13,8 @@ from index.directory.messages import AskRows, ImpactsTaken, TellImpacts, ToldRow
 from index.directory.row_keeper import Owners, RowKeeper
 from index.shard.local_index import LocalIndex
 
+MOST_WAITING = 64  # questions and tellings in line; one more is refused
+MOST_WAITING_OF_ONE = 8  # of one peer
 _Result = TypeVar("_Result")
 
 
@@ -24,6 +27,7 @@ class RowServer:
         self._owners: Owners = ()
         self._telling = frozenset[NodeId]()  # who owns any slot
         self._turn = asyncio.Lock()
+        self._waiting = Counter[NodeId]()
         self.entries = 0
         self.answered = 0
         overlay.serve(TellImpacts, self._take)
@@ -62,14 +66,24 @@ class RowServer:
             self.entries = keeper.entries
             return taken
 
-        return await self._work(take)
+        return await self._work_for(peer, take)
 
     async def _rows(self, peer: NodeId, ask: AskRows) -> ToldRows:
         if (keeper := await self.refresh()) is None:
             raise BadMessage(peer.hex(), "no rows are kept here: the strategy has no directory")
         now, owners = self._clock().wall, self._owners
         self.answered += 1
-        return await self._work(lambda: keeper.rows(ask, owners, now))
+        return await self._work_for(peer, lambda: keeper.rows(ask, owners, now))
+
+    async def _work_for(self, peer: NodeId, job: Callable[[], _Result]) -> _Result:
+        """Work for a peer; raises BadMessage where too much waits."""
+        if self._waiting.total() >= MOST_WAITING or self._waiting[peer] >= MOST_WAITING_OF_ONE:
+            raise BadMessage(peer.hex(), "busy: too many questions about rows wait")
+        self._waiting[peer] += 1
+        try:
+            return await self._work(job)
+        finally:
+            self._waiting -= Counter([peer])
 
     async def _work(self, job: Callable[[], _Result]) -> _Result:
         """Do work in a thread, alone: sorting in what was told takes milliseconds."""

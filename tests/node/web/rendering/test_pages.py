@@ -185,7 +185,7 @@ def test_an_answer_by_the_directory_says_what_was_not_asked_and_searches_the_res
     assert "256 个分区中，有 17 个" in site.get("/search?q=task&hl=zh").text
     assert "the whole network answered" in site.get("/search?q=task&rest=1").text
     assert site.service.asked[-1].every_slot and not site.service.asked[0].every_slot
-    assert site.get("/api/v1/search?q=task&every_slot=true").json()["directory"] is None
+    assert site.get("/api/v1/search?q=task&every_slot=true").json["directory"] is None
 
 
 def test_a_whole_answer_that_is_not_exact_says_why(site: Any) -> None:
