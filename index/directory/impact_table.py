@@ -6,14 +6,13 @@ On the line the same columns go as they are. A term is its hash as a number, so 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dht import BadMessage, Slot
-from index.directory.term_row import HASH_BYTES
+from index.directory.term_row import HASH_BYTES, hash_of
 from index.text.stem_classes import CLASSES
 
 HASH_BITS = 8 * HASH_BYTES
@@ -76,8 +75,7 @@ def unpacked(data: bytes, term_slot: Slot, slot_bits: int, peer: str = "") -> Im
 
 def hashes_of(terms: Sequence[str]) -> Hashes:
     """Return the hashes of terms as numbers."""
-    joined = b"".join([sha256(b"term\0" + term.encode()).digest()[:HASH_BYTES] for term in terms])
-    return np.frombuffer(joined, ">u8").astype(np.uint64)
+    return np.frombuffer(b"".join(map(hash_of, terms)), ">u8").astype(np.uint64)
 
 
 def number_of(term_hash: bytes) -> int:
