@@ -30,14 +30,12 @@ def agreed(told: Sequence[KnownRow]) -> KnownRow:
     """Return what one keeper or more say together of a term. A slot is known where most of them know it."""
     epoch = median_epoch(each.epoch for each in told)
     rows = [raised(each, epoch) for each in told]
-    entries = {slot: [_entry(row, slot) for row in rows] for row in rows for slot in (e.slot for e in row.entries)}
-    named = tuple(_greatest(slot, each) for slot, each in sorted(entries.items()))
+    entries = [{each.slot: each for each in row.entries} for row in rows]
+    said = [(own, _elsewhere(row)) for own, row in zip(entries, rows, strict=True)]
+    slots = sorted(set[Slot]().union(*entries))
+    named = tuple(_greatest(slot, [own.get(slot, other) for own, other in said]) for slot in slots)
     rests = [row.rest for row in rows if row.rest]
-    rest = (
-        RestOfSlots(*(max(each) for each in zip(*((r.slots, r.level, r.df, r.is_name) for r in rests), strict=True)))
-        if rests
-        else None
-    )
+    rest = _loosest(rests) if rests else None
     classes = sorted({number for row in rows for number, _ in row.by_class})
     by_class = ((number, median_low(dict(row.by_class).get(number, 0) for row in rows)) for number in classes)
     unknown = Counter(slot for each in told for slot in each.unknown)
@@ -66,12 +64,15 @@ def _raised(level: int, looser: float) -> int:
     return min(math.ceil(level * looser), MOST_LEVEL)
 
 
-def _entry(row: TermRow, slot: Slot) -> SlotEntry:
-    """What a row says of a slot."""
-    found = next((each for each in row.entries if each.slot == slot), None)
-    if found is not None or row.rest is None:
-        return found or SlotEntry(slot, 0, 0)
-    return SlotEntry(slot, row.rest.level, 0, row.rest.is_name)
+def _elsewhere(row: TermRow) -> SlotEntry:
+    """What a row says of a slot that it does not name."""
+    rest = row.rest
+    return SlotEntry(Slot(0), rest.level, 0, rest.is_name) if rest else SlotEntry(Slot(0), 0, 0)
+
+
+def _loosest(rests: Sequence[RestOfSlots]) -> RestOfSlots:
+    slots, df = max(each.slots for each in rests), max(each.df for each in rests)
+    return RestOfSlots(slots, max(each.level for each in rests), df, any(each.is_name for each in rests))
 
 
 def _greatest(slot: Slot, said: Collection[SlotEntry]) -> SlotEntry:
