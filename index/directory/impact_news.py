@@ -16,6 +16,7 @@ from index.directory.own_impacts import OwnImpacts
 class _ToldPeer:
     changes: dict[Slot, int] = field(default_factory=dict)  # by slot of terms: up to which change it was told
     counts: dict[int, SlotCounts] = field(default_factory=dict)
+    wholes: set[Slot] = field(default_factory=set)  # told as a whole since it was told all that there is
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,8 @@ class ImpactNews:
         return [TellImpacts(*head, () if n else counts, tuple(each), n == last) for n, each in enumerate(batches)]
 
     def note_taken(self, peer: NodeId, sent: TellImpacts, taken: ImpactsTaken, change: int) -> bool:
-        """Note what a peer has now, up to a change; return whether it lacks nothing that was sent."""
+        """Note what a peer has now, up to a change; return whether nothing has to be told again soon: it
+        lacks nothing, or what it was just told as a whole, for which it has no room."""
         if not taken.is_taken:
             return False
         told, missing = self._told.setdefault(peer, _ToldPeer()), set(taken.missing)
@@ -77,7 +79,11 @@ class ImpactNews:
             told.counts = {}
         told.changes |= {Slot(part.term_slot): change for part in sent.parts if not part.has_more}
         told.changes = {slot: at for slot, at in told.changes.items() if slot not in missing}
-        return taken.has_counts and not (sent.is_all and missing)
+        told.wholes |= {Slot(part.term_slot) for part in sent.parts if part.is_whole}
+        if not sent.is_all:
+            return taken.has_counts
+        lacking, told.wholes = missing - told.wholes, set()
+        return taken.has_counts and not lacking
 
 
 def _pieces(table: ImpactTable) -> Iterator[tuple[ImpactTable, bool]]:

@@ -6,10 +6,13 @@ import index_corpus as corpus
 import numpy as np
 import pytest
 
-from dht import Slot
+from dht import NodeId, Slot
 from index.directory.impact import impacts_of
-from index.directory.impact_table import NAME_BIT, ImpactTable, hashes_of
+from index.directory.impact_news import ImpactNews, SpokenSlots
+from index.directory.impact_table import ENTRY_BYTES, NAME_BIT, ImpactTable, hashes_of
+from index.directory.messages import SlotCounts
 from index.directory.own_impacts import OwnImpacts
+from index.directory.row_keeper import RowKeeper
 from index.directory.term_row import SlotSummary
 from index.query.ranking_rules import NEWEST_RANKING
 from index.text.field_terms import analyse
@@ -107,3 +110,26 @@ def test_a_table_takes_what_is_news_and_forgets_what_is_gone() -> None:
     table = table.replaced(impacts.news(ALL, since))
     assert said_by(table) == {entry: each for entry, each in said_by(whole).items() if each[0]}
     assert (np.diff(table.hashes.astype(np.float64)) >= 0).all()
+
+
+def test_a_keeper_that_began_anew_is_told_all_again_and_one_without_room_later() -> None:
+    peer, slots = NodeId(bytes(20)), [Slot(number) for number in range(8)]
+    own, news = made_of(web(5, 40)), ImpactNews(1, 3, (5, 5))
+    spoken = SpokenSlots(0.0, {slot: SlotCounts(slot, 9, (0, 0, 0, 9)) for slot in slots}, tuple(slots))
+
+    def tell(keeper: RowKeeper) -> tuple[int, bool]:
+        keeper.keep([(peer,)] * 8, peer)
+        messages, change, is_told = news.messages(peer, slots, own, spoken), own.change, True
+        own.change += 1
+        for message in messages:
+            is_told &= news.note_taken(peer, message, keeper.take(peer, message, 0.0), change)
+        return sum(len(part.entries) for message in messages for part in message.parts), is_told
+
+    first, other, small = RowKeeper(3, (5, 5)), RowKeeper(3, (5, 5)), RowKeeper(3, (5, 5), most_entries=9)
+    size = len(own.settle()) * ENTRY_BYTES
+    assert tell(first) == (size, True) and first.entries * ENTRY_BYTES == size
+    assert tell(first) == (0, True), "nothing is new"
+    assert tell(other) == (0, False), "it began anew, and says so"
+    assert tell(other) == (size, True) and other.entries == first.entries
+    assert tell(small) == (0, False)
+    assert tell(small) == (size, True) and small.entries <= 9, "to hurry would be of no use"
