@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
     from index.search.searcher import RunningSearch, Searcher
+    from index.shard.impact_teller import ImpactTeller
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.planned_rules import unknown_rules
     from index.shard.question_server import Agree
+    from index.shard.row_server import RowServer
 else:
     __getattr__ = lazily(__name__)
 
@@ -47,12 +49,14 @@ __all__ = [
     "Agree",
     "Agreement",
     "DocumentChange",
+    "ImpactTeller",
     "IndexConfig",
     "InflowAck",
     "InflowMessage",
     "LinkGraph",
     "LocalIndex",
     "Reason",
+    "RowServer",
     "RunningSearch",
     "SearchOracle",
     "SearchRequest",

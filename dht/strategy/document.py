@@ -116,6 +116,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
     stable_owner: bool = False  # one of several owners is a stable machine where a candidate is
     ranks: bool = False  # the holders of slots compute the ranks of pages by links
+    directory: bool = False  # queries go by a directory of terms, and ask few slots
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -167,7 +168,8 @@ def encode_document(strategy: Strategy) -> bytes:
             del fields[name]
     if strategy.admission == "open":  # as it is without the field, which older programs do not know
         del fields["admission"]
-    for name in ("grants_from", "witness_permille", "former_last", "former_days", "stable_owner", "ranks"):
+    left_out = "grants_from", "witness_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
+    for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)

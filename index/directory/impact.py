@@ -15,8 +15,8 @@ from index.query.collection_statistics import Statistics
 from index.query.ranking_rules import FRONT_MOST, RankingRules
 from index.query.rewards import MANY, earned
 from index.query.scoring import K1, ROUNDED_UP, WEIGHTS, B, average_length, weighted
-from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms
-from index.text.forward_index import Counts, lengths_of
+from index.text.field_terms import TITLE, URL, FieldTerms
+from index.text.forward_index import Counts, ForwardRecord, lengths_of
 
 STEPS = 150  # for 1: frequency earns a word less than 1, titles and addresses .6 at most
 MOST_LEVEL = 255
@@ -51,25 +51,38 @@ class TermImpacts:
 
 def impacts_of(fields: FieldTerms, is_front: bool, rules: RankingRules, average: float) -> TermImpacts:
     """Compute the levels of all terms of a document; those that stand in its boilerplate alone have 0."""
-    lengths, count = lengths_of(fields), len(fields.vocabulary)
+    count = len(fields.vocabulary)
     title, *headings, url, body, _ = fields.lines
-    tf, has = np.zeros(count, np.int64), np.zeros((3, count), np.bool_)
-    for weight, line in [
-        (WEIGHTS[TITLE], title),
-        *((WEIGHTS[HEADINGS], each) for each in headings),
-        (WEIGHTS[URL], url),
-        (WEIGHTS[BODY], body),
-    ]:
-        tf += weight * np.bincount(line, minlength=count)
-    has[TITLE, title], has[URL, url] = True, True
+    parts = [title, np.concatenate([title[:0], *headings]), url, body]
+    counts = np.stack([np.bincount(part, minlength=count) for part in parts], axis=1)
+    return _levels(counts, lengths_of(fields), is_front, rules, average)
+
+
+def impacts_in(forward: ForwardRecord, rules: RankingRules, average: float) -> tuple[list[str], TermImpacts]:
+    """Compute the levels of all terms of a document that is indexed; return the terms, too."""
+    terms, counts = forward.counts()
+    return terms, _levels(counts, forward.lengths, forward.is_front, rules, average)
+
+
+def _levels(
+    counts: NDArray[np.int64], lengths: Counts, is_front: bool, rules: RankingRules, average: float
+) -> TermImpacts:
+    """The levels of terms that stand so often in each field."""
+    tf, has = counts @ np.array(WEIGHTS), counts > 0
     in_title, in_address = earned(rules, (_IN_TITLE, _IN_ADDRESS), lengths, False, (1.0, 1.0), MANY)
     norm = K1 * (1 - B + B * weighted(lengths) / average)
-    impact = tf / (tf + norm) + in_title * has[TITLE] + in_address * has[URL]
+    impact = tf / (tf + norm) + in_title * has[:, TITLE] + in_address * has[:, URL]
     levels = np.ceil(impact * STEPS * ROUNDED_UP).astype(np.uint8)
     is_named = is_front and rules.front_share > 0 and lengths[URL] <= FRONT_MOST
-    return TermImpacts(levels, has[URL] & is_named)
+    return TermImpacts(levels, has[:, URL] & is_named)
 
 
 def impact_of(level: int) -> float:
     """Return the greatest impact of a level."""
     return level / STEPS
+
+
+def looser_by(average: float, known: float) -> float:
+    """Return by what impacts by a known mean length are multiplied to bound those by another one: where documents are
+    longer in the mean, a long one is less of an exception."""
+    return max(1.0, average / known)

@@ -155,8 +155,7 @@ class _PageReader:
 
     def _df(self) -> tuple[int, bool]:
         both = self._number()
-        _demand(both > 1, "a slot without a document")
-        return both >> 1, bool(both & 1)
+        return both >> 1, bool(both & 1)  # no document, where fewer than half of the slot's owners know of one
 
     def _byte(self) -> int:
         self._at += 1

@@ -6,14 +6,15 @@ document that has those of the words that the slot has. That the words may all s
 is what makes it loose. A phrase is bounded by the rarest of its words.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.directory.impact import DirectoryEpoch, impact_of
+from dht import Slot
+from index.directory.impact import DirectoryEpoch, impact_of, looser_by
 from index.directory.term_row import TermRow
 from index.query.collection_statistics import Statistics
 from index.query.leaf import Leaf, Phrase, Term
@@ -39,14 +40,20 @@ class SlotBounds:
     """Bounds the scores of one query. `most`: by slot; `may_match`: which slots may hold a match at all."""
 
     def __init__(
-        self, query: Query, statistics: Statistics, epoch: DirectoryEpoch, rows: Mapping[str, TermRow]
+        self,
+        query: Query,
+        statistics: Statistics,
+        epoch: DirectoryEpoch,
+        rows: Mapping[str, TermRow],
+        unknown: Collection[Slot] = (),
     ) -> None:
         """`statistics`: by which documents are scored; a term without a row, or with one by other rules than the
-        query's, may be anywhere, in any title."""
+        query's, may be anywhere, in any title; and in slots that are not known any term may be."""
         self._query, self._count = query, 1 << epoch.slot_bits
         self._rows = rows if query.rules.numbers == (epoch.analyzer, epoch.ranking) else {}
         scorer = Scorer(query, statistics)
-        self._rules, self._looser = query.rules.ranking, max(1.0, scorer.average / epoch.average)
+        self._rules, self._looser = query.rules.ranking, looser_by(scorer.average, epoch.average)
+        self._unknown, self._most = sorted(unknown), 1 + most_share(query.rules.ranking, MANY)
         self._known: dict[str, _InSlots] = {}
         leaves = {leaf: self._leaf(leaf) for leaf in query.leaves}
         self.may_match = self._may_match(query.root, leaves)
@@ -95,13 +102,14 @@ class SlotBounds:
         size = self._count
         if row is None:
             anywhere = np.ones(size, np.bool_)
-            return _InSlots(np.full(size, 1 + most_share(self._rules, MANY)), anywhere, anywhere)
+            return _InSlots(np.full(size, self._most), anywhere, anywhere)
         rest = row.rest
         impact = np.full(size, impact_of(rest.level) * self._looser if rest else 0.0)
         has, is_name = np.full(size, rest is not None), np.full(size, rest is not None and rest.is_name)
         slots = [each.slot for each in row.entries]
         impact[slots] = [impact_of(each.level) * self._looser for each in row.entries]
         has[slots], is_name[slots] = True, [each.is_name for each in row.entries]
+        impact[self._unknown], has[self._unknown], is_name[self._unknown] = self._most, True, True
         return _InSlots(impact, has, is_name)
 
 

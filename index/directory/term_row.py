@@ -8,6 +8,7 @@ a query asks documents of different classes for different terms (`leaf.py`).
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 
 from dht import Slot
@@ -50,6 +51,10 @@ class TermRow:
     entries: tuple[SlotEntry, ...] = ()
     rest: RestOfSlots | None = None
     by_class: tuple[tuple[int, int], ...] = ()
+
+    def df(self, classes: int) -> int:
+        """Return how many documents of some stem classes, a bit each, hold the term."""
+        return sum(count for number, count in self.by_class if classes >> number & 1)
 
 
 NOWHERE = TermRow()
@@ -112,6 +117,7 @@ def merge_row(said: Iterable[SlotTerm], most: int = MOST_SLOTS) -> TermRow:
     return TermRow(tuple(sorted(named, key=lambda each: each.slot)), rest, tuple(sorted(by_class.items())))
 
 
+@lru_cache(1 << 16)  # 13 MB; most words of a page were on some page before
 def hash_of(term: str) -> bytes:
     """Return by which a term's row is found."""
     return sha256(b"term\0" + term.encode()).digest()[:HASH_BYTES]
@@ -136,9 +142,5 @@ def statistics_of(query: Query, epoch: DirectoryEpoch, rows: Mapping[str, TermRo
     for leaf in query.leaves:
         if isinstance(leaf, Phrase) or any(stem.term not in rows for stem in leaf.stems):
             return None
-        df.append(sum(_df(rows[stem.term], stem.classes) for stem in leaf.stems))
+        df.append(sum(rows[stem.term].df(stem.classes) for stem in leaf.stems))
     return Statistics(epoch.documents, epoch.lengths, tuple(df))
-
-
-def _df(row: TermRow, classes: int) -> int:
-    return sum(count for number, count in row.by_class if classes >> number & 1)

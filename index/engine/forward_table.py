@@ -80,6 +80,12 @@ class ForwardTable:
         with self._failures(), self._writing:
             return {row.id: row for row in _select(self._writer, "id", ids)}
 
+    def following(self, number: int, limit: int) -> list[ForwardRow]:
+        """Return the next rows after a number, ascending; for the writing thread."""
+        asked = "SELECT * FROM document WHERE number > ? ORDER BY number LIMIT ?"
+        with self._failures(), self._writing:
+            return list(map(ForwardRow._make, self._writer.execute(asked, (number, limit))))
+
     def rows(self, numbers: Sequence[int]) -> Iterator[ForwardRow]:
         """Yield the rows of those of these numbers that are there, read in chunks; for the reading threads."""
         for start in range(0, len(numbers), _CHUNK):

@@ -14,6 +14,7 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from dht import NodeId, Slot, View
+from index.shard.level_owners import is_enough, needed_owners
 from index.shard.messages import Agreement
 
 OWNERS_BYTES = 8
@@ -30,6 +31,7 @@ class Reason(StrEnum):
     REFUTED = "refuted"  # what a peer said of a document is not what its author signed
     DISPUTED = "disputed"  # what two peers say of a slot cannot both be true, and no third told who is right
     RULES = "rules"  # it goes by other rules of search than those in force, as nodes that have these do
+    DIRECTORY = "directory"  # few slots were asked, by what the others told of their terms some minutes ago
     STRATEGY = "strategy"  # a peer goes by another version of the strategy
     OWNERS = "owners"  # a peer takes others for the owners of a slot
     UNSAID = "unsaid"  # a peer does not say how its copies compare with others: its software is older
@@ -93,12 +95,6 @@ def _digest_of(owners: tuple[tuple[NodeId, ...], ...]) -> bytes:
     return blake2b(b"".join([b"".join((*each, b"/")) for each in owners]), digest_size=OWNERS_BYTES).digest()
 
 
-def needed_owners(owners: int, min_acks: int) -> int:
-    """Return with how many of a slot's sticky owners an answerer must agree: a majority, so that there is no second one
-    across a cut, and at least one of any `min_acks` that acknowledged a write."""
-    return max(owners // 2 + 1, owners - min_acks + 1)
-
-
 def is_remnant(view: View) -> bool:
     """Tell whether half of all members that this node remembers, or more, fell silent for good."""
     return len(view.vanished_members()) >= max(len(view.members()), 1)
@@ -123,11 +119,7 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
 def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], min_acks: int) -> bool:
     """Whether enough owners agree in all slots of an answer: mostly so, told without looking at each slot."""
     teams = map(len, map(by_slot.__getitem__, said.slots))
-    return all(_is_enough(*each, min_acks) for each in set(zip(said.agreement.level, teams, strict=True)))
-
-
-def _is_enough(mask: int, owners: int, min_acks: int) -> bool:
-    return (mask & ((1 << owners) - 1)).bit_count() >= needed_owners(owners, min_acks)
+    return all(is_enough(*each, min_acks) for each in set(zip(said.agreement.level, teams, strict=True)))
 
 
 def _masks(said: Iterable[Said]) -> dict[int, int]:
@@ -153,7 +145,7 @@ def _count_owners(masks: Mapping[int, int], by_slot: Sequence[tuple[NodeId, ...]
     min_acks = view.strategy.min_acks
     for slot, mask in masks.items():
         owners = by_slot[slot]
-        if _is_enough(mask, len(owners), min_acks):
+        if is_enough(mask, len(owners), min_acks):
             continue
         away = [peer for peer in owners if not view.is_live(peer)]
         if len(owners) - len(away) < needed_owners(len(owners), min_acks):

@@ -12,6 +12,7 @@ from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query
 from index.query.patterns import WordPattern
 from index.search.agreement import Said
+from index.search.directory_course import DirectoryCourse
 from index.search.expansion import expand
 from index.search.facets import FacetSums, facet_sums
 from index.search.replica_plan import Ready
@@ -62,6 +63,7 @@ class SearchOutcome:
     disputed: Mapping[Slot, Collection[NodeId]] = field(default_factory=dict)  # whose statistics cannot both be true
     best: dict[Slot, Told] = field(default_factory=dict)  # whose best documents count for each slot
     coming: Gathered[BestAnswer] = field(default_factory=Gathered)  # answers about them of those who are being asked
+    course: DirectoryCourse | None = None  # where it goes by the directory of terms
     shunned: set[NodeId] = field(default_factory=set)  # silent, failed or refuted: asked only where nobody else is
 
 

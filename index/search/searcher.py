@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from dht import Clock, DocumentId, NodeId, Overlay, PeerAudit, Topic
+from dht import Clock, DocumentId, NodeId, Overlay, PeerAudit, Slot, Topic
 from index.change_feed import Text
 from index.config import IndexConfig
 from index.engine.matcher import matches
@@ -21,14 +21,16 @@ from index.search.answer_body import AnswerBody
 from index.search.answer_checks import wrong_hit
 from index.search.answer_page import AnswerPage, BoundedRequest, ShownResult
 from index.search.copy_proof import CopyProof, Read, believe
+from index.search.directory_search import DirectorySearch
 from index.search.hit_audit import HitAudit
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import PageCursor, query_digest, read_cursor, statistics_digest
 from index.search.query_trace import Tracer, untraced
 from index.search.read_once import read_once
 from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit, names_site, pick
+from index.search.row_finder import RowFinder
 from index.search.scatter_gather import NEVER, ScatterGather
-from index.search.search_outcome import PeerQuery, SearchOutcome
+from index.search.search_outcome import PeerQuery, SearchOutcome, Told
 from index.search.shown_texts import true_copies, wanted
 from index.search.two_phase_search import TwoPhaseSearch
 from index.shard.corrections import propose, spellings
@@ -44,7 +46,7 @@ FEW = 3  # results, with which other questions are suggested
 LIES = 3  # after so many a peer is asked no more for a while
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 EXPANDING = 0.3  # of the deadline, where words stand for others
-FIRST_ROUND, SECOND_ROUND = 0.6, 0.85  # of what is left; the rest is for reading the documents
+ROWS, FIRST_ROUND, SECOND_ROUND = 0.3, 0.6, 0.85  # of what is left; the rest is for reading the documents
 SO_FAR_S = 0.1  # for reading what is shown before the rest has come
 SPARE = 8  # results beyond a page, for those that turn out not to be there
 UNREADABLE = 3  # documents of one peer that nobody has: it made them up
@@ -102,6 +104,8 @@ class Searcher:
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
+        self.rows = RowFinder(overlay, clock)
+        self.directory = DirectorySearch(overlay, self.rows, self.audit, clock)
         self._body = AnswerBody(config, overlay, local, clock)
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
@@ -154,11 +158,13 @@ class Searcher:
         limit = min(max(asked.limit, 1), MAX_LIMIT)
         after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date))
         proposals = [] if after else await self._local.look_up(partial(propose, query.text))
-        typed = PeerQuery(query, *words, spellings(proposals), facets=asked.facets and not after)
+        facets = (asked.facets or asked.facets_of_all) and not after
+        typed = PeerQuery(query, *words, spellings(proposals), facets=facets)
         peer_query = await self._rounds.expanded(typed, began + (deadline - began) * EXPANDING)
         shown_at = self._clock().steady + asked.first_ms / 1000 if asked.first_ms else NEVER
+        by_directory = rules is self._local.plan.now and self.directory.fits(asked, peer_query.query)
         request = BoundedRequest(
-            query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain, proposals
+            query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain, proposals, by_directory
         )
         if request.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
@@ -195,22 +201,31 @@ class Searcher:
         per_host = OF_ONE_HOST * (wanted // TEN + 1) if is_crowded else 0
         k = min(wanted + SPARE, MAX_K)  # often enough: of 6,000 results on 10,000 real pages ten had more copies
         progress.outcome, progress.k, progress.per_host = None, k, per_host
-        with self._tracer.part("statistics"):
-            first_at = now + soon * FIRST_ROUND
-            outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, first_at)
-        progress.outcome = outcome
+        outcome = None
+        if request.by_directory:
+            with self._tracer.part("rows"):
+                outcome = await self.directory.begin(asked, now + left * ROWS)
+        if outcome is None:
+            with self._tracer.part("statistics"):
+                first_at = now + soon * FIRST_ROUND
+                outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, first_at)
+        else:
+            asked = replace(asked, facets=False)  # of few slots they would mislead
+        progress.outcome, known = outcome, dict[Slot, Told]()
         while True:
+            numbers, until = (k, per_host), now + left * SECOND_ROUND
             with self._tracer.part("best", wanted=k):
-                until, second_at = now + left * SECOND_ROUND, now + soon * SECOND_ROUND
-                await self._rounds.best(asked, outcome, k, per_host, until, avoid, second_at)
+                second_at = now + soon * SECOND_ROUND
+                await self._rounds.best(asked, outcome, *numbers, until, avoid, second_at, known)
             picked = pick(outcome.order, believe, wanted, is_crowded, not outcome.more)
             if outcome.more and len(picked) < wanted and k < MAX_K:
                 k = min(4 * k, MAX_K)
             elif not outcome.sites.are_enough(picked[: wanted - 1], len(picked) >= wanted) and per_host < MAX_K:
                 per_host = min(4 * per_host, MAX_K)
                 k = min(max(k, len(outcome.order) + per_host * len(outcome.sites.ends)), MAX_K)
-            else:
+            elif not self.directory.widen(outcome, picked[: wanted - 1], wanted - 1, until):
                 return outcome
+            known = outcome.best if numbers == (k, per_host) else {}
 
     async def _show(
         self, request: BoundedRequest, outcome: SearchOutcome, read: Read, is_early: bool = False

@@ -4,8 +4,9 @@ The order is *proven* when no peer left out a document that could stand among th
 what the network holds, `agreement.py` tells from what they say beside their answers.
 """
 
-from collections.abc import Awaitable, Collection, Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import cast
 
 from dht import NodeId, Overlay, PeerAudit, Slot
@@ -55,7 +56,7 @@ class TwoPhaseSearch:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
-        ready = _ready(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
+        ready = ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
 
         def cover(ready: Ready, until: float) -> Awaitable[Gathered[StatisticsAnswer]]:
             return self._ask_statistics(asked, len(by_slot), ready, until, avoid, shown_at)
@@ -86,11 +87,14 @@ class TwoPhaseSearch:
         until: float,
         avoid: frozenset[NodeId],
         shown_at: float = NEVER,
+        known: Mapping[Slot, Told] = MappingProxyType({}),
     ) -> None:
-        """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome."""
-        open_ = self._ready(sorted(outcome.answered), outcome)
-        best: dict[Slot, Told] = {}
-        depth, floor = min(self._config.first_depth, self._config.max_depth), 0.0
+        """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome. `known`: what
+        was answered to the same question of some of them."""
+        open_ = self._ready(sorted(outcome.answered - known.keys()), outcome)
+        best = dict(known)
+        depth = min(self._config.first_depth, self._config.max_depth)
+        floor = fill_in(outcome, asked, k, per_host)[1] if known else 0.0
         while True:
             coming = outcome.coming = Gathered()
             bounds = k, depth, max(floor, 0.0)
@@ -139,7 +143,7 @@ class TwoPhaseSearch:
     def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
         """Who may be asked for these slots: not those that just failed, where there is another."""
         now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
-        return _ready(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
+        return ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
 
     def _ask_statistics(
         self,
@@ -195,7 +199,7 @@ class TwoPhaseSearch:
         await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid, shown_at, outcome.coming)
 
 
-def _ready(
+def ready_for(
     slots: Sequence[Slot], by_slot: Ready | Sequence[Sequence[NodeId]], avoid: Collection[NodeId]
 ) -> dict[Slot, Sequence[NodeId]]:
     """Return who is ready for each of some slots: mostly nobody is to be avoided, and nothing is done slot by slot."""

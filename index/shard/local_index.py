@@ -255,6 +255,10 @@ class LocalIndex:
         except BadMessage:  # busy, or damaged: an answer without this help is better than none
             return []
 
+    async def write(self, work: Callable[[IndexFiles], _Result]) -> _Result:
+        """Do work on the thread that writes the index that serves; raises MachineRefuses or IndexCorrupt."""
+        return await self._serving.write(work)
+
     @property
     def _serving(self) -> IndexFollower:
         """The index by the rules in force; where it cannot answer yet, one by those before that can."""

@@ -66,6 +66,7 @@ class NodeStatus:
             "possession": self._possession(),
             "witness": witness_json(self._core.witnessing),
             "ranks": ranks_json(self._core.ranking.figures),
+            "directory": self._directory(),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,
@@ -95,6 +96,22 @@ class NodeStatus:
     def peers(self) -> list[Json]:
         """Return one object for each member of the network that this node knows, itself included."""
         return [self._peer(peer) for peer in self._overlay.view.members()]
+
+    def _directory(self) -> Json:
+        """Count what is kept, told and asked of the directory of terms; `entries`: a term in a slot, by one owner."""
+        index = self._core.index
+        directory, teller = index.searcher.directory, index.teller
+        return {
+            "runs": self._overlay.view.strategy.directory,
+            "entries": index.rows.entries,
+            "answered": index.rows.answered,
+            "own_entries": len(teller.own) if teller.own is not None else 0,
+            "is_full": teller.is_full,
+            "sent_bytes": teller.sent_bytes,
+            "searches": directory.searches,
+            "asked_slots": directory.asked_slots,
+            "asked_keepers": index.searcher.rows.asked,
+        }
 
     def _clients(self) -> Json:
         dispatch, worker = self._core.fetching.client_dispatch, self._core.fetching.client_worker

@@ -16,7 +16,7 @@ from crawl import (
     signature,
 )
 from dht import PeerAudit, SiteShards
-from index import Agree, IndexConfig, LocalIndex, Searcher
+from index import Agree, ImpactTeller, IndexConfig, LocalIndex, RowServer, Searcher
 from node.app.environment import NodeEnvironment
 from node.archive.network_reader import NetworkReader
 from node.crawling.anchor_writer import AnchorWriter
@@ -225,6 +225,8 @@ class IndexParts:
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
         read, rng = lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
+        self.rows = RowServer(env.overlay, self.local, env.clock)
+        self.teller = ImpactTeller(env.overlay, self.local, agree, self.rows, env.clock)
 
 
 class JobParts:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
+from heapq import heappop
 from itertools import pairwise
 from typing import Any
 
@@ -50,6 +51,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return self._virtual
 
     def _run_once(self) -> None:
+        while self._scheduled and self._scheduled[0]._cancelled:  # type: ignore[attr-defined]
+            heappop(self._scheduled)._scheduled = False  # type: ignore[attr-defined]
+            self._timer_cancelled_count -= 1  # a timer that nobody waits for is no reason to wait
         if not self._ready and self._scheduled:  # type: ignore[attr-defined]
             self._virtual = max(self._virtual, self._scheduled[0]._when)  # type: ignore[attr-defined]
         super()._run_once()  # type: ignore[misc]

@@ -157,8 +157,9 @@ def test_who_is_gone_is_signed_and_a_document_without_says_nothing_of_it() -> No
             check_bounds(msgspec.structs.replace(wanted, gone=(entry,)))
 
 
-def test_ranks_are_computed_where_a_document_says_so_and_older_ones_say_nothing_of_it() -> None:
+@pytest.mark.parametrize("name", ["ranks", "directory"])
+def test_what_a_document_turns_on_older_ones_say_nothing_of(name: str) -> None:
     first = parse_document(network().first.document)
-    assert not first.ranks and b'"ranks"' not in network().first.document
-    wanted = msgspec.structs.replace(first, ranks=True)
-    assert parse_document(encode_document(wanted)).ranks
+    assert not getattr(first, name) and f'"{name}"'.encode() not in network().first.document
+    wanted = msgspec.structs.replace(first, **{name: True})
+    assert parse_document(encode_document(wanted)) == wanted != first

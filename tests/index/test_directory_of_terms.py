@@ -1,0 +1,223 @@
+"""A network with a directory of terms: few slots are asked, no statistics are, and what is said to be proven is exact,
+whoever dies or lies."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import index_corpus as corpus
+import msgspec
+import numpy as np
+import pytest
+from brute_force import brute_force
+from index_network import World, loop_clock
+
+from crawl import signature
+from dht import Key, Message, NodeId, Slot, slot_of
+from index.change_feed import DocumentChange, Text
+from index.config import IndexConfig
+from index.directory.impact_table import ENTRY_BYTES, WORD
+from index.directory.messages import AskRows, TellImpacts, ToldRows
+from index.directory.row_page import RowPage, pack_page, unpack_page
+from index.directory.term_row import NOWHERE
+from index.query.search_request import SearchRequest
+from index.query.search_rules import NEWEST_RULES
+from index.search.row_finder import ROW_S
+from index.shard.impact_teller import TELL_S, ImpactTeller
+from index.shard.row_server import RowServer
+
+pytestmark = pytest.mark.virtual_time
+BITS = 8
+RIVERS = ["tigris", "volga", "amur", "congo", "niger", "oder", "mekong", "yukon", "loire", "ganges"]
+RARE = [f"zor{a}{b}k" for a in "abcdefgh" for b in "bdfgm"]
+QUERIES = [*RIVERS, "amur congo", "niger oder mekong", "python loire", RARE[1], f"{RARE[17]} run"]
+QUERIES += [f"{RARE[3]} OR {RARE[4]}", "+ganges dogs", f"datenbank {RARE[9]}", f"yukon -{RARE[5]}", "nowhere"]
+RARE_RUN = QUERIES[14]
+
+
+class DirectoryWorld(World):
+    """Nodes that keep rows and tell what theirs are made of."""
+
+    def __init__(self, seed: int, nodes: int = 5, replicas: int = 3) -> None:
+        config = IndexConfig(engine="memory", commit_s=0.0)
+        super().__init__(random.Random(seed), nodes, replicas, config, BITS)
+        self.network.strategy = msgspec.structs.replace(self.network.strategy, directory=True)
+        self.rows, self.tellers = dict[bytes, RowServer](), dict[bytes, ImpactTeller]()
+        for node in self.nodes:
+            self.rows[node.id] = rows = RowServer(node.overlay, node.local, loop_clock)
+            self.tellers[node.id] = ImpactTeller(node.overlay, node.local, node.overlay.agree, rows, loop_clock)
+
+    async def tell(self) -> None:
+        """Let everybody who lives tell all that is due now."""
+        for node in self.nodes:
+            while node.id not in self.network.dead and await self.tellers[node.id].advance():
+                pass
+
+    async def answers(self, query: str, asker: int = 0, **more: Any) -> dict[str, Any]:
+        self.network.asked.clear()
+        return await self.nodes[asker].searcher.search(SearchRequest(query, deadline_ms=20_000, **more))
+
+    def first_ten(self, query: str) -> list[tuple[str, float]]:
+        brute = brute_force(tuple(self.store.values()), signature, self.nodes[0].local.plan.now)
+        return [(hit.text.url, hit.scored.score) for hit in brute.search(query).hits[:10]]
+
+    async def proven(self, asker: int = 0, queries: Sequence[str] = QUERIES) -> int:
+        """Ask, hold what is said to be proven to the exact answer, and return how many are."""
+        count = 0
+        for query in queries:
+            answer = await self.answers(query, asker)
+            assert answer["directory"] is not None, query
+            if answer["directory"]["proven"]:
+                assert found_in(answer) == self.first_ten(query), query
+                count += 1
+        return count
+
+
+def found_in(answer: dict[str, Any]) -> list[tuple[str, float]]:
+    return [(each["url"], each["score"]) for each in answer["results"]]
+
+
+def web(seed: int, count: int, begin: int = 0) -> list[Text]:
+    """Pages all over the slots."""
+    rng = random.Random(seed)
+    made = []
+    for number, text in enumerate(corpus.web(rng, count), begin):
+        river = RIVERS[min(int(rng.expovariate(0.35)), 9)]
+        text = replace(text, key=Key(rng.randbytes(20)), body=f"{text.body} {river} {RARE[number % 40]}")
+        made.append(replace(text, url=f"{text.url}?{number}") if begin else text)
+    return made
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[DirectoryWorld]:
+    made = DirectoryWorld(1)
+    await made.put(web(1, 200))
+    await made.tell()
+    yield made
+    await made.close()
+
+
+async def test_what_is_proven_is_exact_and_few_slots_are_asked(world: DirectoryWorld) -> None:
+    for asker in (0, 3):
+        assert await world.proven(asker) > 0.7 * len(QUERIES)
+    rare = await world.answers(RARE_RUN)
+    assert {name for _, name in world.network.asked} == {"AskBest"}, "no statistics, and the rows are remembered"
+    assert rare["directory"]["slots_asked"] <= 64 < rare["coverage"]["slots"] == 256
+    assert rare["total_is"] == "at_least" and not rare["exact"] and rare["whole"]
+    assert [each["reason"] for each in rare["why"]] == ["directory"]
+    single = await world.answers(RARE[3])
+    assert single["directory"]["slots_asked"] < 16 and single["total"] == 5
+
+    every = await world.answers(RARE_RUN, every_slot=True)
+    assert every["exact"] and every["directory"] is None and found_in(every) == world.first_ten(RARE_RUN)
+    for query in ('"search engine"', "site:a.example run", "dat*", "x-ray"):
+        assert (await world.answers(query))["directory"] is None, "rows do not tell all of this"
+    assert (await world.answers("run", facets=True))["facets"] and not (await world.answers("run"))["facets"]
+
+
+async def test_a_network_without_a_directory_keeps_nothing_and_asks_twice(world: DirectoryWorld) -> None:
+    world.network.plan(directory=False)
+    world.network.switch()
+    await world.tell()
+    answer = await world.answers(RARE_RUN)
+    assert answer["exact"] and answer["directory"] is None
+    assert {name for _, name in world.network.asked} == {"AskStatistics", "AskBest"}
+    assert not any(rows.entries for rows in world.rows.values())
+
+
+async def test_what_is_new_is_found_once_it_was_told_and_not_proven_before(world: DirectoryWorld) -> None:
+    before = await world.answers("ganges")
+    await wait(TELL_S / 2)
+    written_at = loop_clock().wall
+    await world.put([replace(each, title="ganges ganges") for each in web(2, 12, begin=1000)])
+    early = await world.answers("ganges")
+    assert early["directory"]["as_of"] < written_at, "it speaks of no later time than that of which was told"
+    await wait(TELL_S / 2 + ROW_S)
+    await world.tell()
+    late = await world.answers("ganges")
+    assert late["directory"]["as_of"] > written_at
+    assert late["directory"]["proven"] and found_in(late) == world.first_ten("ganges") != found_in(before)
+    assert await world.proven() > 0.7 * len(QUERIES)
+
+
+async def test_what_is_gone_counts_no_more(world: DirectoryWorld) -> None:
+    gone = [text for text in world.store.values() if RARE[7] in text.body.split()]
+    await world.drop(gone)
+    await wait(TELL_S + ROW_S)
+    await world.tell()
+    answer = await world.answers(RARE[7])
+    assert answer["directory"]["proven"] and answer["directory"]["slots_asked"] == 0 and not answer["results"]
+    assert await world.proven() > 0.7 * len(QUERIES)
+
+
+async def test_when_an_owner_dies_its_rows_are_kept_by_another(world: DirectoryWorld) -> None:
+    dead = world.nodes[4].id
+    world.network.dead.add(dead)
+    answer = await world.answers(RARE_RUN)
+    assert answer["directory"]["proven"], "two of three are enough"
+    for slot, team in world.network.ready.items():
+        if dead in team:  # another one owns the slot, and has its documents
+            heir = next(node for node in world.nodes if node.id not in team)
+            team[team.index(dead)] = heir.id
+            for text in [each for each in world.store.values() if slot_of(each.key, BITS) == slot]:
+                heir.feed.put(DocumentChange(text.id, text))
+    await world.settle()
+    del world.network.peers[dead]
+    await wait(TELL_S + ROW_S)
+    await world.tell()
+    assert await world.proven() > 0.7 * len(QUERIES)
+    for slot in map(Slot, range(0, 1 << BITS, 16)):
+        for peer in world.network.ready[slot]:
+            asked = AskRows(BITS, *NEWEST_RULES.numbers, (bytes([slot]) + bytes(7),))
+            told = await world.nodes[0].overlay.ask(peer, asked, ToldRows, timeout_s=1.0)
+            assert not told.unknown, "every keeper, the heir among them, has heard of all slots from most owners"
+
+
+async def test_a_keeper_that_lies_hides_nothing(world: DirectoryWorld) -> None:
+    liar = world.nodes[1].id
+
+    def hide(answer: Message) -> Message:
+        if not isinstance(answer, ToldRows):
+            return answer
+        page = unpack_page(answer.page)
+        return msgspec.structs.replace(answer, page=pack_page(RowPage(page.epoch, dict.fromkeys(page.rows, NOWHERE))))
+
+    world.network.lies[liar] = hide
+    assert await world.proven() > 0.7 * len(QUERIES)
+
+
+@pytest.mark.parametrize("level", [0, 255])
+async def test_an_owner_that_lies_hides_nothing_and_moves_no_number(
+    monkeypatch: pytest.MonkeyPatch, level: int
+) -> None:
+    world = DirectoryWorld(1)
+    await world.put(web(1, 200))
+    overlay = world.nodes[1].overlay
+    ask = overlay.ask
+
+    async def lie(peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
+        if isinstance(message, TellImpacts):
+            parts = tuple(msgspec.structs.replace(each, entries=made_up(each.entries, level)) for each in message.parts)
+            message = msgspec.structs.replace(message, parts=parts)
+        return await ask(peer, message, answer, timeout_s=timeout_s)
+
+    monkeypatch.setattr(overlay, "ask", lie)
+    await world.tell()
+    assert await world.proven() > (0.3 if level else 0.7) * len(QUERIES), "who claims too much is asked for nothing"
+    await world.close()
+
+
+def made_up(entries: bytes, level: int) -> bytes:
+    """What an owner tells who says nothing of its terms, or too much."""
+    if not level:
+        return b""
+    count = len(entries) // ENTRY_BYTES
+    words = np.frombuffer(entries, WORD, count, offset=8 * count).copy()
+    words["level"], words["df"] = level, 1000
+    return entries[: 8 * count] + words.tobytes()
+
+
+async def wait(seconds: float) -> None:
+    await asyncio.sleep(seconds)
