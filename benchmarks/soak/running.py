@@ -29,6 +29,10 @@ ASKERS = 4  # questions on their way at once; one that is late delays its own su
 DEADLINE_MS = 3000
 FIGURES = {  # name on /metrics: what it is called here, and its unit
     "dse_own_memory_bytes": ("memory MB", 1e6),
+    'dse_heap_bytes{state="used"}': ("heap used MB", 1e6),
+    'dse_heap_bytes{state="free"}': ("heap free MB", 1e6),
+    'dse_heap_bytes{state="mapped"}': ("heap mapped MB", 1e6),
+    "dse_python_blocks": ("python blocks", 1.0),
     "process_resident_memory_bytes": ("with files MB", 1e6),
     "process_open_fds": ("open files", 1.0),
     "dse_threads": ("threads", 1.0),

@@ -4,9 +4,7 @@
 """
 
 import asyncio
-import threading
 from collections.abc import Iterable
-from pathlib import Path
 
 import msgspec
 from aiohttp import web
@@ -18,6 +16,7 @@ from prometheus_client.registry import Collector
 from node.app.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
+from node.web.process_figures import process_figures
 from node.web.requests.parameters import read_parameters
 from node.web.requests.routes import route
 
@@ -59,10 +58,7 @@ class _StatusFigures(Collector):
         yield _labelled("dse_needs_owner", "1 where a topic needs this node's owner", "topic", needs)
         for name, about, value in _gauges(status):
             yield GaugeMetricFamily(name, about, value=value)
-        yield GaugeMetricFamily("dse_tasks", "Tasks of the event loop", value=self._tasks)
-        yield GaugeMetricFamily("dse_threads", "Threads of this process", value=_threads())
-        if (own := _own_memory()) is not None:
-            yield GaugeMetricFamily("dse_own_memory_bytes", "Resident memory that no file backs", value=own)
+        yield from process_figures(self._tasks)
         yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
         if status.has_ranks:
             yield CounterMetricFamily("dse_ranks_sent_bytes", "Bytes sent to compute ranks", value=status.rank_bytes)
@@ -103,25 +99,6 @@ def _ranks(status: StatusView) -> Iterable[tuple[str, str, float]]:
     yield "dse_ranks_converged", "1 when the ranks of all pages are proved", float(status.are_ranks_proved)
     if status.rank_distance is not None:
         yield "dse_ranks_distance", "By how much all ranks are wrong together at most", status.rank_distance
-
-
-def _threads(proc: Path = Path("/proc/self/task")) -> int:
-    """Return how many threads there are, those of libraries included where the system tells."""
-    try:
-        return len(list(proc.iterdir()))
-    except OSError:
-        return threading.active_count()
-
-
-def _own_memory(proc: Path = Path("/proc/self/status")) -> int | None:
-    """Return the bytes of resident memory that no file backs, where the system tells: what a process allocated.
-
-    Resident memory counts pages of mapped files too, which come and go as index files are merged."""
-    try:
-        lines = proc.read_text().splitlines()
-    except OSError:
-        return None
-    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:")), None)
 
 
 def _labelled(name: str, about: str, label: str, values: dict[str, int]) -> Metric:

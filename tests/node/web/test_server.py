@@ -49,6 +49,9 @@ def test_figures_are_in_the_prometheus_format(site: Any) -> None:
     assert samples["dse_slots", (("state", "ready"),)] == 60
     assert samples["dse_peers", (("family", "ipv6"),)] == 3
     assert samples["dse_crawl_fetched_total", ()] == 900
+    assert samples["dse_own_memory_bytes", ()] > samples["dse_python_blocks", ()] > 10_000
+    heap = {state: samples["dse_heap_bytes", (("state", state),)] for state in ("used", "free", "mapped")}
+    assert heap["used"] > 1e6 and sum(heap.values()) < 1e11
     assert samples["dse_threads", ()] > 1 and samples["dse_tasks", ()] >= 1
     assert samples["dse_http_requests_total", (("route", "status"), ("status", "200"))] == 1
 
