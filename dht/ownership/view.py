@@ -52,6 +52,7 @@ class OverlayView:
         self._clock, self._steady = clock, steady_of(clock)
         self._own_endpoints = own_endpoints
         self._domains = MemberDomains(node_id, members, strategies, clock, own_endpoints, operator, stable=stable)
+        self._domains_of: dict[NodeId, FailureDomains] = {}  # of whom it was asked since members were read
         self.first_meeting = FirstMeeting()
         self._own_ready: frozenset[Slot] = frozenset()
         self._held, self._why_apart, self._promised, self._grants = held, why_apart, promised, grants
@@ -283,7 +284,10 @@ class OverlayView:
 
     def failure_domains(self, peer: NodeId) -> FailureDomains:
         """Return what may fail together with a member, and whether it is young, by the strategy in force."""
-        return self._domains.of([peer], self.strategy).get(peer, NO_DOMAINS)
+        strategy = self.strategy
+        if (known := self._domains_of.get(peer)) is None:
+            known = self._domains_of[peer] = self._domains.of([peer], strategy).get(peer, NO_DOMAINS)
+        return known
 
     def refresh(self) -> None:
         """Have members and strategy read again at the next question: something is known to have changed."""
@@ -294,6 +298,7 @@ class OverlayView:
             return
         now = self._clock()
         self._refresh_at = now.steady + REFRESH_S
+        self._domains_of.clear()
         members, strategy = self._members.members(now), self._strategies.current(now)
         own, last = self._domains.own(strategy), self._domains.last_old_day(strategy)
         seen = self._members.told, own, last, self._is_full

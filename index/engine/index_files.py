@@ -165,7 +165,7 @@ class IndexFiles:
         for number, text in enumerate(texts, first):
             cell, fields = slot_of(text.key, CELL_BITS), analyse(text, self.analyzer)
             rows.append(ForwardRow(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
-            yield _entry(number, cell, text, fields, self.analyzer)
+            yield entry_of(number, cell, text, fields, self.analyzer)
 
     def _has(self, row: ForwardRow | None, text: Text | None) -> bool:
         return row is not None and text is not None and (row.version, row.key) == (text.version, text.key)
@@ -218,7 +218,7 @@ class IndexFiles:
         return MemoryEngine()
 
 
-def _entry(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: AnalyzerRules) -> IndexEntry:
+def entry_of(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: AnalyzerRules) -> IndexEntry:
     host = digest_of_host(host_of(text.url))
     return IndexEntry(
         number,

@@ -8,7 +8,10 @@ filter. Beside the text lies a field of as many terms in which numbers that foll
 other term as a dash: so pairs score there as phrases do in the text.
 """
 
+from bisect import bisect_left
 from collections.abc import Collection
+from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 import tantivy
@@ -18,7 +21,7 @@ from index.engine.tantivy_columns import add_columns, fill_columns
 from index.query.collection_statistics import CELL_BITS
 from index.query.ranking_rules import FRONT_FIELD, FRONT_MOST, INDEXED_CLASSES
 from index.query.scoring import WEIGHTS
-from index.text.field_terms import TITLE, URL, FieldTerms, Places
+from index.text.field_terms import TITLE, URL, FieldTerms
 from index.text.stem_classes import CLASSES, ENGLISH, class_of
 
 LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
@@ -55,23 +58,21 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
     document.add_unsigned("cell", entry.cell)
     for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
         document.add_unsigned("slot", slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
-    written, fields = _WrittenLines(entry.fields, class_of(entry.language)), entry.fields
-    title, *headings, url, body, boilerplate = fields.lines
+    title, *headings, url, body, boilerplate = _written(entry.fields, class_of(entry.language))
     for lines, weight in zip(([title], headings, [url], [body]), WEIGHTS, strict=True):
-        for line in filter(len, lines):
-            text, pairs = written.text(line), written.pairs(line)
+        for line in filter(_length, lines):
             for _ in range(weight):
-                document.add_text("text", text)
-                document.add_text(PAIRS_OF["text"], pairs)
+                document.add_text("text", line.text)
+                document.add_text(PAIRS_OF["text"], line.pairs)
     for field, line in ((TITLE, title), (URL, url)):
         for name, each in INDEXED_CLASSES.items():
-            if each.holds(field, len(line)):
-                document.add_text(name, written.filled(line, each.most))
-    if entry.is_front and 0 < len(url) <= FRONT_MOST:
-        document.add_text(FRONT_FIELD, written.filled(url, FRONT_MOST))
-    if len(boilerplate):
-        document.add_text("boilerplate", written.text(boilerplate))
-        document.add_text(PAIRS_OF["boilerplate"], written.pairs(boilerplate))
+            if each.holds(field, line.length):
+                document.add_text(name, _filled(line, each.most))
+    if entry.is_front and 0 < url.length <= FRONT_MOST:
+        document.add_text(FRONT_FIELD, _filled(url, FRONT_MOST))
+    if boilerplate.length:
+        document.add_text("boilerplate", boilerplate.text)
+        document.add_text(PAIRS_OF["boilerplate"], boilerplate.pairs)
     for host in entry.hosts:
         document.add_text("site", host)
     document.add_text("language", entry.language)
@@ -110,30 +111,56 @@ def pair_of(first: str, second: str) -> str:
     return f"{first}.{second}"
 
 
-class _WrittenLines:
-    """Writes lines of a document's terms as the index is given them."""
+class _Line(NamedTuple):
+    """A line of a document's terms as the index is given it."""
 
-    def __init__(self, fields: FieldTerms, stem_class: int) -> None:
-        mark, self._terms = _MARKS[stem_class], fields.vocabulary
-        self._words = [term + mark for term in fields.vocabulary] if mark else fields.vocabulary
-        self._are_numbers = np.zeros(len(fields.vocabulary), np.bool_)
-        self._are_numbers[[place for place, term in enumerate(fields.vocabulary) if is_number(term)]] = True
+    length: int  # in terms
+    text: str  # its terms, of their stem class
+    pairs: str  # a pair for each two numbers of it that follow each other, and a dash for any other term
 
-    def text(self, line: Places) -> str:
-        """Return its terms, of their stem class."""
-        return " ".join(map(self._words.__getitem__, line.tolist()))
 
-    def pairs(self, line: Places) -> str:
-        """Return a pair for each two numbers of it that follow each other, and a dash for any other term."""
-        pairs, are_numbers = [FILLER] * len(line), self._are_numbers[line]
-        for place in (are_numbers[:-1] & are_numbers[1:]).nonzero()[0].tolist():
-            pairs[place] = pair_of(self._terms[line[place]], self._terms[line[place + 1]])
-        return " ".join(pairs)
+_length = attrgetter("length")
 
-    def filled(self, line: Places, length: int) -> str:
-        """Return its terms and as many dashes as make them so many in all: a term in such a field scores the same
-        everywhere."""
-        return " ".join((self.text(line), *FILLER * (length - len(line))))
+
+def _written(fields: FieldTerms, stem_class: int) -> list[_Line]:
+    """Write the lines of a document, all at once: most are short, and few have numbers side by side."""
+    mark, terms, places = _MARKS[stem_class], fields.vocabulary, fields.places.tolist()
+    words = [term + mark for term in terms] if mark else terms
+    paired, found = _starts_of_pairs(fields), list[_Line]()
+    end = 0
+    for line in fields.lines:
+        start, end = end, end + len(line)
+        inside = paired[bisect_left(paired, start) : bisect_left(paired, end - 1)] if paired else ()
+        pairs = _fillers(len(line))
+        if inside:
+            each = [FILLER] * len(line)
+            for place in inside:
+                each[place - start] = pair_of(terms[places[place]], terms[places[place + 1]])
+            pairs = " ".join(each)
+        found.append(_Line(len(line), " ".join(map(words.__getitem__, places[start:end])), pairs))
+    return found
+
+
+def _starts_of_pairs(fields: FieldTerms) -> list[int]:
+    """Where a number stands before another one, be that in the same line or not; ascending."""
+    numbers = [place for place, term in enumerate(fields.vocabulary) if term.isdigit() and is_number(term)]
+    if not numbers:
+        return []
+    are_numbers = np.zeros(len(fields.vocabulary), np.bool_)
+    are_numbers[numbers] = True
+    here = are_numbers[fields.places]
+    starts: list[int] = (here[:-1] & here[1:]).nonzero()[0].tolist()
+    return starts
+
+
+def _filled(line: _Line, length: int) -> str:
+    """Return the terms of a line and as many dashes as make them so many in all: a term in such a field scores the same
+    everywhere."""
+    return " ".join((line.text, *FILLER * (length - line.length)))
+
+
+def _fillers(count: int) -> str:
+    return f"{FILLER} " * (count - 1) + FILLER if count > 0 else ""
 
 
 def slot_term(slot: int, slot_bits: int) -> int:

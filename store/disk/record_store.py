@@ -231,14 +231,15 @@ class RecordStore:
     def find_page(self, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
         """Return the version of a page that is shown: the one that stands where there is such, else the newest; as
         `find` does."""
-        standing = self.find(Kind.STANDING, id, content=content)
+        standing = self.find(Kind.STANDING, id, content=content) if self._catalog.may_stand else None
         return (
             page_in(standing) if standing is not None else self.find(Kind.DOCUMENT, id, content=content, proven=proven)
         )
 
     def standing(self, after: int, limit: int) -> list[StandingName]:
         """List pages of which a version stands beside a newer one, after a place in the change log and by it."""
-        return [StandingName(*row) for row in self._catalog.reader.query(row_table.STANDING, (after, limit))]
+        found = self._catalog.reader.query(row_table.STANDING, (after, limit)) if self._catalog.may_stand else ()
+        return [StandingName(*row) for row in found]
 
     def find_version(self, kind: Kind, id: DocumentId) -> ShortVersion | None:
         """Return which version of a record lies here, None where there is none."""
