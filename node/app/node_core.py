@@ -85,6 +85,7 @@ class NodeCore:
             tasks.create_task(self._patiently(self.sites.mirror_finder.run), name="mirror-finder")
             tasks.create_task(self._patiently(self.witnessing.witness.run), name="witness")
             tasks.create_task(self._patiently(self.witnessing.board.run), name="evidence-board")
+            tasks.create_task(self._patiently(self.witnessing.anchor_audit.run), name="anchor-audit")
             tasks.create_task(self._patiently(self.ranking.read), name="ranks-read")
             tasks.create_task(self._patiently(self.ranking.compute), name="ranks-compute")
             tasks.create_task(self.fetching.client_worker.run(), name="client-worker")

@@ -50,6 +50,7 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
+from node.witness.anchor_audit import AnchorAudit
 from node.witness.draw import WitnessBudget
 from node.witness.evidence_board import EvidenceBoard
 from node.witness.hearing import Hearing
@@ -85,10 +86,11 @@ class StoreParts:
         find_page = partial(env.store.find_page, content=False, proven=False)
         anchors = AnchorWriter(self.replicator, find_page, self.shards.key_of)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, anchors)
-        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
         self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
+        convicts = self.board.convicts
+        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock, convicts)
         learn = self.host_records.learn
         self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
         self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.clock)
@@ -212,6 +214,8 @@ class WitnessParts:
         self.witness = Witness(
             overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
         )
+        read = partial(store.lookup.records, content=False)
+        self.anchor_audit = AnchorAudit(overlay, env.store, env.identity, read, check, board, clock)
 
 
 class IndexParts:

@@ -40,4 +40,4 @@ def found_line(status: Json) -> str:
 
 def _barred(convict: Json) -> str:
     who, sites = plain(convict.get("node_id", ""))[:ID_CHARS], texts(convict, "sites", 260, 100)
-    return f"{who} gets no leases until {day(number(convict, 'until'))}: it forged pages of {len(sites)} sites"
+    return f"{who} gets no leases until {day(number(convict, 'until'))}: it wrote what {len(sites)} sites did not say"

@@ -106,7 +106,7 @@ class EvidenceBoard:
         """Take care to read about all who share a slot with this node, each once in READ_EVERY_S, spread evenly."""
         if not self._overlay.view.strategy.witness_permille:
             return
-        peers, now = _neighbours(self._overlay), self._clock().steady
+        peers, now = neighbours(self._overlay), self._clock().steady
         for author in self._read_at.keys() - peers - self.statements.keys():
             if self._read_at[author] > now + NEWS_S:
                 del self._read_at[author]
@@ -144,9 +144,10 @@ class EvidenceBoard:
         heard = [each for (accused, _), each in self._heard.items() if accused == author]
         panels_of = lambda key: self._panels.of(author, key)  # noqa: E731
         if verdict := judge(author, [*said, *chain.from_iterable(heard)], panels_of, self._clock().wall):
-            await self._convict(verdict)
+            await self.convict(verdict)
 
-    async def _convict(self, verdict: AuthorVerdict) -> None:
+    async def convict(self, verdict: AuthorVerdict) -> None:
+        """Bar an author, and doubt what it wrote, as a verdict says."""
         before = self._convicts.get(verdict.author)
         since = verdict.since if before is None else min(verdict.since, before.since)
         until = verdict.until if before is None else max(verdict.until, before.until)
@@ -163,7 +164,7 @@ class EvidenceBoard:
         self._overlay.bar(frozenset(self.convicts()))
 
 
-def _neighbours(overlay: Overlay) -> Set[NodeId]:
+def neighbours(overlay: Overlay) -> Set[NodeId]:
     """Return the owners of the slots that this node owns, itself apart."""
     view = overlay.view
     return {peer for slot in view.owned() for peer in view.owners(slot)} - {view.node_id}

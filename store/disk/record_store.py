@@ -269,12 +269,12 @@ class RecordStore:
         """Return the slots in which anything lies."""
         return {cell >> (CELL_BITS - slot_bits) for cell in self._catalog.reader.occupied()}
 
-    def denied(self, first_key: bytes, last_key: bytes, *, outcomes: bool = False) -> Iterator[list[Record]]:
+    def denied(self, first_key: bytes, last_key: bytes, *, only: Kind | None = None) -> Iterator[list[Record]]:
         """Yield the records of a key range that are taken back, without contents, some rows' worth at a time; that may
-        be none. Those of pages, or else `outcomes` of visits, which only their authors may take back."""
+        be none. Those of pages, or else of one kind; of visits outcomes, which only their authors may take back."""
         rows = self._catalog.reader.walk(first_key, last_key)
         while part := list(islice(rows, _JUDGED_AT_ONCE)):
-            judged = [row for row in part if (_is_outcome(row) if outcomes else row.kind not in NO_PAGES)]
+            judged = [row for row in part if _is_judged(row, only)]
             yield [record for row in judged if (record := self._records.denied(row)) is not None]
 
     async def forget(self, records: Sequence[Record], *, erased: bool = False) -> None:
@@ -405,8 +405,10 @@ class RecordStore:
         return held is not None and _covers(held.version.short, held.key, record)
 
 
-def _is_outcome(row: CatalogRow) -> bool:
-    return row.kind == Kind.VISIT and row.version.epoch > 0
+def _is_judged(row: CatalogRow, only: Kind | None) -> bool:
+    if only is None:
+        return row.kind not in NO_PAGES
+    return row.kind == only and (only != Kind.VISIT or row.version.epoch > 0)
 
 
 def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:

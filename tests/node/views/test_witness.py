@@ -18,7 +18,7 @@ def test_who_was_found_out_is_named_with_what_follows():
     status = {"witness": QUIET | {"unlike": 7, "agreed": 5, "accused": {LIAR: 9, OTHER: 2}, "convicted": [convict]}}
     assert "7 said something else than their authors wrote, 5 of them to three witnesses" in looks_line(status)
     assert found_line(status) == (
-        "abababababab gets no leases until 2027-01-15: it forged pages of 2 sites; "
+        "abababababab gets no leases until 2027-01-15: it wrote what 2 sites did not say; "
         "9 statements against abababababab; 2 statements against cdcdcdcdcdcd"
     )
 

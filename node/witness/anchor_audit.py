@@ -1,0 +1,185 @@
+"""Holds anchors that come to lie here against the pages that they name, and tells others of whoever made one up.
+
+An author's first anchors are all looked at, later few, by a draw that it cannot foresee (`draw.py`). A look reads one
+record of the network and asks no site for anything. Where the page is not to be had, or says nothing of the anchor, it
+is asked for once more, some minutes later. Whoever convicts an author passes the proof on, once, to all who own slots
+beside it; so all hear of it, since all slots have several owners.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta
+
+from dht import (
+    BadMessage,
+    Clock,
+    DocumentId,
+    Done,
+    Identity,
+    Message,
+    NodeId,
+    Overlay,
+    RateLimiter,
+    RemoteError,
+    node_id_of,
+)
+from node.witness.anchor_proof import MAX_PROOF_BYTES, Finding, decode_proof, encode_proof, finding, verdict_of
+from node.witness.draw import Draw
+from node.witness.evidence_board import EvidenceBoard, neighbours
+from store import BadReplica, Kind, Record, RecordCheck, RecordStore, Version, decode_anchor
+
+log = logging.getLogger(__name__)
+
+LOOK_EVERY_S = 5.0
+AT_ONCE = 4  # pages read in one look
+BATCH = 256  # changes followed at once
+MAX_DUE = 256  # anchors that wait for a look; the oldest are let go
+AGAIN_S = 600.0  # until a page is asked for once more
+LOOKS = 2
+MAX_TOLD = 8  # proofs to be passed on
+SEND_S = 20.0
+PROOFS_S, PROOFS = 0.1, 4.0  # taken of one peer, a second and at once
+
+ReadPages = Callable[[Sequence[str]], Awaitable[Mapping[str, Record]]]
+"""Reads the pages of the network that are shown, without their contents, by URL."""
+
+
+class AnchorInvented(Message, frozen=True, array_like=True):
+    """Proves that an author made up an anchor: the anchor, and its page of the same instant, in a package without
+    contents."""
+
+    package: Annotated[bytes, Meta(max_length=MAX_PROOF_BYTES)]
+
+
+class _Drawn(NamedTuple):
+    version: Version
+    due_at: float  # steady
+    looks: int  # that were made
+
+
+class AnchorAudit:
+    """Looks at the anchors of one node's disk. `read` reads pages of the network."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        store: RecordStore,
+        identity: Identity,
+        read: ReadPages,
+        check: RecordCheck,
+        board: EvidenceBoard,
+        clock: Clock,
+    ) -> None:
+        self._overlay, self._store, self._read, self._check = overlay, store, read, check
+        self._board, self._clock, self._draw = board, clock, Draw(identity)
+        self._due, self._sequence = OrderedDict[DocumentId, _Drawn](), store.log.sequence
+        self._untold = deque[bytes](maxlen=MAX_TOLD)
+        self._proofs = RateLimiter(PROOFS_S, PROOFS)
+        self.compared = self.invented = 0
+        overlay.serve(AnchorInvented, self._take_proof)
+
+    async def run(self) -> None:
+        """Look until cancelled."""
+        while True:
+            is_behind = self._follow()
+            if not is_behind:
+                await self._look()
+            if self._untold:
+                await self._pass_on(self._untold.popleft())
+            await asyncio.sleep(0 if is_behind else LOOK_EVERY_S)
+
+    def _follow(self) -> bool:
+        """Draw from a batch of changes; return whether there may be more."""
+        newest = self._store.log.sequence
+        if newest == self._sequence or not self._overlay.view.strategy.witness_permille:
+            self._sequence = newest
+            return False
+        changes = self._store.log.changes(self._sequence, BATCH)
+        for change in changes:
+            if change.kind == Kind.ANCHOR and not change.removed:
+                self._consider(change.id)
+        is_more = len(changes) == BATCH
+        self._sequence = changes[-1].sequence if is_more else newest
+        return is_more
+
+    def _consider(self, id: DocumentId) -> None:
+        record = self._store.find(Kind.ANCHOR, id, content=False)
+        if record is None or not decode_anchor(record.body).text:
+            return
+        author = node_id_of(record.proof.author)
+        if author != self._overlay.view.node_id and self._draw.takes(author, record.version.digest):
+            self._due[id] = _Drawn(record.version, self._clock().steady, 0)
+            if len(self._due) > MAX_DUE:
+                self._due.popitem(last=False)
+
+    async def _look(self) -> None:
+        now = self._clock().steady
+        chosen = [id for id, drawn in self._due.items() if drawn.due_at <= now][:AT_ONCE]
+        drawn = {id: self._due.pop(id) for id in chosen}
+        found = {id: self._store.find(Kind.ANCHOR, id, content=False) for id in drawn}
+        anchors = {id: a for id, a in found.items() if a is not None and a.version == drawn[id].version}
+        if not anchors:
+            return
+        sources = {id: decode_anchor(anchor.body).source for id, anchor in anchors.items()}
+        try:
+            pages = await self._read(sorted({*sources.values()}))
+        except RemoteError as error:
+            log.debug("anchors not compared reason=%s", error)
+            pages = {}
+        for id, anchor in anchors.items():
+            await self._judge(anchor, pages.get(sources[id]), drawn[id])
+
+    async def _judge(self, anchor: Record, page: Record | None, drawn: _Drawn) -> None:
+        found = finding(anchor, page)
+        if found == Finding.UNTOLD:
+            if drawn.looks + 1 < LOOKS:
+                self._due[anchor.id] = _Drawn(drawn.version, self._clock().steady + AGAIN_S, drawn.looks + 1)
+            return
+        self.compared += 1
+        if found == Finding.INVENTED and page is not None:
+            self.invented += 1
+            with suppress(BadReplica):  # it is denied by now, its author convicted
+                await self._convict(anchor, page)
+
+    async def _convict(self, anchor: Record, page: Record) -> None:
+        """Convict an author, and have others do so; raises BadReplica where nothing is proved."""
+        verdict = verdict_of(anchor, page, self._check)
+        package = encode_proof(anchor, page)
+        if verdict.author not in self._board.convicts() and len(package) <= MAX_PROOF_BYTES:
+            self._untold.append(package)
+            said = decode_anchor(anchor.body)
+            log.info(
+                "anchor is not on its page url=%s source=%s author=%s", said.url, said.source, verdict.author.hex()
+            )
+        await self._board.convict(verdict)
+
+    async def _pass_on(self, package: bytes) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            for peer in sorted(neighbours(self._overlay) & self._overlay.view.live()):
+                tasks.create_task(self._send(peer, package), name="anchor-proof-send")
+
+    async def _send(self, peer: NodeId, package: bytes) -> None:
+        try:
+            await self._overlay.ask(peer, AnchorInvented(package), Done, timeout_s=SEND_S)
+        except RemoteError as error:
+            log.debug("proof not told peer=%s reason=%s", peer.hex(), error)
+
+    async def _take_proof(self, peer: NodeId, told: AnchorInvented) -> Done:
+        view = self._overlay.view
+        if not view.strategy.witness_permille or not self._proofs.take(peer, self._clock().steady):
+            raise BadMessage(peer.hex(), "tells of an anchor where the strategy wants no witnesses, or too often")
+        try:
+            anchor, page = decode_proof(told.package)
+            author = node_id_of(anchor.proof.author)
+            if author not in view.members():  # anybody makes up authors
+                raise BadMessage(peer.hex(), "tells of an anchor by an author that is no member")
+            if author != view.node_id and author not in self._board.convicts():
+                await self._convict(anchor, page)
+        except BadReplica as error:
+            raise BadMessage(peer.hex(), f"tells of an invented anchor without proof: {error}") from error
+        return Done()
