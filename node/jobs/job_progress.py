@@ -62,7 +62,7 @@ class JobProgress:
         if visit is None:
             return {"url": asked.url, "state": "unknown", "reason": "", "found": []}
         found: list[Visit] = []
-        if visit.state == VisitState.REDIRECT:
+        if visit.state == VisitState.REDIRECT and is_canonical(visit.target):  # a stranger may have written it
             trail = Trail(asked.depth, 0, scope_after_redirect(asked.scope, visit.url, visit.target))
             found = self._found([visit.target], trail)
         elif visit.is_sitemap:

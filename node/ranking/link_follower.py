@@ -6,6 +6,7 @@ left to its twin at another host is one, too.
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from crawl import VisitState, domain_of
@@ -183,11 +184,18 @@ class LinkFollower:
         """The page behind a redirect, None where a visit says of none."""
         if record is None or CHECK.said_flaw(record) or (visit := visit_of(record)).state != VisitState.REDIRECT:
             return None
-        return page_number(self._key_of(visit.target), document_id(visit.target)) if visit.target else None
+        return self._number(visit.target) if visit.target else None
 
     def _targets(self, document: Document) -> Iterator[int]:
-        for url, _ in document.links:
-            yield page_number(self._key_of(url), document_id(url))
+        numbers = (self._number(url) for url, _ in document.links)
+        return (number for number in numbers if number is not None)
+
+    def _number(self, url: str) -> int | None:
+        """The number of the page at a link, None where that is no URL: its author may be a stranger who lies."""
+        try:
+            return page_number(self._key_of(url), document_id(url))
+        except ValueError:
+            return None
 
     def _forget(self, slot: Slot) -> None:
         self._links.drop(slot)
@@ -203,8 +211,9 @@ class LinkFollower:
 
 
 def _other_domains(document: Document) -> list[str]:
-    """The hosts of other domains that a document links to."""
+    """The hosts of other domains that a document links to, as far as its links are URLs."""
     own, hosts = domain_of(split_url(document.url).host), dict[str, str]()
     for url, _ in document.links:
-        hosts[site_of(url)] = split_url(url).host
+        with suppress(ValueError):
+            hosts[site_of(url)] = split_url(url).host
     return sorted(site for site, host in hosts.items() if domain_of(host) != own)

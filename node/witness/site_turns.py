@@ -128,9 +128,10 @@ class SiteTurns:
         )
 
     async def _take_back(self, peer: NodeId, done: TurnDone) -> Turn:
-        self._tokens.take_back(
-            done.site, _name(peer, done.number), max(done.rest_s, self._decide(_front(done.site)).min_delay_s)
-        )
+        url = _front(done.site)
+        if not is_canonical(url):
+            raise BadMessage(peer.hex(), "gives back a turn at what is no site")
+        self._tokens.take_back(done.site, _name(peer, done.number), max(done.rest_s, self._decide(url).min_delay_s))
         self._crawler.lent_turns.take_back(done.site, _name(peer, done.number), done.rest_s, self._clock().steady)
         return Turn(0.0)
 
