@@ -1,8 +1,9 @@
 """An anchor: the text of a link from another site, kept with the page that it leads to, as a record of kind ANCHOR.
 
 Pure: values and their codec. All anchors of a page lie at its key, under ids that begin as its own and end with a
-number that follows from the registrable domain that links: so a domain counts once, however many pages and links it
-has, and a page has MOST_ANCHORS at most; of several domains with one number the newest text stays. Who writes one
+number that follows from the page and the registrable domain that links: so a domain counts once, however many pages
+and links it has, and a page has MOST_ANCHORS at most. Of several domains with one number the highest version stays;
+they share it at this page alone, so that no domain is in another's way wherever both link. Who writes one
 held the lease of the slot of the page that links, and signs it for that one's key: it lies elsewhere from the start,
 as records do whose site was spread later. A link that goes is withdrawn by a newer version without a text.
 """
@@ -45,7 +46,8 @@ def decode_anchor(body: bytes) -> Anchor:
 
 def anchor_id(page: DocumentId, domain: str) -> DocumentId:
     """Return the id under which lies how a domain calls a page."""
-    return DocumentId(page[:_SAME] + bytes((sha256(domain.encode()).digest()[0] % MOST_ANCHORS,)))
+    number = sha256(page[:_SAME] + domain.encode()).digest()[0] % MOST_ANCHORS
+    return DocumentId(page[:_SAME] + bytes((number,)))
 
 
 def anchors_of(id: DocumentId) -> DocumentId:

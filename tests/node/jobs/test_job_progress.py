@@ -34,6 +34,6 @@ class Known:
 )
 async def test_a_redirect_to_no_url_leads_nowhere(target: str, found: list[str]) -> None:
     known, lists = cast(UrlLookup, Known(target)), cast(SitemapListing, None)
-    progress = JobProgress(known, lists, lambda url: CrawlDecision(), lambda: Now(1e9, 0.0))
+    progress = JobProgress(known, lists, lambda url: CrawlDecision(True), lambda: Now(1e9, 0.0))
     (answer,) = await progress.answer([Followed(MOVED, 2, "a.test")])
     assert (answer["state"], [each["url"] for each in answer["found"]]) == ("redirect", found)
