@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         decode_document,
         encode_document,
     )
-    from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of
+    from store.record.former_page import KEPT_DAYS, erases, former_id, is_erasure, name_of
     from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
     from store.record.package import open_package, pack, sign_package, url_of
     from store.record.range_reconciliation import RangeEntry
@@ -59,6 +59,6 @@ __all__ = [
     "RequestNote", "ScrubStatus", "SlotReport", "SlotReportReply", "StoreConfig", "StoreCorrupt", "StoreReport",
     "TooFewCopies", "Version", "VersionPolicy", "anchor_id", "anchors_of", "check_store", "decode_anchor",
     "decode_document", "decode_host", "digest_of", "encode_anchor", "encode_document", "encode_host", "erases",
-    "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in", "sign_package",
+    "former_id", "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in", "sign_package",
     "standing_anchors", "stem_of", "store_copy", "url_of",
 ]  # fmt: skip

@@ -214,8 +214,7 @@ class WitnessParts:
         self.witness = Witness(
             overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
         )
-        read = partial(store.lookup.records, content=False)
-        self.anchor_audit = AnchorAudit(overlay, env.store, env.identity, read, check, board, clock)
+        self.anchor_audit = AnchorAudit(overlay, env.store, env.identity, store.lookup, check, board, clock)
 
 
 class IndexParts:

@@ -6,7 +6,18 @@ from crawl import Visit
 from dht import DocumentId, Key, SiteShards, document_id, site_of
 from index import Text
 from node.crawling.store_change_feed import is_hidden, shown_page, shown_text, sound_anchors, texts_of, visit_of
-from store import Document, Kind, Record, RecordStore, Replicator, anchors_of, decode_document, stem_of
+from store import (
+    Document,
+    Kind,
+    Record,
+    RecordStore,
+    Replicator,
+    anchors_of,
+    decode_document,
+    former_id,
+    page_in,
+    stem_of,
+)
 
 PAGE = (Kind.DOCUMENT, Kind.STANDING)  # of a page there may be two versions, of which one is shown
 Records = Mapping[tuple[Kind, DocumentId], Record]
@@ -69,6 +80,12 @@ class UrlLookup:
         }
         is_told = {id: not self._is_vanishing() and (Kind.DOCUMENT, id) not in unsure for id in texts}
         return {id: text for id, text in texts.items() if text or is_told[id]}
+
+    async def former(self, url: str, at_ms: int) -> Record | None:
+        """Return the version of a page that was written at an instant, where it is kept as a former one."""
+        id = former_id(document_id(url), at_ms)
+        found = await self._replicator.read_many([(Kind.FORMER, id, await self.place(url))])
+        return page_in(found[Kind.FORMER, id]) if found else None
 
     async def anchors(self, pages: Sequence[Record], *, local: bool) -> Mapping[DocumentId, tuple[str, ...]]:
         """Return how other sites call some pages, as far as that lies here (`local`), or anywhere."""

@@ -1,17 +1,17 @@
 """Holds anchors that come to lie here against the pages that they name, and tells others of whoever made one up.
 
 An author's first anchors are all looked at, later few, by a draw that it cannot foresee (`draw.py`). A look reads one
-record of the network and asks no site for anything. Where the page is not to be had, or says nothing of the anchor, it
-is asked for once more, some minutes later. Whoever convicts an author passes the proof on, once, to all who own slots
+record of the network and asks no site for anything; where its author has replaced the page since, that former version.
+Where the page is not to be had, or says nothing of the anchor, it is asked for once more, some minutes later. Whoever convicts an author passes the proof on, once, to all who own slots
 beside it; so all hear of it, since all slots have several owners.
 """
 
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Annotated, NamedTuple
+from typing import Annotated, NamedTuple, Protocol
 
 from msgspec import Meta
 
@@ -36,7 +36,7 @@ from store import BadReplica, Kind, Record, RecordCheck, RecordStore, Version, d
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 5.0
-AT_ONCE = 4  # pages read in one look
+AT_ONCE = 4  # anchors held against their pages, one after the other
 BATCH = 256  # changes followed at once
 MAX_DUE = 256  # anchors that wait for a look; the oldest are let go
 AGAIN_S = 600.0  # until a page is asked for once more
@@ -45,8 +45,13 @@ MAX_TOLD = 8  # proofs to be passed on
 SEND_S = 20.0
 PROOFS_S, PROOFS = 0.1, 4.0  # taken of one peer, a second and at once
 
-ReadPages = Callable[[Sequence[str]], Awaitable[Mapping[str, Record]]]
-"""Reads the pages of the network that are shown, without their contents, by URL."""
+
+class ReadPages(Protocol):
+    """Reads pages of the network without their contents: `UrlLookup`, as far as this file needs it."""
+
+    async def records(self, urls: Sequence[str], *, content: bool) -> Mapping[str, Record]: ...
+
+    async def former(self, url: str, at_ms: int) -> Record | None: ...
 
 
 class AnchorInvented(Message, frozen=True, array_like=True):
@@ -63,19 +68,19 @@ class _Drawn(NamedTuple):
 
 
 class AnchorAudit:
-    """Looks at the anchors of one node's disk. `read` reads pages of the network."""
+    """Looks at the anchors of one node's disk."""
 
     def __init__(
         self,
         overlay: Overlay,
         store: RecordStore,
         identity: Identity,
-        read: ReadPages,
+        pages: ReadPages,
         check: RecordCheck,
         board: EvidenceBoard,
         clock: Clock,
     ) -> None:
-        self._overlay, self._store, self._read, self._check = overlay, store, read, check
+        self._overlay, self._store, self._pages, self._check = overlay, store, pages, check
         self._board, self._clock, self._draw = board, clock, Draw(identity)
         self._due, self._sequence = OrderedDict[DocumentId, _Drawn](), store.log.sequence
         self._untold = deque[bytes](maxlen=MAX_TOLD)
@@ -119,32 +124,33 @@ class AnchorAudit:
 
     async def _look(self) -> None:
         now = self._clock().steady
-        chosen = [id for id, drawn in self._due.items() if drawn.due_at <= now][:AT_ONCE]
-        drawn = {id: self._due.pop(id) for id in chosen}
-        found = {id: self._store.find(Kind.ANCHOR, id, content=False) for id in drawn}
-        anchors = {id: a for id, a in found.items() if a is not None and a.version == drawn[id].version}
-        if not anchors:
-            return
-        sources = {id: decode_anchor(anchor.body).source for id, anchor in anchors.items()}
-        try:
-            pages = await self._read(sorted({*sources.values()}))
-        except RemoteError as error:
-            log.debug("anchors not compared reason=%s", error)
-            pages = {}
-        for id, anchor in anchors.items():
-            await self._judge(anchor, pages.get(sources[id]), drawn[id])
-
-    async def _judge(self, anchor: Record, page: Record | None, drawn: _Drawn) -> None:
-        found = finding(anchor, page)
-        if found == Finding.UNTOLD:
+        for id in [id for id, drawn in self._due.items() if drawn.due_at <= now][:AT_ONCE]:
+            drawn, anchor = self._due.pop(id), self._store.find(Kind.ANCHOR, id, content=False)
+            if anchor is None or anchor.version != drawn.version or await self._is_told(anchor):
+                continue
             if drawn.looks + 1 < LOOKS:
-                self._due[anchor.id] = _Drawn(drawn.version, self._clock().steady + AGAIN_S, drawn.looks + 1)
-            return
-        self.compared += 1
+                self._due[id] = _Drawn(drawn.version, self._clock().steady + AGAIN_S, drawn.looks + 1)
+
+    async def _is_told(self, anchor: Record) -> bool:
+        """Hold an anchor against its page; return whether that says anything of it."""
+        try:
+            page = await self._page_of(anchor)
+        except RemoteError:
+            return False
+        found = finding(anchor, page)
+        self.compared += found != Finding.UNTOLD
         if found == Finding.INVENTED and page is not None:
             self.invented += 1
             with suppress(BadReplica):  # it is denied by now, its author convicted
                 await self._convict(anchor, page)
+        return found != Finding.UNTOLD
+
+    async def _page_of(self, anchor: Record) -> Record | None:
+        """The version of its source that is shown, or else the one of the anchor's instant."""
+        source = decode_anchor(anchor.body).source
+        page = (await self._pages.records([source], content=False)).get(source)
+        is_replaced = page is not None and page.version > anchor.version and finding(anchor, page) == Finding.UNTOLD
+        return (await self._pages.former(source, anchor.version.at_ms) if is_replaced else None) or page
 
     async def _convict(self, anchor: Record, page: Record) -> None:
         """Convict an author, and have others do so; raises BadReplica where nothing is proved."""

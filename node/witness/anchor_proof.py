@@ -3,7 +3,7 @@
 Pure: records in, findings out. An author that signs a page and an anchor of the same instant, of which the anchor says
 what no link of the page does, is proved a liar to whoever reads the two. The rule is as lenient as rules of writing may
 ever differ: any link of the page to that URL will do, and any part of its text (`node/crawling/anchor_writer.py`).
-Of a page that was stored before, after, or by somebody else, nothing follows: pages change, and are fetched by others.
+Of a version that was stored before, after, or by somebody else, nothing follows: pages change, and others fetch them.
 """
 
 from enum import Enum
