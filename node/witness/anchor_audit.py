@@ -1,9 +1,9 @@
 """Holds anchors that come to lie here against the pages that they name, and tells others of whoever made one up.
 
 An author's first anchors are all looked at, later few, by a draw that it cannot foresee (`draw.py`). A look reads one
-record of the network and asks no site for anything; where its author has replaced the page since, that former version.
-Where the page is not to be had, or says nothing of the anchor, it is asked for once more, some minutes later. Whoever convicts an author passes the proof on, once, to all who own slots
-beside it; so all hear of it, since all slots have several owners.
+record of the network and asks no site for anything; where the page was replaced since, its former version, too. Where
+nothing is to be had that says anything of the anchor, it is looked at once more, some minutes later. Whoever convicts
+an author passes the proof on, once, to all who own slots beside it; so all hear of it, since slots have several owners.
 """
 
 import asyncio
