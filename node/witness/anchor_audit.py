@@ -3,14 +3,15 @@
 An author's first anchors are all looked at, later few, by a draw that it cannot foresee (`draw.py`). A look reads one
 record of the network and asks no site for anything; where the page was replaced since, its former version, too. Where
 nothing is to be had that says anything of the anchor, it is looked at once more, some minutes later. Whoever convicts
-an author passes the proof on, once, to all who own slots beside it; so all hear of it, since slots have several owners.
+an author passes the proof on, once to each who owns slots beside it, also to those who come later; so all hear of it.
 """
 
 import asyncio
 import logging
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from typing import Annotated, NamedTuple, Protocol
 
 from msgspec import Meta
@@ -41,7 +42,8 @@ BATCH = 256  # changes followed at once
 MAX_DUE = 256  # anchors that wait for a look; the oldest are let go
 AGAIN_S = 600.0  # until a page is asked for once more
 LOOKS = 2
-MAX_TOLD = 8  # proofs to be passed on
+MAX_PROOFS = 8  # kept to be passed on while their authors are barred
+TOLD_AT_ONCE = 8  # peers
 SEND_S = 20.0
 PROOFS_S, PROOFS = 0.1, 4.0  # taken of one peer, a second and at once
 
@@ -67,6 +69,11 @@ class _Drawn(NamedTuple):
     looks: int  # that were made
 
 
+class _Proof(NamedTuple):
+    package: bytes
+    due_at: dict[NodeId, float]  # when to tell each peer (steady); inf: it knows
+
+
 class AnchorAudit:
     """Looks at the anchors of one node's disk."""
 
@@ -83,8 +90,7 @@ class AnchorAudit:
         self._overlay, self._store, self._pages, self._check = overlay, store, pages, check
         self._board, self._clock, self._draw = board, clock, Draw(identity)
         self._due, self._sequence = OrderedDict[DocumentId, _Drawn](), store.log.sequence
-        self._untold = deque[bytes](maxlen=MAX_TOLD)
-        self._proofs = RateLimiter(PROOFS_S, PROOFS)
+        self._proofs, self._taken = OrderedDict[NodeId, _Proof](), RateLimiter(PROOFS_S, PROOFS)
         self.compared = self.invented = 0
         overlay.serve(AnchorInvented, self._take_proof)
 
@@ -94,8 +100,8 @@ class AnchorAudit:
             is_behind = self._follow()
             if not is_behind:
                 await self._look()
-            if self._untold:
-                await self._pass_on(self._untold.popleft())
+            for author in list(self._proofs):
+                await self._pass_on(author)
             await asyncio.sleep(0 if is_behind else LOOK_EVERY_S)
 
     def _follow(self) -> bool:
@@ -157,27 +163,37 @@ class AnchorAudit:
         verdict = verdict_of(anchor, page, self._check)
         package = encode_proof(anchor, page)
         if verdict.author not in self._board.convicts() and len(package) <= MAX_PROOF_BYTES:
-            self._untold.append(package)
+            self._proofs[verdict.author] = _Proof(package, {})
+            if len(self._proofs) > MAX_PROOFS:
+                self._proofs.popitem(last=False)
             said = decode_anchor(anchor.body)
             log.info(
                 "anchor is not on its page url=%s source=%s author=%s", said.url, said.source, verdict.author.hex()
             )
         await self._board.convict(verdict)
 
-    async def _pass_on(self, package: bytes) -> None:
+    async def _pass_on(self, author: NodeId) -> None:
+        if author not in self._board.convicts():
+            self._proofs.pop(author, None)
+        if (proof := self._proofs.get(author)) is None:
+            return
+        now = self._clock().steady
+        peers = sorted(neighbours(self._overlay) & self._overlay.view.live() - {author})
         async with asyncio.TaskGroup() as tasks:
-            for peer in sorted(neighbours(self._overlay) & self._overlay.view.live()):
-                tasks.create_task(self._send(peer, package), name="anchor-proof-send")
+            for peer in [peer for peer in peers if proof.due_at.get(peer, now) <= now][:TOLD_AT_ONCE]:
+                tasks.create_task(self._tell(peer, proof), name="anchor-proof")
 
-    async def _send(self, peer: NodeId, package: bytes) -> None:
+    async def _tell(self, peer: NodeId, proof: _Proof) -> None:
+        proof.due_at[peer] = self._clock().steady + AGAIN_S
         try:
-            await self._overlay.ask(peer, AnchorInvented(package), Done, timeout_s=SEND_S)
+            await self._overlay.ask(peer, AnchorInvented(proof.package), Done, timeout_s=SEND_S)
+            proof.due_at[peer] = inf
         except RemoteError as error:
             log.debug("proof not told peer=%s reason=%s", peer.hex(), error)
 
     async def _take_proof(self, peer: NodeId, told: AnchorInvented) -> Done:
         view = self._overlay.view
-        if not view.strategy.witness_permille or not self._proofs.take(peer, self._clock().steady):
+        if not view.strategy.witness_permille or not self._taken.take(peer, self._clock().steady):
             raise BadMessage(peer.hex(), "tells of an anchor where the strategy wants no witnesses, or too often")
         try:
             anchor, page = decode_proof(told.package)
@@ -186,6 +202,8 @@ class AnchorAudit:
                 raise BadMessage(peer.hex(), "tells of an anchor by an author that is no member")
             if author != view.node_id and author not in self._board.convicts():
                 await self._convict(anchor, page)
+            if author in self._proofs:
+                self._proofs[author].due_at[peer] = inf
         except BadReplica as error:
             raise BadMessage(peer.hex(), f"tells of an invented anchor without proof: {error}") from error
         return Done()
