@@ -221,16 +221,9 @@ async def _open_core(
 ) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
     rng = SystemRandom()
-    settings = OverlaySettings(
-        listening(config.node),
-        data.dht,
-        puzzle=data.puzzle,
-        invitation=data.invitation,
-        vouchers=data.vouchers,
-        mode=config.node.mode,
-    )
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
+        settings = _overlay_settings(config.node, data)
         overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files, faults)
         is_founder = data.is_founded_by(identity.node_id.hex())
         if is_founder:
@@ -271,6 +264,17 @@ async def _open_core(
         core = NodeCore(config.crawl, config.store, config.index, environment)
         stack.push_async_callback(core.close)
         yield core, overlay
+
+
+def _overlay_settings(config: NodeConfig, data: DataDir) -> OverlaySettings:
+    return OverlaySettings(
+        listening(config),
+        data.dht,
+        puzzle=data.puzzle,
+        invitation=data.invitation,
+        vouchers=data.vouchers,
+        mode=config.mode,
+    )
 
 
 def listening(config: NodeConfig) -> tuple[Endpoint, ...]:

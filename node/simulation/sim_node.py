@@ -47,6 +47,7 @@ from node.sites.mirror_finder import Sampling
 from store import MemoryDisk, RecordStore, StoreConfig
 
 PORT = 8091
+LISTENING = tuple(Endpoint(host, PORT, PORT) for host in ("0.0.0.0", "::"))
 CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
 DHT, LAPTOP = DhtConfig(), DhtConfig(stable=False)
 SPREADING, SAMPLING = ShardPolicy(), Sampling()
@@ -172,23 +173,22 @@ class SimNode:
     def _hear_time(self, peer: NodeId, at: float) -> None:
         self.core.clocks.told(peer, at, self.clock())
 
-    def _overlay(self, around: SimEnvironment, faults: LocalFaults) -> OverlayService:
-        listening = tuple(Endpoint(host, PORT, PORT) for host in ("0.0.0.0", "::"))
-        network, wire = bytes.fromhex(around.network.id), around.wire
-        families = WorkingFamilies((4, 6), lambda host: wire.source_towards(self.name, host))
-        core = ProtocolEngine(
+    def _engine(self, network: bytes, wire: SimNetwork) -> ProtocolEngine:
+        return ProtocolEngine(
             self.identity,
             network,
             DHT if self.stable else LAPTOP,
             Random(self.rng.random()),
-            listening=listening,
+            listening=LISTENING,
             policy=AddressPolicy(),
             member=not self.is_bare,
             quiet=self.mode != "member",
-            families=families,
+            families=WorkingFamilies((4, 6), lambda host: wire.source_towards(self.name, host)),
         )
 
-        self.core = core
+    def _overlay(self, around: SimEnvironment, faults: LocalFaults) -> OverlayService:
+        network, wire = bytes.fromhex(around.network.id), around.wire
+        core = self.core = self._engine(network, wire)
 
         def drive(on_event: OnEvent) -> SimDatagrams:
             self.wire = datagrams = SimDatagrams(core, self.clock, wire, self.name, self.addresses, on_event)
@@ -198,7 +198,7 @@ class SimNode:
         return OverlayService(
             OverlayDependencies(
                 OverlaySettings(
-                    listening,
+                    LISTENING,
                     self.folder,
                     member=not self.is_bare,
                     invitation=self.folder / "invitation",

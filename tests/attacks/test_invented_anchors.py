@@ -58,11 +58,6 @@ async def crawled(world: World, web: Press, liar: int | None = None, *, covers_u
     return nodes
 
 
-def owners(world: World) -> list[SimNode]:
-    """Those with whom the port lies."""
-    return [node for node in world.running() if told(node)]
-
-
 def told(node: SimNode) -> list[Record]:
     return node.node_core.store.records.anchors(document_id(PORT))
 
@@ -82,8 +77,9 @@ def test_who_makes_up_what_a_page_is_called_is_found_and_what_it_told_counts_no_
     async def scenario(world: World) -> None:
         nodes = await crawled(world, Press(), liar=2, covers_up=covers_up)
         liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
-        await world.until(lambda: all(FALSE in by(liar, [node]) for node in owners(world)), FOUND_WITHIN_S)
-        late = next(node for node in owners(world) if node is not liar)
+        misled = lambda: [node for node in honest if FALSE in by(liar, [node])]  # noqa: E731
+        await world.until(lambda: bool(misled()), FOUND_WITHIN_S)
+        late = misled()[0]
         await world.kill(late)
 
         def is_found() -> bool:
