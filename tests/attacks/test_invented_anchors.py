@@ -14,7 +14,7 @@ from index import SearchRequest
 from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
-from store import Record, decode_anchor
+from store import Record, anchor_id, decode_anchor
 
 PORT, PRESS = "https://port.example/", [f"https://press{n}.example/" for n in range(10)]
 TRUE, FALSE = "ferry timetable", "cheap watches"
@@ -96,7 +96,10 @@ def test_who_makes_up_what_a_page_is_called_is_found_and_what_it_told_counts_no_
         assert not any(answer["results"] for answer in answers)
         assert not any(node.node_core.index.searcher.lied for node in honest)
         await world.pass_time(600.0)
-        assert not by(liar, honest) and {decode_anchor(r.body).text for n in honest for r in told(n)} == {TRUE}
+        names = {anchor_id(document_id(PORT), url.split("/")[2]) for url in PRESS}
+        held = [told(node) for node in honest if told(node)]
+        assert held and all({record.id for record in each} == names for each in held), "others told it anew"
+        assert not by(liar, honest) and {decode_anchor(r.body).text for each in held for r in each} == {TRUE}
 
     simulate(scenario, PLAN)
 

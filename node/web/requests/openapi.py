@@ -216,6 +216,8 @@ _SCHEMAS: Json = {
             unlike=_COUNT,
             agreed=_COUNT,
             without_turn=_COUNT,
+            anchors_compared=_COUNT,
+            anchors_invented=_COUNT,
             accused={"type": "object", "additionalProperties": _COUNT},
             convicted=_list(_object(node_id=_TEXT, since=_NUMBER, until=_NUMBER, sites=_list(_TEXT))),
         ),
