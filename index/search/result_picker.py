@@ -101,6 +101,11 @@ def names_site(query: Query) -> bool:
     return _names_site(query.root)
 
 
+def bounds_hosts(query: Query) -> bool:
+    """Tell whether many results of one host are too many: not where its site was asked for, nor where dates decide."""
+    return not names_site(query) and not query.is_by_date
+
+
 def _names_site(node: QueryNode) -> bool:
     if isinstance(node, QueryGroup):
         return any(map(_names_site, node.children))

@@ -1,56 +1,42 @@
-"""A whole query: two rounds, folding, the check of every shown result against its signed document, one JSON answer."""
+"""A whole query: two rounds, folding, a page of results that their signed documents bear out, one JSON answer."""
 
-import asyncio
-import logging
 import random
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from dht import Clock, DocumentId, NodeId, Overlay, PeerAudit, Slot, Topic
-from index.change_feed import Text
+from dht import Clock, NodeId, Overlay, PeerAudit, Slot
 from index.config import IndexConfig
-from index.engine.matcher import matches
 from index.errors import QueryError
-from index.query.parser import Query, parse_query
-from index.query.scoring import Scored, score
+from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
 from index.search.answer_body import AnswerBody
-from index.search.answer_checks import wrong_hit
-from index.search.answer_page import AnswerPage, BoundedRequest, ShownResult
-from index.search.copy_proof import CopyProof, Read, believe
+from index.search.answer_page import AnswerPage, BoundedRequest
+from index.search.copy_proof import Read, believe
 from index.search.directory_search import DirectorySearch
 from index.search.hit_audit import HitAudit
 from index.search.near_copies import Sign, no_signature
-from index.search.page_cursor import PageCursor, query_digest, read_cursor, statistics_digest
+from index.search.page_cursor import query_digest, read_cursor
+from index.search.page_filler import SPARE, PageFiller
 from index.search.query_trace import Tracer, untraced
 from index.search.read_once import read_once
-from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit, names_site, pick
+from index.search.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
 from index.search.row_finder import RowFinder
 from index.search.scatter_gather import NEVER, ScatterGather
 from index.search.search_outcome import PeerQuery, SearchOutcome, Told
-from index.search.shown_texts import true_copies, wanted
 from index.search.two_phase_search import TwoPhaseSearch
 from index.shard.corrections import propose, spellings
-from index.shard.level_owners import YOUNG_S
 from index.shard.local_index import LocalIndex
 from index.shard.messages import MAX_K
 from index.shard.suggestions import Suggester
-from index.text.forward_index import forward_of
-
-log = logging.getLogger(__name__)
 
 MAX_LIMIT = 100
 FEW = 3  # results, with which other questions are suggested
-LIES = 3  # after so many a peer is asked no more for a while
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 EXPANDING = 0.3  # of the deadline, where words stand for others
 ROWS, FIRST_ROUND, SECOND_ROUND = 0.3, 0.6, 0.85  # of what is left; the rest is for reading the documents
 SO_FAR_S = 0.1  # for reading what is shown before the rest has come
-SPARE = 8  # results beyond a page, for those that turn out not to be there
-UNREADABLE = 3  # documents of one peer that nobody has: it made them up
 
 
 @dataclass(slots=True)
@@ -99,7 +85,7 @@ class Searcher:
         """`read` gives documents whose signatures were verified, None for those that nobody has, nothing where it
         cannot tell; `sign` makes the signature of a main text, as the crawler does; `audit` is all of a node's;
         `tracer` times the parts of each query."""
-        self._config, self._overlay, self._read, self._clock, self._sign = config, overlay, read, clock, sign
+        self._config, self._read, self._clock = config, read, clock
         self._local, self._suggester, self._tracer = local, Suggester(), tracer
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check, tracer)
         self.audit = audit or PeerAudit(clock, rng.random)
@@ -108,7 +94,8 @@ class Searcher:
         self.rows = RowFinder(overlay, clock)
         self.directory = DirectorySearch(overlay, self.rows, self.audit, clock)
         self._body = AnswerBody(config, overlay, local, clock)
-        self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
+        self._pages = PageFiller(overlay, clock, sign, self.audit)
+        self.lied = self._pages.lied
 
     def begin(self, asked: SearchRequest) -> RunningSearch:
         """Return a search that can tell what it has found before it is over."""
@@ -146,7 +133,7 @@ class Searcher:
             found = await self._rounds.own(request.peer_query, *numbers, until)
         else:
             found = self._rounds.so_far(request.peer_query, outcome, *numbers)
-        page = await self._show(request, found, read, is_early=True) if found.order else AnswerPage()
+        page = await self._pages.fill(request, found, read, is_early=True) if found.order else AnswerPage()
         return self._body.write(request, found, page, []) if page.shown else None
 
     async def _search_by(
@@ -188,7 +175,7 @@ class Searcher:
         for attempt in range(ATTEMPTS):
             outcome = await self._ask(request, progress, avoid)
             with self._tracer.part("documents"):
-                page = await self._show(request, outcome, read)
+                page = await self._pages.fill(request, outcome, read)
             if not page.liars or attempt == ATTEMPTS - 1 or self._clock().steady >= request.deadline:
                 break
             avoid |= page.liars
@@ -198,7 +185,7 @@ class Searcher:
         """Both rounds, with as many documents as leave enough results; the numbers are the same on every node."""
         now = self._clock().steady
         left, asked, soon = request.deadline - now, request.peer_query, request.shown_at - now
-        wanted, is_crowded = request.shown + request.limit + 1, _is_crowded(asked.query)
+        wanted, is_crowded = request.shown + request.limit + 1, bounds_hosts(asked.query)
         per_host = OF_ONE_HOST * (wanted // TEN + 1) if is_crowded else 0
         k = min(wanted + SPARE, MAX_K)  # often enough: of 6,000 results on 10,000 real pages ten had more copies
         progress.outcome, progress.k, progress.per_host = None, k, per_host
@@ -227,88 +214,3 @@ class Searcher:
             elif not self.directory.widen(outcome, picked[: wanted - 1], wanted - 1, until):
                 return outcome
             known = outcome.best if numbers == (k, per_host) else {}
-
-    async def _show(
-        self, request: BoundedRequest, outcome: SearchOutcome, read: Read, is_early: bool = False
-    ) -> AnswerPage:
-        """Read and check documents down the order until the page is full."""
-        page, after, limit = AnswerPage(is_early=is_early), request.after, request.limit
-        page.stale = after is not None and after.statistics != statistics_digest(outcome.statistics, request.rules)
-        picked: list[PickedHit] = []
-        last, me = request.shown + limit, self._overlay.view.node_id
-        left: list[PickedHit] = []
-        proof, is_crowded = CopyProof(read, self._sign), _is_crowded(request.peer_query.query)
-        try:
-            async with asyncio.timeout(max(request.deadline - self._clock().steady, 0.0)):
-                picked = await proof.pick(outcome.order, last + SPARE, is_crowded, not outcome.more)
-                for peer, reason in proof.liars.items():
-                    self._note(page, peer, reason)
-                page.unsure = not outcome.sites.are_enough(picked[:last], len(picked) >= last)
-                left = _following(picked, after)
-                left.reverse()  # the best is last, and taken first
-                while left and len(page.shown) < limit:
-                    batch = [left.pop() for _ in range(min(len(left), limit - len(page.shown)))]
-                    texts = await read(wanted(batch))
-                    for each in batch:
-                        if each.found.peer != me:
-                            await asyncio.sleep(0)  # checking takes a millisecond; others may go first
-                        self._check(request.peer_query, outcome, each, texts, page)
-        except TimeoutError:
-            page.late = True
-        page.rest = bool(left)
-        page.more = outcome.sites.more(picked[: len(picked) - len(left)]) if is_crowded else {}
-        return page
-
-    def _check(
-        self,
-        asked: PeerQuery,
-        outcome: SearchOutcome,
-        picked: PickedHit,
-        texts: Mapping[DocumentId, Text | None],
-        page: AnswerPage,
-    ) -> None:
-        """Hold a hit to its signed document, and put what is true onto the page."""
-        page.last = picked
-        hit, peer = picked.found.hit, picked.found.peer
-        text = texts.get(DocumentId(hit.id))
-        if text is None:
-            page.stale = True
-            page.unreadable[peer] += DocumentId(hit.id) in texts
-            if page.unreadable[peer] >= UNREADABLE:
-                self._note(page, peer, "documents that nobody has")
-        elif text.version == hit.version:
-            if peer != self._overlay.view.node_id and (reason := wrong_hit(hit, text, asked.query)):
-                self._note(page, peer, reason)
-            else:
-                scored = Scored(hit.score, hit.numbers)
-                copies, similar = true_copies(picked, texts), len(picked.similar)
-                page.shown.append(ShownResult(text, scored, copies, max(similar, len(copies))))
-        else:  # it changed: what it says now counts
-            page.stale |= text.written_at < self._clock().wall - YOUNG_S
-            forward = forward_of(text, asked.query.rules.analyzer)
-            if matches(asked.query.root, text, forward):
-                page.shown.append(ShownResult(text, score(forward, asked.query, outcome.statistics)))
-
-    def _note(self, page: AnswerPage, peer: NodeId, reason: str) -> None:
-        if peer not in page.liars:
-            page.liars.add(peer)
-            if page.is_early:
-                return
-            if len(self.lied) < 1024 or peer in self.lied:
-                self.lied[peer] = self.lied.get(peer, 0) + 1
-                if self.lied[peer] % LIES == 0:
-                    self.audit.refute(peer, Topic.HITS, reason)
-            log.warning("peer lied in an answer peer=%s: %s", peer.hex(), reason)
-
-
-def _is_crowded(query: Query) -> bool:
-    """Whether many results of one host are too many: not where its site was asked for, nor where dates decide."""
-    return not names_site(query) and not query.is_by_date
-
-
-def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[PickedHit]:
-    """What comes after the last result of the page before: by its number where that result is gone."""
-    if after is None:
-        return list(picked)
-    ids = [each.found.hit.id for each in picked]
-    return list(picked[ids.index(after.id) + 1 if after.id in ids else after.shown :])
