@@ -56,6 +56,7 @@ from node.witness.evidence_board import EvidenceBoard
 from node.witness.hearing import Hearing
 from node.witness.page_replacement import PageReplacement
 from node.witness.panel_view import PanelView
+from node.witness.proof_exchange import ProofExchange
 from node.witness.second_look import SecondLook
 from node.witness.site_turns import SiteTurns
 from node.witness.verdict_file import VerdictFile
@@ -214,7 +215,8 @@ class WitnessParts:
         self.witness = Witness(
             overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
         )
-        self.anchor_audit = AnchorAudit(overlay, env.store, env.identity, store.lookup, check, board, clock)
+        proofs = ProofExchange(overlay, check, board, clock)
+        self.anchor_audit = AnchorAudit(overlay, env.store, env.identity, store.lookup, proofs, clock)
 
 
 class IndexParts:

@@ -1,5 +1,6 @@
 """Says which records are taken back: pages that the strategy in force denies, what nodes wrote that it blocks, pages
-that their site's owner removes, and anchors of whoever was convicted of writing what no site said.
+that their site's owner removes, anchors of whoever was convicted of writing what no site said, and such as their pages
+do not bear out.
 
 Pure: strategies and records in, reasons out. What is taken back is hidden from every read, refused at every door and
 swept off the disk, so it counts in no fingerprint either. Two kinds say nothing of a page and are no page's text: a
@@ -41,6 +42,7 @@ class RecordDenial:
         self._now = _InForce("", None, frozenset(), 0)
         self._removed: Mapping[str, tuple[str, ...]] = {}
         self._disbelieved: frozenset[NodeId] = frozenset()
+        self._left_out: frozenset[tuple[bytes, bytes]] = frozenset()
         self._changed_at = float("-inf")  # steady
 
     def follow(self, strategy: Strategy, now: float) -> None:
@@ -76,10 +78,15 @@ class RecordDenial:
         """Whose anchors are taken back; one that is read without its proof is there until it is swept."""
         return self._disbelieved
 
+    def leave_out(self, anchors: frozenset[tuple[bytes, bytes]], now: float) -> None:
+        """Take back these anchors, by id and digest of the version, from now on (steady time), and no others."""
+        self._changed_at = now if anchors != self._left_out else self._changed_at
+        self._left_out = anchors
+
     @property
     def is_any(self) -> bool:
         """Whether anything at all is taken back."""
-        return bool(self._now.mark or self._removed or self._disbelieved)
+        return bool(self._now.mark or self._removed or self._disbelieved or self._left_out)
 
     @property
     def mark(self) -> str:
@@ -100,9 +107,15 @@ class RecordDenial:
         now = self._now
         if now.blocked and not now.blocked.isdisjoint(_authors(record)) and not _only_found(record):
             return f"strategy {now.version} blocks its author"
-        if record.kind == Kind.ANCHOR and self._disbelieved and node_id_of(record.proof.author) in self._disbelieved:
-            return "its author wrote what no site said"
+        if record.kind == Kind.ANCHOR and (said := self._anchor_reason(record)):
+            return said
         return self.page_reason(record)
+
+    def _anchor_reason(self, anchor: Record) -> str:
+        if (anchor.id, anchor.version.digest) in self._left_out:
+            return "the page that it names does not say so"
+        is_convicts = self._disbelieved and node_id_of(anchor.proof.author) in self._disbelieved
+        return "its author wrote what no site said" if is_convicts else ""
 
     def page_reason(self, record: Record | Draft) -> str:
         """Say why the page that a record is about is taken back, whoever wrote it; "" where it is not."""

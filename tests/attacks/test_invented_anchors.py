@@ -1,5 +1,6 @@
 """Who tells pages of other sites that one calls them what it does not is found by its own words, and all that it told
-counts no more; who tells what it read is never found, though pages change and others fetch them."""
+counts no more; where its words prove nothing they go. Who tells what it read is never found, though pages change and
+others fetch them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,9 +37,9 @@ class Press:
         return ScriptedReply(200, HTML, f'<html lang="en"><title>{url}</title><p>news</p>{made}</html>'.encode(), 0.1)
 
 
-async def crawled(world: World, web: Press, liar: int | None = None, *, covers_up: bool = False) -> list[SimNode]:
-    """Five nodes at work on the press, one of which may make up what it calls the port; where it covers that up, it
-    replaces its own page at once."""
+async def crawled(world: World, web: Press, liar: int | None = None, trick: str = "") -> list[SimNode]:
+    """Five nodes at work on the press, one of which may make up what it calls the port, and replace its own page at
+    once, or date what it makes up as of an instant of which it has no page."""
     world.web.others |= {url.split("/")[2]: web for url in (PORT, *PRESS)}
     nodes = await world.add(5)
     if liar is not None:
@@ -48,8 +49,9 @@ async def crawled(world: World, web: Press, liar: int | None = None, *, covers_u
         honest = anchors.tell
 
         async def tell(page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
-            await honest(replace(page, links=(Link(PORT, FALSE),)), epoch, before, today)
-            if covers_up:
+            lie = replace(page, links=(Link(PORT, FALSE),), fetched_at=page.fetched_at + (trick == "dates"))
+            await honest(lie, epoch, before, today)
+            if trick == "replaces":
                 await ingest.write([ingest._page(replace(page, fetched_at=page.fetched_at + 1.0), epoch)])
 
         anchors.tell = tell  # type: ignore[method-assign]
@@ -72,10 +74,10 @@ def convicts(nodes: Sequence[SimNode]) -> set[NodeId]:
     return {author for node in nodes for author in node.node_core.witnessing.board.convicts()}
 
 
-@pytest.mark.parametrize("covers_up", [True, pytest.param(False, marks=pytest.mark.prove)])
-def test_who_makes_up_what_a_page_is_called_is_found_and_what_it_told_counts_no_more(covers_up: bool) -> None:
+@pytest.mark.parametrize("trick", ["replaces", pytest.param("", marks=pytest.mark.prove)])
+def test_who_makes_up_what_a_page_is_called_is_found_and_what_it_told_counts_no_more(trick: str) -> None:
     async def scenario(world: World) -> None:
-        nodes = await crawled(world, Press(), liar=2, covers_up=covers_up)
+        nodes = await crawled(world, Press(), 2, trick)
         liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
         misled = lambda: [node for node in honest if FALSE in by(liar, [node])]  # noqa: E731
         await world.until(lambda: bool(misled()), FOUND_WITHIN_S)
@@ -100,6 +102,20 @@ def test_who_makes_up_what_a_page_is_called_is_found_and_what_it_told_counts_no_
         held = [told(node) for node in honest if told(node)]
         assert held and all({record.id for record in each} == names for each in held), "others told it anew"
         assert not by(liar, honest) and {decode_anchor(r.body).text for each in held for r in each} == {TRUE}
+
+    simulate(scenario, PLAN)
+
+
+@pytest.mark.prove
+def test_what_no_page_bears_out_goes_everywhere_and_stays_away() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await crawled(world, Press(), 2, "dates")
+        liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
+        await world.until(lambda: FALSE in by(liar, honest), FOUND_WITHIN_S)
+        await world.until(lambda: FALSE not in by(liar, honest), FOUND_WITHIN_S + 120.0)
+        await world.pass_time(300.0)
+        assert FALSE not in by(liar, honest) and TRUE in {decode_anchor(r.body).text for n in honest for r in told(n)}
+        assert not convicts(nodes), "nothing is proved"
 
     simulate(scenario, PLAN)
 
