@@ -46,7 +46,7 @@ def anchor(text: str, url: str = PORT, source: str = SOURCE, author: Identity = 
     """An anchor as its author's replicator makes it: signed for the page that links, and kept with the other."""
     id, there = anchor_id(document_id(url), domain_of(split_url(source).host)), placement_key(source)
     body = encode_anchor(Anchor(url, source, text))
-    record = signed(Draft(Kind.ANCHOR, id, there, EPOCH, AT * 1000, 30_000, body), author)
+    record = signed(Draft(Kind.ANCHOR, id, there, EPOCH, AT * 1000, 20_900, body), author)
     return replace(record, key=placement_key(url), proof=replace(record.proof, key=there))
 
 
@@ -54,7 +54,7 @@ def page(later_s: int = 0, author: Identity = AUTHOR, links: tuple[tuple[str, st
          url: str = SOURCE) -> Record:  # fmt: skip
     document = Document(url, AT + later_s, 200, links=links, origin="" if epoch else "archive.warc:1")
     at_ms, body = (AT + later_s) * 1000, encode_document(document)
-    return signed(Draft(Kind.DOCUMENT, document_id(url), placement_key(url), epoch, at_ms, 30_000, body), author)
+    return signed(Draft(Kind.DOCUMENT, document_id(url), placement_key(url), epoch, at_ms, 20_900, body), author)
 
 
 @pytest.mark.parametrize("at", [page(), page(-60), page(60), page(author=OTHER), page(epoch=0)])
