@@ -185,13 +185,16 @@ class AnchorAudit:
     def _leave_out(self) -> None:
         now = self._clock().steady
         self._left_out = {name: until for name, until in self._left_out.items() if now < until}
-        self._store.denial.leave_out(frozenset(self._left_out), now)
+        self._store.denial.leave_out(frozenset(self._left_out))
 
     async def _hear_doubt(self, peer: NodeId, told: AnchorDoubted) -> Done:
         view, now = self._overlay.view, self._clock().steady
         if not view.strategy.witness_permille or not self._doubts.take(peer, now):
             raise BadMessage(peer.hex(), "doubts an anchor where the strategy wants no witnesses, or too often")
         anchor = self._store.find(Kind.ANCHOR, DocumentId(told.id), content=False)
-        if anchor is not None and anchor.version.digest == told.digest and decode_anchor(anchor.body).text:
-            self._put(anchor.id, _Drawn(anchor.version, now, LOOKS - 1))
+        if anchor is None or anchor.version.digest != told.digest or not decode_anchor(anchor.body).text:
+            return Done()
+        if peer not in view.owners(slot_of(anchor.key, view.strategy.slot_bits)):
+            raise BadMessage(peer.hex(), "doubts an anchor of a page of which it is no owner")
+        self._put(anchor.id, _Drawn(anchor.version, now, LOOKS - 1))
         return Done()

@@ -70,7 +70,7 @@ class RecordDenial:
 
     def disbelieve(self, authors: frozenset[NodeId], now: float) -> None:
         """Take back, from now on (steady time), the anchors that these nodes wrote, and no others."""
-        self._changed_at = now if authors != self._disbelieved else self._changed_at
+        self._changed_at = now if authors - self._disbelieved else self._changed_at
         self._disbelieved = authors
 
     @property
@@ -78,9 +78,9 @@ class RecordDenial:
         """Whose anchors are taken back; one that is read without its proof is there until it is swept."""
         return self._disbelieved
 
-    def leave_out(self, anchors: frozenset[tuple[bytes, bytes]], now: float) -> None:
-        """Take back these anchors, by id and digest of the version, from now on (steady time), and no others."""
-        self._changed_at = now if anchors != self._left_out else self._changed_at
+    def leave_out(self, anchors: frozenset[tuple[bytes, bytes]]) -> None:
+        """Take back these anchors, by id and digest of the version, and no others. Nothing counts as vanishing for
+        that: whoever makes anchors up would decide for how long."""
         self._left_out = anchors
 
     @property

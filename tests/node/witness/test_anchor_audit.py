@@ -3,7 +3,9 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
-from dht import Identity, Message, NodeId, Now, Overlay, RemoteError
+import pytest
+
+from dht import BadMessage, Identity, Message, NodeId, Now, Overlay, RemoteError
 from dht.messages import Done
 from node.witness.anchor_audit import LEFT_OUT_S, LOOK_EVERY_S, AnchorAudit, AnchorDoubted
 from node.witness.proof_exchange import AGAIN_S, ProofExchange
@@ -34,6 +36,8 @@ class Around:
 
     def live_owners(self, slot: int) -> set[NodeId]:
         return {ME, FRIEND}
+
+    owners = live_owners
 
     async def ask(self, peer: NodeId, message: Message, kind: type[Message], *, timeout_s: float) -> Message:
         self.told.append((peer, message))
@@ -94,6 +98,8 @@ async def test_who_hears_a_doubt_looks_for_itself_at_once() -> None:
     await around.hear(FRIEND, AnchorDoubted(LIE.id, TRUTH.version.digest))
     await around.look()
     assert around.has(around.store, LIE), "another version was doubted"
+    with pytest.raises(BadMessage, match="no owner"):
+        await around.hear(NodeId(b"s" * 20), AnchorDoubted(LIE.id, LIE.version.digest))
     await around.hear(FRIEND, AnchorDoubted(LIE.id, LIE.version.digest))
     await around.look()
     assert not around.has(around.store, LIE)
