@@ -134,8 +134,8 @@ class AnchorAudit:
     async def _look(self) -> None:
         now = self._clock().steady
         for id in [id for id, drawn in self._due.items() if drawn.due_at <= now][:AT_ONCE]:
-            drawn, anchor = self._due.pop(id), self._store.find(Kind.ANCHOR, id, content=False)
-            if anchor is None or anchor.version != drawn.version:
+            drawn, anchor = self._due.pop(id, None), self._store.find(Kind.ANCHOR, id, content=False)
+            if drawn is None or anchor is None or anchor.version != drawn.version:
                 continue
             looks = drawn.looks
             try:
