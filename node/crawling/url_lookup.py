@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from crawl import Visit
-from dht import DocumentId, Key, RemoteError, SiteShards, document_id, site_of
+from dht import DocumentId, Key, SiteShards, document_id, site_of
 from index import Text
 from node.crawling.store_change_feed import is_hidden, shown_page, shown_text, sound_anchors, texts_of, visit_of
 from store import (
@@ -81,15 +81,17 @@ class UrlLookup:
         is_told = {id: not self._is_vanishing() and (Kind.DOCUMENT, id) not in unsure for id in texts}
         return {id: text for id, text in texts.items() if text or is_told[id]}
 
-    async def shown(self, url: str) -> Record | None:
-        """Return the version of a page that is shown, None where there is none; raises RemoteError where nobody can
-        tell."""
-        id, keys = document_id(url), (await self.place(url), *self._places.keys_of(url))
-        found, unsure = await self._replicator.read_sure([(kind, id, keys[0]) for kind in PAGE])
-        page = shown_page(found, id)
-        if unsure or (page is None and len({*keys}) > 1):  # where its site is being moved it may be on its way
-            raise RemoteError(f"nobody can tell whether there is a page at {url}")
-        return page
+    async def shown(self, urls: Sequence[str]) -> Mapping[str, Record | None]:
+        """Return the versions of pages that are shown, by URL; None where there surely is none, nothing where nobody
+        can tell."""
+        await self._learn({site_of(url) for url in urls})
+        places = {url: self._places.keys_of(url) for url in urls}
+        wanted = [(kind, document_id(url), keys[0]) for kind in PAGE for url, keys in places.items()]
+        found, unsure = await self._replicator.read_sure(wanted)
+        pages = {url: shown_page(found, document_id(url)) for url in urls}
+        doubted = {url for url in urls if any((kind, document_id(url)) in unsure for kind in PAGE)}
+        doubted |= {url for url, page in pages.items() if page is None and len(places[url]) > 1}  # on its way perhaps
+        return {url: page for url, page in pages.items() if url not in doubted}
 
     async def former(self, url: str, at_ms: int) -> Record | None:
         """Return the version of a page that was written at an instant, where it is kept as a former one."""

@@ -11,7 +11,7 @@ so they end with the same anchors. For an hour none of them takes it back.
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, NamedTuple, Protocol
 
@@ -39,7 +39,7 @@ from store import BadReplica, Kind, Record, RecordStore, Version, decode_anchor
 log = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 5.0
-AT_ONCE = 4  # anchors held against their pages, one after the other
+AT_ONCE = 16  # pages read in one look, some 10 kB each
 BATCH = 256  # changes followed at once
 MAX_DUE = 256  # anchors that wait for a look; the oldest are let go
 LOOKS = 2
@@ -53,9 +53,9 @@ Name = tuple[bytes, bytes]  # of an anchor: its id and its version's digest
 class ReadPages(Protocol):
     """Reads pages of the network without their contents: `UrlLookup`, as far as this file needs it."""
 
-    async def shown(self, url: str) -> Record | None:
-        """Return the version of a page that is shown, None where there is none; raises RemoteError where nobody can
-        tell."""
+    async def shown(self, urls: Sequence[str]) -> Mapping[str, Record | None]:
+        """Return the versions of pages that are shown, by URL; None where there surely is none, nothing where nobody
+        can tell."""
 
     async def former(self, url: str, at_ms: int) -> Record | None:
         """Return the version that was written at an instant, where it is kept as a former one."""
@@ -98,7 +98,7 @@ class AnchorAudit:
         """Look until cancelled."""
         while True:
             is_behind = self._follow()
-            if not is_behind:
+            if self._due and not is_behind:
                 await self._look()
             await self._proofs.pass_on()
             self._leave_out()
@@ -133,29 +133,26 @@ class AnchorAudit:
 
     async def _look(self) -> None:
         now = self._clock().steady
-        for id in [id for id, drawn in self._due.items() if drawn.due_at <= now][:AT_ONCE]:
-            drawn, anchor = self._due.pop(id, None), self._store.find(Kind.ANCHOR, id, content=False)
-            if drawn is None or anchor is None or anchor.version != drawn.version:
-                continue
-            looks = drawn.looks
-            try:
-                if await self._is_told(anchor):
+        due = [id for id, drawn in self._due.items() if drawn.due_at <= now][:AT_ONCE]
+        looked = [(self._store.find(Kind.ANCHOR, id, content=False), self._due.pop(id)) for id in due]
+        held = [(anchor, drawn) for anchor, drawn in looked if anchor is not None and anchor.version == drawn.version]
+        pages = await self._pages.shown(sorted({decode_anchor(anchor.body).source for anchor, _ in held}))
+        for anchor, (version, _, looks) in held:
+            source = decode_anchor(anchor.body).source
+            if source in pages:
+                if await self._is_told(anchor, pages[source]):
                     continue
                 looks += 1
-            except RemoteError as error:
-                log.debug("anchor not compared id=%s reason=%s", id.hex(), error)
             if looks < LOOKS:
-                self._put(id, _Drawn(drawn.version, self._clock().steady + AGAIN_S, looks))
+                self._put(anchor.id, _Drawn(version, self._clock().steady + AGAIN_S, looks))
             else:
                 await self._drop(anchor)
 
-    async def _is_told(self, anchor: Record) -> bool:
+    async def _is_told(self, anchor: Record, page: Record | None) -> bool:
         """Hold an anchor against its page; return whether that bears it out, or proves it a lie."""
-        source, at_ms = decode_anchor(anchor.body).source, anchor.version.at_ms
-        page = await self._pages.shown(source)
         found = finding(anchor, page)
         if found == Finding.UNTOLD and page is not None and page.version > anchor.version:
-            page = await self._pages.former(source, at_ms)
+            page = await self._pages.former(decode_anchor(anchor.body).source, anchor.version.at_ms)
             found = Finding.INVENTED if finding(anchor, page) == Finding.INVENTED else Finding.UNTOLD
         self.compared += found != Finding.UNTOLD
         if found == Finding.INVENTED and page is not None:

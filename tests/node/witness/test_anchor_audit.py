@@ -1,11 +1,12 @@
 """An anchor that its page does not bear out, asked twice, goes here and at the other owners; any other stays."""
 
+from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
-from dht import BadMessage, Identity, Message, NodeId, Now, Overlay, RemoteError
+from dht import BadMessage, Identity, Message, NodeId, Now, Overlay
 from dht.messages import Done
 from node.witness.anchor_audit import LEFT_OUT_S, LOOK_EVERY_S, AnchorAudit, AnchorDoubted
 from node.witness.proof_exchange import AGAIN_S, ProofExchange
@@ -43,10 +44,8 @@ class Around:
         self.told.append((peer, message))
         return Done()
 
-    async def shown(self, url: str) -> Record | None:
-        if not self.is_known:
-            raise RemoteError
-        return self.shown_page
+    async def shown(self, urls: Sequence[str]) -> Mapping[str, Record | None]:
+        return dict.fromkeys(urls, self.shown_page) if self.is_known else {}
 
     async def former(self, url: str, at_ms: int) -> Record | None:
         return None
