@@ -31,7 +31,7 @@ from dht import (
     node_id_of,
     slot_of,
 )
-from node.witness.anchor_proof import Finding, finding
+from node.witness.anchor_proof import AnchorFinding, finding
 from node.witness.draw import Draw
 from node.witness.proof_exchange import AGAIN_S, SEND_S, ProofExchange
 from store import BadReplica, Kind, Record, RecordStore, Version, decode_anchor
@@ -99,7 +99,7 @@ class AnchorAudit:
         while True:
             is_behind = self._follow()
             if self._due and not is_behind:
-                await self._look()
+                await self._compare()
             await self._proofs.pass_on()
             self._leave_out()
             await asyncio.sleep(0 if is_behind else LOOK_EVERY_S)
@@ -131,7 +131,7 @@ class AnchorAudit:
         if len(self._due) > MAX_DUE:
             self._due.popitem(last=False)
 
-    async def _look(self) -> None:
+    async def _compare(self) -> None:
         now = self._clock().steady
         due = [id for id, drawn in self._due.items() if drawn.due_at <= now][:AT_ONCE]
         looked = [(self._store.find(Kind.ANCHOR, id, content=False), self._due.pop(id)) for id in due]
@@ -151,15 +151,15 @@ class AnchorAudit:
     async def _is_told(self, anchor: Record, page: Record | None) -> bool:
         """Hold an anchor against its page; return whether that bears it out, or proves it a lie."""
         found = finding(anchor, page)
-        if found == Finding.UNTOLD and page is not None and page.version > anchor.version:
+        if found == AnchorFinding.UNTOLD and page is not None and page.version > anchor.version:
             page = await self._pages.former(decode_anchor(anchor.body).source, anchor.version.at_ms)
-            found = Finding.INVENTED if finding(anchor, page) == Finding.INVENTED else Finding.UNTOLD
-        self.compared += found != Finding.UNTOLD
-        if found == Finding.INVENTED and page is not None:
+            found = AnchorFinding.INVENTED if finding(anchor, page) == AnchorFinding.INVENTED else AnchorFinding.UNTOLD
+        self.compared += found != AnchorFinding.UNTOLD
+        if found == AnchorFinding.INVENTED and page is not None:
             self.invented += 1
             with suppress(BadReplica):  # it is denied by now, its author convicted
                 await self._proofs.convict(anchor, page)
-        return found != Finding.UNTOLD
+        return found != AnchorFinding.UNTOLD
 
     async def _drop(self, anchor: Record) -> None:
         """Let go of an anchor that its page does not bear out, and have the other owners look at it."""

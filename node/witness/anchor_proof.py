@@ -28,7 +28,7 @@ from store import (
 MAX_PROOF_BYTES = 1 << 20  # in one package; what is longer is seen by each for itself
 
 
-class Finding(Enum):
+class AnchorFinding(Enum):
     """What a page says of an anchor that names it. The values are part of the log."""
 
     BORNE_OUT = "borne out"
@@ -36,17 +36,17 @@ class Finding(Enum):
     UNTOLD = "untold"
 
 
-def finding(anchor: Record, page: Record | None) -> Finding:
+def finding(anchor: Record, page: Record | None) -> AnchorFinding:
     """Hold an anchor that has a text against the version of its source that was found, if any."""
     if page is None:
-        return Finding.UNTOLD
+        return AnchorFinding.UNTOLD
     said, document = decode_anchor(anchor.body), decode_document(page.body)
     if _has_link(document, said):
-        return Finding.BORNE_OUT
+        return AnchorFinding.BORNE_OUT
     is_its_own = anchor.proof.author == page.proof.author and anchor.version.at_ms == page.version.at_ms
     is_fetched = page.version.epoch > 0  # an import says what an archive did, of whatever instant
     is_proof = is_its_own and is_fetched and document.url == said.source and bool(said.text)
-    return Finding.INVENTED if is_proof else Finding.UNTOLD
+    return AnchorFinding.INVENTED if is_proof else AnchorFinding.UNTOLD
 
 
 def _has_link(document: Document, said: Anchor) -> bool:
@@ -71,7 +71,7 @@ def decode_proof(package: bytes) -> tuple[Record, Record]:
 def verdict_of(anchor: Record, page: Record, check: RecordCheck) -> AuthorVerdict:
     """Return what follows from a proof, the same for all who read it; raises BadReplica where it proves nothing."""
     flaw = next((flaw.reason for flaw in check.flaws([anchor, page]) if flaw.reason), "")
-    if flaw or finding(anchor, page) != Finding.INVENTED:
+    if flaw or finding(anchor, page) != AnchorFinding.INVENTED:
         raise BadReplica("proof", flaw or "the page does not contradict the anchor")
     at = anchor.version.at_ms / 1000
     domain = scope_for("domain", f"http://{site_of(decode_anchor(anchor.body).source)}/").removeprefix("*.")

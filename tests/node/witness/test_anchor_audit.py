@@ -53,7 +53,7 @@ class Around:
     async def look(self, later_s: float = LOOK_EVERY_S) -> None:
         self.steady += later_s
         self.audit._follow()
-        await self.audit._look()
+        await self.audit._compare()
         self.audit._leave_out()
 
     async def held(self, record: Record) -> bool:

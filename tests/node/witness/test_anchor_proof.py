@@ -10,7 +10,7 @@ from crawl import domain_of
 from dht import Identity, document_id, node_id_of, placement_key, split_url
 from node.crawling.anchor_writer import anchor_texts
 from node.crawling.record_rules import RecordRules
-from node.witness.anchor_proof import Finding, decode_proof, encode_proof, finding, verdict_of
+from node.witness.anchor_proof import AnchorFinding, decode_proof, encode_proof, finding, verdict_of
 from node.witness.statement import STATED_S
 from store import (
     Anchor,
@@ -59,7 +59,7 @@ def page(later_s: int = 0, author: Identity = AUTHOR, links: tuple[tuple[str, st
 
 @pytest.mark.parametrize("at", [page(), page(-60), page(60), page(author=OTHER), page(epoch=0)])
 def test_what_any_version_of_a_page_says_is_borne_out(at: Record) -> None:
-    assert finding(anchor("Zanzibar ferry timetable"), at) == Finding.BORNE_OUT
+    assert finding(anchor("Zanzibar ferry timetable"), at) == AnchorFinding.BORNE_OUT
 
 
 def test_all_that_a_crawler_makes_of_a_page_is_borne_out_by_it() -> None:
@@ -67,7 +67,7 @@ def test_all_that_a_crawler_makes_of_a_page_is_borne_out_by_it() -> None:
     links = [(f"https://x{rng.randrange(60)}.example/", " ".join(rng.choices(words, k=4))) for _ in range(300)]
     found = anchor_texts(SOURCE, links)
     held = page(links=tuple(links))
-    assert len(found) > 20 and {finding(anchor(t, u), held) for u, t in found.items()} == {Finding.BORNE_OUT}
+    assert len(found) > 20 and {finding(anchor(t, u), held) for u, t in found.items()} == {AnchorFinding.BORNE_OUT}
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,10 @@ def test_all_that_a_crawler_makes_of_a_page_is_borne_out_by_it() -> None:
 )
 def test_of_any_page_but_its_own_of_that_instant_nothing_follows(at: Record | None) -> None:
     lie = anchor("free money")
-    assert finding(lie, at) == Finding.UNTOLD
-    assert finding(anchor("", "https://away.example/"), page()) == Finding.UNTOLD, "what was taken back says nothing"
+    assert finding(lie, at) == AnchorFinding.UNTOLD
+    assert finding(anchor("", "https://away.example/"), page()) == AnchorFinding.UNTOLD, (
+        "what was taken back says nothing"
+    )
     if at is not None:
         with pytest.raises(BadReplica, match="does not contradict"):
             verdict_of(lie, at, CHECK)
@@ -87,7 +89,7 @@ def test_of_any_page_but_its_own_of_that_instant_nothing_follows(at: Record | No
 @pytest.mark.parametrize("lie", [anchor("free money"), anchor("boats"), anchor("boats", "https://away.example/")])
 def test_its_own_page_of_that_instant_convicts_an_author_at_whoever_reads_both(lie: Record) -> None:
     proof = decode_proof(encode_proof(lie, page()))
-    assert finding(*proof) == Finding.INVENTED
+    assert finding(*proof) == AnchorFinding.INVENTED
     verdict = verdict_of(*proof, CHECK)
     assert verdict.author == node_id_of(AUTHOR.public_key)
     assert (verdict.domains, verdict.at, verdict.since) == (("press.example",), AT, AT - STATED_S)
