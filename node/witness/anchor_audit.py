@@ -70,6 +70,7 @@ class AnchorDoubted(Message, frozen=True, array_like=True):
 
 class _Drawn(NamedTuple):
     version: Version
+    source: str
     due_at: float  # steady
     looks: int  # that were made
 
@@ -120,11 +121,11 @@ class AnchorAudit:
 
     def _consider(self, id: DocumentId) -> None:
         record = self._store.find(Kind.ANCHOR, id, content=False)
-        if record is None or not decode_anchor(record.body).text:
+        if record is None or not (said := decode_anchor(record.body)).text:
             return
         author = node_id_of(record.proof.author)
         if author != self._overlay.view.node_id and self._draw.takes(author, record.version.digest):
-            self._put(id, _Drawn(record.version, self._clock().steady, 0))
+            self._put(id, _Drawn(record.version, said.source, self._clock().steady, 0))
 
     def _put(self, id: DocumentId, drawn: _Drawn) -> None:
         self._due[id] = drawn
@@ -132,19 +133,23 @@ class AnchorAudit:
             self._due.popitem(last=False)
 
     async def _compare(self) -> None:
+        """Hold what is due of the anchors of some pages against these."""
         now = self._clock().steady
-        due = [id for id, drawn in self._due.items() if drawn.due_at <= now][:AT_ONCE]
-        looked = [(self._store.find(Kind.ANCHOR, id, content=False), self._due.pop(id)) for id in due]
-        held = [(anchor, drawn) for anchor, drawn in looked if anchor is not None and anchor.version == drawn.version]
-        pages = await self._pages.shown(sorted({decode_anchor(anchor.body).source for anchor, _ in held}))
-        for anchor, (version, _, looks) in held:
-            source = decode_anchor(anchor.body).source
+        due = {id: drawn for id, drawn in self._due.items() if drawn.due_at <= now}
+        urls = list(dict.fromkeys(drawn.source for drawn in due.values()))[:AT_ONCE]
+        pages = await self._pages.shown(urls) if urls else {}
+        for id, (version, source, _, looks) in due.items():
+            if source not in urls or self._due.pop(id, None) is None:
+                continue
+            anchor = self._store.find(Kind.ANCHOR, id, content=False)
+            if anchor is None or anchor.version != version:
+                continue
             if source in pages:
                 if await self._is_told(anchor, pages[source]):
                     continue
                 looks += 1
             if looks < LOOKS:
-                self._put(anchor.id, _Drawn(version, self._clock().steady + AGAIN_S, looks))
+                self._put(id, _Drawn(version, source, now + AGAIN_S, looks))
             else:
                 await self._drop(anchor)
 
@@ -189,9 +194,9 @@ class AnchorAudit:
         if not view.strategy.witness_permille or not self._doubts.take(peer, now):
             raise BadMessage(peer.hex(), "doubts an anchor where the strategy wants no witnesses, or too often")
         anchor = self._store.find(Kind.ANCHOR, DocumentId(told.id), content=False)
-        if anchor is None or anchor.version.digest != told.digest or not decode_anchor(anchor.body).text:
+        if anchor is None or anchor.version.digest != told.digest or not (said := decode_anchor(anchor.body)).text:
             return Done()
         if peer not in view.owners(slot_of(anchor.key, view.strategy.slot_bits)):
             raise BadMessage(peer.hex(), "doubts an anchor of a page of which it is no owner")
-        self._put(anchor.id, _Drawn(anchor.version, now, LOOKS - 1))
+        self._put(anchor.id, _Drawn(anchor.version, said.source, now, LOOKS - 1))
         return Done()
