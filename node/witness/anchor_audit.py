@@ -142,8 +142,8 @@ class AnchorAudit:
             if source not in urls or self._due.pop(id, None) is None:
                 continue
             anchor = self._store.find(Kind.ANCHOR, id, content=False)
-            if anchor is None or anchor.version != version:
-                continue
+            if anchor is None or anchor.version != version or self._store.denial.url_reason(source):
+                continue  # of pages that are taken back nothing can be told
             if source in pages:
                 if await self._is_told(anchor, pages[source]):
                     continue

@@ -119,18 +119,21 @@ class RecordDenial:
 
     def page_reason(self, record: Record | Draft) -> str:
         """Say why the page that a record is about is taken back, whoever wrote it; "" where it is not."""
-        rules = self._now.rules
-        if record.kind in NO_PAGES or not (rules or self._removed):
+        if record.kind in NO_PAGES or not (self._now.rules or self._removed):
             return ""
         try:
-            url = url_in(record.body)
-            if self._removed and self.is_removed(url):
-                return REMOVED
-            if rules is None:
-                return ""
-            said = rules.decide(url)
+            return self.url_reason(url_in(record.body))
         except (ValueError, RecursionError):  # no URL: others say so
             return ""
+
+    def url_reason(self, url: str) -> str:
+        """Say why the page of a URL is taken back, whoever wrote it; "" where it is not. Raises ValueError where it is
+        none."""
+        if self._removed and self.is_removed(url):
+            return REMOVED
+        if self._now.rules is None:
+            return ""
+        said = self._now.rules.decide(url)
         return f"denied by rule {said.rule} of strategy {self._now.version}" if said.action == "deny" else ""
 
     def is_removed(self, url: str) -> bool:
