@@ -79,7 +79,7 @@ def test_who_makes_up_what_a_page_is_called_is_found_and_what_it_told_counts_no_
     async def scenario(world: World) -> None:
         nodes = await crawled(world, Press(), 2, trick)
         liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
-        misled = lambda: [node for node in honest if FALSE in by(liar, [node])]  # noqa: E731
+        misled = lambda: [n for n in honest if FALSE in by(liar, [n]) and not convicts([n])]  # noqa: E731
         await world.until(lambda: bool(misled()), FOUND_WITHIN_S)
         late = misled()[0]
         await world.kill(late)
