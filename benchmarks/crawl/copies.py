@@ -23,6 +23,8 @@ from index.engine.protocol import IndexEntry
 from index.query.collection_statistics import CELL_BITS
 from index.text.field_terms import analyse
 from index.text.forward_index import encode_forward
+from index.text.page_terms import PageTerms
+from index.text.surfaces import words_of
 from node.crawling.record_rules import RecordRules
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.demo.sample_web import unpack_sample
@@ -96,7 +98,8 @@ class _Copy:
                 record = encode_forward(text, fields)
             rows.append(ForwardRow(number, text.id, Key(text.key), cell, text.version, record))
             with self._stage("words, tags, names"):
-                entries.append(entry_of(number, cell, text, fields, index.analyzer))
+                terms = PageTerms(fields, words_of(text), record)
+                entries.append(entry_of(number, cell, text, terms, index.analyzer))
         with self._stage("tantivy"):
             index.engine.add(entries)
             index.engine.commit()

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from index.change_feed import Text
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.compression import frames_by
-from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, Places, analyse
+from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, analyse
 from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of

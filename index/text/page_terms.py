@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from index.change_feed import Text
+from index.change_feed import OfferedTerms, Text
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.field_terms import BOILERPLATE_LIMIT, LIMITS, MAX_HEADINGS, FieldTerms, analyse
 from index.text.forward_index import (
@@ -57,21 +57,13 @@ class PageTerms:
     forward: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class PackedTerms:
-    """What travels of a document's terms, and its digest."""
-
-    data: bytes
-    digest: bytes  # 32 bytes
-
-
 def terms_of(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> PageTerms:
     """Analyse a document."""
     fields = analyse(text, rules)
     return PageTerms(fields, words_of(text), encode_forward(text, fields))
 
 
-def pack_terms(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> PackedTerms | None:
+def pack_terms(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> OfferedTerms | None:
     """Analyse a document that nobody's anchors belong to, and pack what that gives; None where it is too much."""
     fields = analyse(text, rules)
     tables, lengths = tables_of(fields), tuple(map(len, fields.lines))
@@ -80,7 +72,13 @@ def pack_terms(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> PackedTerm
         return None
     squeezed = TABLES.compress(tables.table), ROWS.compress(tables.rows), TABLES.compress(words)
     data = _joined(rules.number, lengths, tables, *squeezed)
-    return PackedTerms(data, _digest(rules.number, lengths, tables, words)) if len(data) <= MOST_BYTES else None
+    return OfferedTerms(data, _digest(rules.number, lengths, tables, words)) if len(data) <= MOST_BYTES else None
+
+
+def digest_of_terms(terms: PageTerms, rules: AnalyzerRules) -> bytes:
+    """Return the digest with which these terms would travel."""
+    lengths = tuple(map(len, terms.fields.lines))
+    return _digest(rules.number, lengths, tables_of(terms.fields), " ".join(terms.words).encode())
 
 
 def analyzer_in(data: bytes) -> int:
@@ -88,7 +86,7 @@ def analyzer_in(data: bytes) -> int:
     return int.from_bytes(data[:2], "little")
 
 
-def open_terms(text: Text, packed: PackedTerms, rules: AnalyzerRules) -> PageTerms:
+def open_terms(text: Text, packed: OfferedTerms, rules: AnalyzerRules) -> PageTerms:
     """Open what somebody packed of a document; raises ValueError where it is not what `pack_terms` makes."""
     data = packed.data
     if not _HEAD.size < len(data) <= MOST_BYTES:

@@ -50,6 +50,10 @@ class StoreChangeFeed:
         touched = dict.fromkeys(id for change in changed if (id := self._page_of(change)) is not None)
         return [self._read(id) for id in touched], self._cursor(changed[-1].sequence)
 
+    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
+        """Return what documents are now."""
+        return [self._read(id) for id in ids]
+
     def _page_of(self, change: RecordChange) -> DocumentId | None:
         """The page of which a change may alter what the index holds, None where there is none: a visit does where it
         hides a page, or shows it again, and where it goes, or other sites call its URL something."""
