@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from dht import lazily
 
 if TYPE_CHECKING:
-    from index.change_feed import DocumentChange, Text
+    from index.change_feed import DocumentChange, OfferedTerms, Text
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
     from index.query.collection_statistics import SlotTotals
@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from index.shard.impact_teller import ImpactTeller
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
-    from index.shard.planned_rules import unknown_rules
+    from index.shard.planned_rules import planned_rules, unknown_rules
     from index.shard.question_server import Agree
     from index.shard.row_server import RowServer
+    from index.text.page_terms import pack_terms
 else:
     __getattr__ = lazily(__name__)
 
@@ -55,6 +56,7 @@ __all__ = [
     "InflowMessage",
     "LinkGraph",
     "LocalIndex",
+    "OfferedTerms",
     "Reason",
     "RowServer",
     "RunningSearch",
@@ -72,7 +74,9 @@ __all__ = [
     "is_remnant",
     "levels_of",
     "owners_digest",
+    "pack_terms",
     "page_number",
+    "planned_rules",
     "rank_told_hosts",
     "slots_of",
     "unknown_rules",

@@ -4,7 +4,6 @@ Pure but for what is remembered of authors. What is taken unread is noted with i
 somebody is shown the document, and computed anew once the author is found out.
 """
 
-
 from index.change_feed import OfferedTerms, Text
 from index.engine.forward_table import TakenTerms
 from index.engine.terms_trust import FalseTerms, TermsTrust

@@ -3,13 +3,13 @@
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
 from crawl import Visit, VisitState, decode_visit
-from dht import DocumentId, document_id
-from index import DocumentChange, Text
+from dht import DocumentId, Key, document_id
+from index import DocumentChange, OfferedTerms, Text
 from node.crawling.record_rules import RecordRules
 from store import (
     Anchor,
@@ -19,7 +19,10 @@ from store import (
     RecordChange,
     RecordCheck,
     RecordStore,
+    Version,
     decode_document,
+    digest_in,
+    encode_head,
     page_in,
     standing_anchors,
 )
@@ -27,14 +30,16 @@ from store import (
 CHECK = RecordCheck(RecordRules())
 LEAST_DOMAINS = 2  # that call a URL something: it is searched before it is fetched
 
+Find = Callable[[DocumentId, bytes], Record | None]
 Named = Sequence[tuple[Record, Anchor]]
 
 
 class StoreChangeFeed:
     """The index's `ChangeFeed`, read from a record store."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store, self._log = store, store.log
+    def __init__(self, store: RecordStore, terms: Find | None = None, own: bytes = b"") -> None:
+        """`terms` finds what came beside a page, given its digest; `own`: this node's public key."""
+        self._store, self._log, self._terms, self._own = store, store.log, terms, own
 
     def knows(self, cursor: bytes) -> bool:
         """Tell whether nothing that the log has forgotten came after this cursor."""
@@ -48,7 +53,18 @@ class StoreChangeFeed:
         if not changed:
             return [], cursor
         touched = dict.fromkeys(id for change in changed if (id := self._page_of(change)) is not None)
-        return [self._read(id) for id in touched], self._cursor(changed[-1].sequence)
+        return [self._offered(self._read(id)) for id in touched], self._cursor(changed[-1].sequence)
+
+    def _offered(self, change: DocumentChange) -> DocumentChange:
+        """A change with what came beside just this version of the page."""
+        if self._terms is None or change.text is None or change.text.anchors:
+            return change
+        found = self._terms(change.id, change.text.version)
+        if found is None or found.content is None:
+            return change
+        author, proof = found.proof.author, encode_head(found)
+        author = b"" if author == self._own else author
+        return replace(change, offered=OfferedTerms(found.content, digest_in(found), author, proof))
 
     async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
         """Return what documents are now."""
@@ -172,10 +188,15 @@ def written_at(records: Iterable[Record | None]) -> float:
 
 def text_of_document(record: Record, document: Document) -> Text:
     """Return a live document's searchable text, with the version that its fetcher signed."""
+    return text_of_version(record.id, record.key, record.version, document)
+
+
+def text_of_version(id: DocumentId, key: Key, version: Version, document: Document) -> Text:
+    """Return what is searched of a version of a live document."""
     return Text(
-        id=record.id,
-        key=record.key,
-        version=record.version.digest,
+        id=id,
+        key=key,
+        version=version.digest,
         url=document.url,
         title=document.title,
         headings=document.headings,
@@ -187,6 +208,6 @@ def text_of_document(record: Record, document: Document) -> Text:
         signature=document.signature,
         published_at=document.published_at,
         modified_at=document.modified_at,
-        written_at=record.version.at_ms / 1000,
+        written_at=version.at_ms / 1000,
         origin=document.origin,
     )
