@@ -19,38 +19,34 @@ class TermsIntake:
 
     def take(self, number: int, text: Text, offered: OfferedTerms | None) -> tuple[PageTerms, TakenTerms | None]:
         """Return the terms of a document, and what is to be noted of it where they are its author's, unread."""
-        if offered is None or not self._fits(text, offered):
-            return terms_of(text, self._analyzer), None
-        author = offered.author
-        try:
-            opened = open_terms(text, offered, self._analyzer)
-        except ValueError:  # it was signed so
-            return self._refuse(text, offered, terms_of(text, self._analyzer))
-        if not author:
-            return opened, None
-        if not self.trust.is_sampled(author, text.version):
-            return opened, TakenTerms(number, author, offered.digest, offered.proof)
-        own = terms_of(text, self._analyzer)
-        if digest_of_terms(own, self._analyzer) != offered.digest:
-            return self._refuse(text, offered, own)
-        self.trust.note_right(author)
-        return own, None
+        if offered is not None and self._fits(offered):
+            opened = self._opened(text, offered)
+            if opened is not None and not offered.author:
+                return opened, None
+            if opened is not None and not self.trust.is_sampled(offered.author, offered.digest):
+                return opened, TakenTerms(number, offered.author, offered.digest, offered.proof)
+            self._judge(text, offered, is_sound=opened is not None)
+        return terms_of(text, self._analyzer), None
 
     def is_true(self, text: Text, taken: TakenTerms) -> bool:
         """Compute again what was taken of a document, and note what that says of its author."""
-        is_true = digest_of_terms(terms_of(text, self._analyzer), self._analyzer) == taken.digest
-        if is_true:
-            self.trust.note_right(taken.author)
-        else:
-            self.trust.note_false(FalseTerms(text.id, text.version, taken.author, taken.proof))
-        return is_true
+        return self._judge(text, taken, is_sound=True)
 
-    def _fits(self, text: Text, offered: OfferedTerms) -> bool:
-        """Whether an offer may be of use: anchors, which came later, are in none."""
-        is_other = offered.author in self.trust.false_authors or analyzer_in(offered.data) != self._analyzer.number
-        return not (is_other or text.anchors)
+    def _fits(self, offered: OfferedTerms) -> bool:
+        is_usable = analyzer_in(offered.data) == self._analyzer.number
+        return is_usable and offered.author not in self.trust.false_authors
 
-    def _refuse(self, text: Text, offered: OfferedTerms, own: PageTerms) -> tuple[PageTerms, None]:
-        if offered.author:
-            self.trust.note_false(FalseTerms(text.id, text.version, offered.author, offered.proof))
-        return own, None
+    def _opened(self, text: Text, offered: OfferedTerms) -> PageTerms | None:
+        try:
+            return open_terms(text, offered, self._analyzer)
+        except ValueError:
+            return None
+
+    def _judge(self, text: Text, said: OfferedTerms | TakenTerms, *, is_sound: bool) -> bool:
+        """Hold what an author signed against the document; what cannot be opened was signed so, too."""
+        if is_sound and digest_of_terms(text, self._analyzer) == said.digest:
+            self.trust.note_right(said.author, said.digest)
+            return True
+        if said.author:
+            self.trust.note_false(FalseTerms(text.id, said.author, said.proof))
+        return False

@@ -14,15 +14,14 @@ from dht import DocumentId
 
 PAST = 100  # right offers of an author, before most are taken unread
 SAMPLED = 0.02  # of the others
-REMEMBERED = 4096  # authors
+REMEMBERED = 512  # authors
 KEPT = 64  # false offers to tell of
 
 
 class FalseTerms(NamedTuple):
-    """Tells of terms that an author (public key) signed for a version of a document, and that are not its terms."""
+    """Tells of terms that an author (public key) signed for a document, and that are not its terms."""
 
     id: DocumentId
-    version: bytes
     author: bytes
     proof: bytes
 
@@ -32,7 +31,7 @@ class TermsTrust:
 
     def __init__(self, secret: bytes) -> None:
         """`secret`: 16 bytes or more, by which samples are drawn."""
-        self._secret, self._right = secret, OrderedDict[bytes, int]()
+        self._secret, self._right = secret, OrderedDict[bytes, set[bytes]]()
         self._false = OrderedDict[bytes, None]()
         self.lies = deque[FalseTerms](maxlen=KEPT)  # whoever tells others takes them out
 
@@ -41,16 +40,18 @@ class TermsTrust:
         """Whose offers are not taken."""
         return self._false.keys()
 
-    def is_sampled(self, author: bytes, version: bytes) -> bool:
+    def is_sampled(self, author: bytes, digest: bytes) -> bool:
         """Tell whether an offer is to be computed again."""
-        if self._right.get(author, 0) < PAST:
+        if len(self._right.get(author, ())) < PAST:
             return True
-        drawn = blake2b(author + version, key=self._secret, digest_size=4).digest()
+        drawn = blake2b(author + digest, key=self._secret, digest_size=4).digest()
         return int.from_bytes(drawn, "big") < SAMPLED * (1 << 32)
 
-    def note_right(self, author: bytes) -> None:
+    def note_right(self, author: bytes, digest: bytes) -> None:
         """Note that an offer was computed again, and right."""
-        self._right[author] = self._right.pop(author, 0) + 1
+        known = self._right[author] = self._right.pop(author, set())
+        if len(known) < PAST:
+            known.add(digest)
         _bound(self._right)
 
     def note_false(self, lie: FalseTerms) -> None:

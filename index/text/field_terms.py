@@ -76,15 +76,34 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
         if cut := terms(heading[:MAX_LINE_CHARS], room, stem_class):
             found.append(cut)
             room -= len(cut)
-    if text.anchors and rules.anchor_domains:
-        agreed = agreed_terms(text.anchors, rules.anchor_domains, stem_class)[:room]
-        found += [agreed] if agreed else []
+    found += _agreed(text, rules, room)
     found += (
         terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
         terms(text.body[:MAX_BODY_CHARS], LIMITS[BODY], stem_class),
-        terms("\n".join((*text.anchors, text.boilerplate))[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
+        _beside(text),
     )
     return _numbered(found)
+
+
+def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldTerms:
+    """Return the terms of a document with its anchors, given those of what its author wrote."""
+    headings = fields.headings
+    agreed = _agreed(text, rules, LIMITS[HEADINGS] - sum(map(len, headings)))
+    return _numbered([fields.title, *headings, *agreed, fields.url, fields.body, _beside(text)])
+
+
+def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
+    """The line of what several sites call a document, where there is any."""
+    if not (text.anchors and rules.anchor_domains):
+        return []
+    found = agreed_terms(text.anchors, rules.anchor_domains, class_of(text.language))[:room]
+    return [found] if found else []
+
+
+def _beside(text: Text) -> list[str]:
+    """The line of all that scores nothing."""
+    said = "\n".join((*text.anchors, text.boilerplate))[:MAX_BODY_CHARS]
+    return terms(said, BOILERPLATE_LIMIT, class_of(text.language))
 
 
 def _numbered(lines: Sequence[Sequence[str]]) -> FieldTerms:

@@ -15,7 +15,7 @@ The digest is SHA-256 of the same with sizes and parts as they are before compre
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from index.change_feed import OfferedTerms, Text
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.field_terms import BOILERPLATE_LIMIT, LIMITS, MAX_HEADINGS, FieldTerms, analyse
+from index.text.field_terms import BOILERPLATE_LIMIT, LIMITS, MAX_HEADINGS, FieldTerms, analyse, with_anchors
 from index.text.forward_index import (
     ROWS,
     TABLES,
@@ -75,10 +75,11 @@ def pack_terms(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> OfferedTer
     return OfferedTerms(data, _digest(rules.number, lengths, tables, words)) if len(data) <= MOST_BYTES else None
 
 
-def digest_of_terms(terms: PageTerms, rules: AnalyzerRules) -> bytes:
-    """Return the digest with which these terms would travel."""
-    lengths = tuple(map(len, terms.fields.lines))
-    return _digest(rules.number, lengths, tables_of(terms.fields), " ".join(terms.words).encode())
+def digest_of_terms(text: Text, rules: AnalyzerRules) -> bytes:
+    """Return the digest with which the terms of a document travel, whatever its anchors."""
+    fields = analyse(replace(text, anchors=()), rules)
+    lengths = tuple(map(len, fields.lines))
+    return _digest(rules.number, lengths, tables_of(fields), " ".join(words_of(text)).encode())
 
 
 def analyzer_in(data: bytes) -> int:
@@ -102,9 +103,11 @@ def open_terms(text: Text, packed: OfferedTerms, rules: AnalyzerRules) -> PageTe
     tables = TermTables(many, low, *plain)
     if _digest(number, lengths, tables, words) != packed.digest:
         raise ValueError("another digest than it was signed with")
-    fields = _fields_of(tables, lengths)
-    record = join_forward(text, lengths_of(fields), many, low, table, rows)
-    return PageTerms(fields, _words_in(words), record)
+    fields, found = _fields_of(tables, lengths), _words_in(words)
+    if text.anchors:  # they came later, from elsewhere
+        fields = with_anchors(fields, text, rules)
+        return PageTerms(fields, found, encode_forward(text, fields))
+    return PageTerms(fields, found, join_forward(text, lengths_of(fields), many, low, table, rows))
 
 
 def _joined(number: int, lengths: Sequence[int], tables: TermTables, table: bytes, rows: bytes, words: bytes) -> bytes:

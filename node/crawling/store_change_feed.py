@@ -53,22 +53,19 @@ class StoreChangeFeed:
         if not changed:
             return [], cursor
         touched = dict.fromkeys(id for change in changed if (id := self._page_of(change)) is not None)
-        return [self._offered(self._read(id)) for id in touched], self._cursor(changed[-1].sequence)
+        return [self._read(id) for id in touched], self._cursor(changed[-1].sequence)
 
-    def _offered(self, change: DocumentChange) -> DocumentChange:
-        """A change with what came beside just this version of the page."""
-        if self._terms is None or change.text is None or change.text.anchors:
-            return change
-        found = self._terms(change.id, change.text.version)
+    def _offered(self, record: Record | None) -> OfferedTerms | None:
+        """What came beside just this version of a page."""
+        found = self._terms(record.id, record.version.digest) if self._terms and record else None
         if found is None or found.content is None:
-            return change
-        author, proof = found.proof.author, encode_head(found)
-        author = b"" if author == self._own else author
-        return replace(change, offered=OfferedTerms(found.content, digest_in(found), author, proof))
+            return None
+        author = b"" if found.proof.author == self._own else found.proof.author
+        return OfferedTerms(found.content, digest_in(found), author, encode_head(found))
 
     async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        """Return what documents are now."""
-        return [self._read(id) for id in ids]
+        """Return what documents are now, with nothing offered."""
+        return [replace(self._read(id), offered=None) for id in ids]
 
     def _page_of(self, change: RecordChange) -> DocumentId | None:
         """The page of which a change may alter what the index holds, None where there is none: a visit does where it
@@ -86,7 +83,8 @@ class StoreChangeFeed:
         anchors = self._store.anchors(id)
         text = shown_text(record, visit, anchors)
         is_told = text is not None or (record is not None and not is_hidden(visit))
-        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0)
+        offered = self._offered(record) if text is not None else None
+        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0, offered)
 
     def _find(self, kind: Kind, id: DocumentId) -> Record | None:
         return self._store.find(kind, id, content=False, proven=False)
