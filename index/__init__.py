@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from index.change_feed import DocumentChange, OfferedTerms, Text
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
+    from index.engine.terms_trust import FalseTerms, TermsTrust
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
     from index.shard.planned_rules import planned_rules, unknown_rules
     from index.shard.question_server import Agree
     from index.shard.row_server import RowServer
-    from index.text.page_terms import pack_terms
+    from index.text.analyzer_rules import ANALYZERS
+    from index.text.page_terms import digest_of_terms, pack_terms
 else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
+    "ANALYZERS",
     "CONVERGED",
     "FACETS",
     "FILTERS",
@@ -50,6 +53,7 @@ __all__ = [
     "Agree",
     "Agreement",
     "DocumentChange",
+    "FalseTerms",
     "ImpactTeller",
     "IndexConfig",
     "InflowAck",
@@ -66,10 +70,12 @@ __all__ = [
     "SlotRanks",
     "SlotStatement",
     "SlotTotals",
+    "TermsTrust",
     "Text",
     "Tracer",
     "allowed_flows",
     "build_graph",
+    "digest_of_terms",
     "error_of",
     "is_remnant",
     "levels_of",

@@ -44,11 +44,12 @@ class Text:
 class OfferedTerms:
     """What its author made of a document for the index (`index/text/page_terms.py`), nobody has checked how well.
 
-    `author`: its public key, b"" where that is this node itself; `proof`: what shows others that it signed the
-    digest for this version of the document."""
+    `analyzer`: its number; `author`: its public key, b"" where that is this node itself; `proof`: what shows others
+    that it signed number and digest for this version of the document."""
 
     data: bytes
     digest: bytes  # 32 bytes
+    analyzer: int
     author: bytes = b""
     proof: bytes = b""
 

@@ -90,7 +90,7 @@ def rows(quick: bool, web: Path | None) -> list[Row]:
 def _with_terms(draft: Draft) -> Draft:
     version = Version(draft.epoch, draft.at_ms, page_version(draft))
     packed = pack_terms(text_of_version(draft.id, draft.key, version, decode_document(draft.body)))
-    return replace(draft, terms=DraftTerms(packed.data, packed.digest)) if packed else draft
+    return replace(draft, terms=DraftTerms(packed.data, packed.digest, packed.analyzer)) if packed else draft
 
 
 class _Copy:

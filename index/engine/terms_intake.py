@@ -8,7 +8,7 @@ from index.change_feed import OfferedTerms, Text
 from index.engine.forward_table import TakenTerms
 from index.engine.terms_trust import FalseTerms, TermsTrust
 from index.text.analyzer_rules import AnalyzerRules
-from index.text.page_terms import PageTerms, analyzer_in, digest_of_terms, open_terms, terms_of
+from index.text.page_terms import PageTerms, digest_of_terms, open_terms, terms_of
 
 
 class TermsIntake:
@@ -33,7 +33,7 @@ class TermsIntake:
         return self._judge(text, taken, is_sound=True)
 
     def _fits(self, offered: OfferedTerms) -> bool:
-        is_usable = analyzer_in(offered.data) == self._analyzer.number
+        is_usable = offered.analyzer == self._analyzer.number
         return is_usable and offered.author not in self.trust.false_authors
 
     def _opened(self, text: Text, offered: OfferedTerms) -> PageTerms | None:

@@ -72,7 +72,11 @@ def pack_terms(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> OfferedTer
         return None
     squeezed = TABLES.compress(tables.table), ROWS.compress(tables.rows), TABLES.compress(words)
     data = _joined(rules.number, lengths, tables, *squeezed)
-    return OfferedTerms(data, _digest(rules.number, lengths, tables, words)) if len(data) <= MOST_BYTES else None
+    return (
+        OfferedTerms(data, _digest(rules.number, lengths, tables, words), rules.number)
+        if len(data) <= MOST_BYTES
+        else None
+    )
 
 
 def digest_of_terms(text: Text, rules: AnalyzerRules) -> bytes:
@@ -80,11 +84,6 @@ def digest_of_terms(text: Text, rules: AnalyzerRules) -> bytes:
     fields = analyse(replace(text, anchors=()), rules)
     lengths = tuple(map(len, fields.lines))
     return _digest(rules.number, lengths, tables_of(fields), " ".join(words_of(text)).encode())
-
-
-def analyzer_in(data: bytes) -> int:
-    """Return the number of the analyzer that made packed terms, 0 where they are none."""
-    return int.from_bytes(data[:2], "little")
 
 
 def open_terms(text: Text, packed: OfferedTerms, rules: AnalyzerRules) -> PageTerms:

@@ -28,6 +28,7 @@ from node.crawling.record_rules import RecordRules
 from node.crawling.standing_review import StandingReview
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
+from node.crawling.terms_evidence import TermsEvidenceKeeper
 from node.crawling.terms_maker import TermsMaker
 from node.crawling.url_lookup import UrlLookup
 from node.delegation.client_audit import ClientAudit
@@ -227,6 +228,7 @@ class IndexParts:
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
         read, rng = lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
+        self.evidence = TermsEvidenceKeeper(env.overlay, env.store, self.local.trust, env.clock)
         self.rows = RowServer(env.overlay, self.local, env.clock)
         self.teller = ImpactTeller(env.overlay, self.local, agree, self.rows, env.clock)
 

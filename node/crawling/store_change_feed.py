@@ -21,10 +21,10 @@ from store import (
     RecordStore,
     Version,
     decode_document,
-    digest_in,
     encode_head,
     page_in,
     standing_anchors,
+    terms_body,
 )
 
 CHECK = RecordCheck(RecordRules())
@@ -61,7 +61,8 @@ class StoreChangeFeed:
         if found is None or found.content is None:
             return None
         author = b"" if found.proof.author == self._own else found.proof.author
-        return OfferedTerms(found.content, digest_in(found), author, encode_head(found))
+        _, digest, analyzer = terms_body(found)
+        return OfferedTerms(found.content, digest, analyzer, author, encode_head(found))
 
     async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
         """Return what documents are now, with nothing offered."""

@@ -32,4 +32,6 @@ class TermsMaker:
         version = Version(draft.epoch, draft.at_ms, page_version(draft))
         analyzer = planned_rules(self._overlay.view.strategy, ()).now.analyzer
         packed = pack_terms(text_of_version(draft.id, draft.key, version, document), analyzer)
-        return draft if packed is None else replace(draft, terms=DraftTerms(packed.data, packed.digest))
+        return (
+            draft if packed is None else replace(draft, terms=DraftTerms(packed.data, packed.digest, packed.analyzer))
+        )

@@ -96,10 +96,12 @@ class Draft(msgspec.Struct, frozen=True):
 
 
 class DraftTerms(msgspec.Struct, frozen=True):
-    """What its author made of a page for the index, packed, and the digest of what it holds (32 bytes)."""
+    """What its author made of a page for the index, packed, the digest of what it holds (32 bytes), and by which
+    analyzer (a number below 2**16)."""
 
     data: bytes
     digest: bytes
+    analyzer: int
 
 
 class Record(msgspec.Struct, frozen=True):

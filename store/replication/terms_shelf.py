@@ -6,7 +6,7 @@ Nothing depends on them: a page whose terms are gone is analysed.
 from collections import OrderedDict
 
 from dht import DocumentId
-from store.record.page_terms import version_in
+from store.record.page_terms import terms_body
 from store.record.record import Record
 
 MOST_BYTES = 16 << 20  # some 4,000 pages: what an index follows within seconds
@@ -21,7 +21,7 @@ class TermsShelf:
 
     def put(self, terms: Record) -> None:
         """Keep terms until others need their room."""
-        name = terms.id, version_in(terms)
+        name = terms.id, terms_body(terms).version
         self._drop(self._found.pop(name, None))
         self._found[name] = terms
         self._bytes += len(terms.content or b"")

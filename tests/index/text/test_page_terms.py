@@ -16,7 +16,7 @@ from index.change_feed import OfferedTerms, Text
 from index.text.analyzer_rules import ANALYZERS, NEWEST_ANALYZER, AnalyzerRules
 from index.text.field_terms import BODY, LIMITS, analyse
 from index.text.forward_index import ROWS, TABLES, TermTables, decode_forward, tables_of
-from index.text.page_terms import analyzer_in, digest_of_terms, open_terms, pack_terms, terms_of
+from index.text.page_terms import digest_of_terms, open_terms, pack_terms, terms_of
 from index.text.surfaces import words_of
 from node.demo.sample_web import unpack_sample
 
@@ -45,7 +45,7 @@ def test_what_travelled_is_what_an_analysis_makes(rules: AnalyzerRules, texts: S
     for bare in texts:
         packed = pack_terms(bare, rules)
         assert packed is not None and packed.digest == digest_of_terms(bare, rules)
-        assert analyzer_in(packed.data) == rules.number
+        assert packed.analyzer == rules.number
         for text in (bare, replace(bare, anchors=ANCHORS)):
             opened, own = open_terms(text, packed, rules), terms_of(text, rules)
             assert opened.forward == own.forward and opened.words == own.words
@@ -121,4 +121,4 @@ def _signed(tables: TermTables, lengths: list[int], words: bytes) -> OfferedTerm
         return struct.pack("<HBHHII", *numbers) + counts + tables.low + table + rows + words
 
     data = joined(TABLES.compress(plain[0]), ROWS.compress(plain[1]), TABLES.compress(words))
-    return OfferedTerms(data, sha256(joined(*plain, words)).digest())
+    return OfferedTerms(data, sha256(joined(*plain, words)).digest(), NEWEST_ANALYZER.number)
