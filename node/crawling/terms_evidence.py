@@ -57,20 +57,19 @@ class TermsEvidenceKeeper:
 
     async def _on_evidence(self, peer: NodeId, message: TermsEvidence) -> Done:
         if self._rate.take(peer, self._clock().steady):
-            job = asyncio.get_running_loop().run_in_executor(self._thread, self._judge, message.terms)
-            await job
+            await self._judge(message.terms)
         return Done()
 
-    def _judge(self, proof: bytes) -> None:
+    async def _judge(self, proof: bytes) -> None:
         try:
             record = decode_head(proof)
         except ValueError:
             return
         said, author = proven_terms(record), record.proof.author
-        if said is None or author in self._trust.false_authors:
-            return
         page = self._store.find(Kind.DOCUMENT, record.id, content=False)
-        if page is not None and page.proof.author == author and is_false(said, page):
+        if said is None or page is None or page.proof.author != author or author in self._trust.false_authors:
+            return
+        if await asyncio.get_running_loop().run_in_executor(self._thread, is_false, said, page):
             self._trust.note_false(FalseTerms(record.id, author, proof))
 
 

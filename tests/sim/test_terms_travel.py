@@ -1,6 +1,7 @@
 """Whole nodes of a network in which a page is analysed by its author alone: its other owners index what that made."""
 
 import pytest
+from msgspec.structs import replace
 
 from crawl import signature
 from index import SearchOracle, SearchRequest, Text
@@ -9,6 +10,7 @@ from index.text.page_terms import terms_of
 from node.simulation.census import take_census
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
+from store import Document, Draft
 from tests.sim.judged import crawled
 
 WEB = WorldPlan(seed=7, hosts=8, pages=6, strategy={"terms": "travel"})
@@ -61,5 +63,48 @@ def test_owners_index_what_the_author_made_of_a_page() -> None:
         for node in nodes:
             await answers(node, list(texts.values()))
         assert not any(node.node_core.index.local.trust.false_authors for node in nodes)
+
+    simulate(scenario, WEB)
+
+
+def lie(node: SimNode) -> None:
+    """Have a node sign for each page that it says every word of QUERIES twenty times."""
+    maker = node.node_core.store.ingest._terms
+    assert maker is not None
+    honest = maker._made
+
+    def false(draft: Draft, document: Document) -> Draft:
+        return honest(draft, replace(document, text=f"{document.text} {' '.join(QUERIES) * 20}"))
+
+    maker._made = false  # type: ignore[method-assign]
+
+
+def test_false_terms_cost_their_author_all_of_them_and_no_honest_owner_anything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Taken unread at first, they are found out once a page is to be shown; who took them is no liar for it."""
+    monkeypatch.setattr("index.engine.terms_trust.PAST", 0)
+    monkeypatch.setattr("index.engine.terms_trust.SAMPLED", 0.0)
+
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        liar, honest = nodes[1], [nodes[0], *nodes[2:]]
+        lie(liar)
+        await world.pass_time(10.0)
+        await world.crawl()
+        await crawled(world)
+        texts = {text.id: text for text in take_census(nodes).texts.values()}
+        before = [await indexed(node) for node in honest]
+        assert any(records[id] != terms_of(texts[id]).forward for records in before for id in records)
+        for node in honest:
+            await answers(node, list(texts.values()))
+        await world.pass_time(60.0)
+        author = liar.identity.public_key
+        for node in honest:
+            core = node.node_core
+            assert core.index.local.trust.false_authors == {author}
+            assert core.audit.refuted() <= {liar.identity.node_id}
+            records = await indexed(node)
+            assert records == {id: terms_of(texts[id]).forward for id in records}
 
     simulate(scenario, WEB)
