@@ -19,34 +19,28 @@ class TermsIntake:
 
     def take(self, number: int, text: Text, offered: OfferedTerms | None) -> tuple[PageTerms, TakenTerms | None]:
         """Return the terms of a document, and what is to be noted of it where they are its author's, unread."""
-        if offered is not None and self._fits(offered):
-            opened = self._opened(text, offered)
-            if opened is not None and not offered.author:
-                return opened, None
-            if opened is not None and not self.trust.is_sampled(offered.author, offered.digest):
-                return opened, TakenTerms(number, offered.author, offered.digest, offered.proof)
-            self._judge(text, offered, is_sound=opened is not None)
-        return terms_of(text, self._analyzer), None
+        opened = self._opened(text, offered) if offered is not None else None
+        if offered is None or opened is None:
+            return terms_of(text, self._analyzer), None
+        if offered.author and not self.trust.is_sampled(offered.author, offered.digest):
+            return opened, TakenTerms(number, offered.author, offered.digest, offered.proof)
+        is_true = not offered.author or self.is_true(text, offered)
+        return opened if is_true else terms_of(text, self._analyzer), None
 
-    def is_true(self, text: Text, taken: TakenTerms) -> bool:
-        """Compute again what was taken of a document, and note what that says of its author."""
-        return self._judge(text, taken, is_sound=True)
-
-    def _fits(self, offered: OfferedTerms) -> bool:
-        is_usable = offered.analyzer == self._analyzer.number
-        return is_usable and offered.author not in self.trust.false_authors
+    def is_true(self, text: Text, said: OfferedTerms | TakenTerms) -> bool:
+        """Compute again what an author signed of a document, and note what that says of the author."""
+        is_true = digest_of_terms(text, self._analyzer) == said.digest
+        if is_true:
+            self.trust.note_right(said.author, said.digest)
+        else:
+            self.trust.note_false(FalseTerms(text.id, said.author, said.proof))
+        return is_true
 
     def _opened(self, text: Text, offered: OfferedTerms) -> PageTerms | None:
+        """The terms that are offered, None where they are of no use; nothing could be shown of what is no terms."""
+        if offered.analyzer != self._analyzer.number or offered.author in self.trust.false_authors:
+            return None
         try:
             return open_terms(text, offered, self._analyzer)
         except ValueError:
             return None
-
-    def _judge(self, text: Text, said: OfferedTerms | TakenTerms, *, is_sound: bool) -> bool:
-        """Hold what an author signed against the document; what cannot be opened was signed so, too."""
-        if is_sound and digest_of_terms(text, self._analyzer) == said.digest:
-            self.trust.note_right(said.author, said.digest)
-            return True
-        if said.author:
-            self.trust.note_false(FalseTerms(text.id, said.author, said.proof))
-        return False

@@ -72,11 +72,9 @@ def pack_terms(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> OfferedTer
         return None
     squeezed = TABLES.compress(tables.table), ROWS.compress(tables.rows), TABLES.compress(words)
     data = _joined(rules.number, lengths, tables, *squeezed)
-    return (
-        OfferedTerms(data, _digest(rules.number, lengths, tables, words), rules.number)
-        if len(data) <= MOST_BYTES
-        else None
-    )
+    if len(data) > MOST_BYTES:
+        return None
+    return OfferedTerms(data, _digest(rules.number, lengths, tables, words), rules.number)
 
 
 def digest_of_terms(text: Text, rules: AnalyzerRules) -> bytes:
