@@ -126,6 +126,8 @@ def _fields_of(tables: TermTables, lengths: Sequence[int]) -> FieldTerms:
     count, half = len(vocabulary), (len(rows) - len(low)) // 2
     if len(rows) != 2 * (count + 1) + len(low) or not many <= count < 1 << 16:
         raise ValueError("a table that does not fit its rows")
+    if len(set(vocabulary)) != count:
+        raise ValueError("a term that comes twice")
     data = np.frombuffer(rows, np.uint8).astype(np.uint16)
     steps = data[:half] | data[half : 2 * half] << np.uint16(8)
     starts, once = sums(steps[: many + 1]), sums(steps[many + 1 :])

@@ -92,6 +92,8 @@ def test_what_a_liar_signed_holds_one_term_at_each_place_or_is_refused(texts: Se
             opened = open_terms(text, _signed(tables, lengths, words), NEWEST_ANALYZER)
         except ValueError:
             continue
+        with_anchors = open_terms(replace(text, anchors=ANCHORS), _signed(tables, lengths, words), NEWEST_ANALYZER)
+        assert {"北京", "x"} <= {*with_anchors.fields.vocabulary}
         taken += 1
         found = opened.fields
         assert sum(map(len, found.lines)) == len(found.places) and set(found.places) == {*range(len(found.vocabulary))}
