@@ -130,7 +130,7 @@ def _fields_of(tables: TermTables, lengths: Sequence[int]) -> FieldTerms:
         raise ValueError("a term that comes twice")
     data = np.frombuffer(rows, np.uint8).astype(np.uint16)
     steps = data[:half] | data[half : 2 * half] << np.uint16(8)
-    starts, once = sums(steps[: many + 1]), sums(steps[many + 1 :])
+    starts, once = sums(steps[: many + 1]).astype(np.int64), sums(steps[many + 1 :])
     again, each = np.frombuffer(low, np.uint8) | data[2 * half :] << np.uint16(8), starts[1:] - starts[:-1]
     if starts[0] or starts[-1] != len(low) or (starts[1:] < starts[:-1] + 2).any():
         raise ValueError("another number of terms than of places")

@@ -108,6 +108,19 @@ def test_a_frame_that_claims_to_hold_much_is_not_opened(texts: Sequence[Text]) -
         open_terms(texts[3], _signed(tables, lengths, b"word " * 1_000_000), NEWEST_ANALYZER)
 
 
+def test_numbers_that_run_over_are_refused(texts: Sequence[Text]) -> None:
+    """Places of 16 bits are added up: what comes out smaller than what went in must not pass."""
+    rng, fields = random.Random(3), analyse(texts[3])
+    tables, lengths = tables_of(fields), list(map(len, fields.lines))
+    half = (len(tables.rows) - len(tables.low)) // 2
+    for _ in range(300):
+        rows = bytearray(tables.rows)
+        for at in rng.sample(range(1, tables.many + 1), 2):
+            rows[at], rows[half + at] = rng.randrange(256), rng.choice((0, 128, 255))
+        with pytest.raises(ValueError):
+            open_terms(texts[3], _signed(tables._replace(rows=bytes(rows)), lengths, b"words"), NEWEST_ANALYZER)
+
+
 def _bent(rng: random.Random, data: bytes) -> bytes:
     at = rng.randrange(len(data))
     return data[:at] + bytes((data[at] ^ 1 << rng.randrange(8),)) + data[at + 1 :]
