@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 from dht import lazily
 
 if TYPE_CHECKING:
-    from index.change_feed import DocumentChange, Text
+    from index.change_feed import DocumentChange, OfferedTerms, Text
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
+    from index.engine.terms_trust import FalseTerms, TermsTrust
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
@@ -35,13 +36,16 @@ if TYPE_CHECKING:
     from index.shard.level_owners import YOUNG_S
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
-    from index.shard.planned_rules import unknown_rules
+    from index.shard.planned_rules import planned_rules, unknown_rules
     from index.shard.question_server import Agree
     from index.shard.row_server import RowServer
+    from index.text.analyzer_rules import ANALYZERS
+    from index.text.page_terms import digest_of_terms, pack_terms
 else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
+    "ANALYZERS",
     "CONVERGED",
     "FACETS",
     "FILTERS",
@@ -51,12 +55,14 @@ __all__ = [
     "Agree",
     "Agreement",
     "DocumentChange",
+    "FalseTerms",
     "ImpactTeller",
     "IndexConfig",
     "InflowAck",
     "InflowMessage",
     "LinkGraph",
     "LocalIndex",
+    "OfferedTerms",
     "Reason",
     "RowServer",
     "RunningSearch",
@@ -66,15 +72,19 @@ __all__ = [
     "SlotRanks",
     "SlotStatement",
     "SlotTotals",
+    "TermsTrust",
     "Text",
     "Tracer",
     "allowed_flows",
     "build_graph",
+    "digest_of_terms",
     "error_of",
     "is_remnant",
     "levels_of",
     "owners_digest",
+    "pack_terms",
     "page_number",
+    "planned_rules",
     "rank_told_hosts",
     "slots_of",
     "unknown_rules",

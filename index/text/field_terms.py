@@ -76,21 +76,55 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
         if cut := terms(heading[:MAX_LINE_CHARS], room, stem_class):
             found.append(cut)
             room -= len(cut)
-    if text.anchors and rules.anchor_domains:
-        agreed = agreed_terms(text.anchors, rules.anchor_domains, stem_class)[:room]
-        found += [agreed] if agreed else []
+    found += _agreed(text, rules, room)
     found += (
         terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
         terms(text.body[:MAX_BODY_CHARS], LIMITS[BODY], stem_class),
-        terms("\n".join((*text.anchors, text.boilerplate))[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
+        _beside(text),
     )
     return _numbered(found)
 
 
+def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldTerms:
+    """Return the terms of a document with its anchors, given those of what its author wrote, each once in their
+    vocabulary: only what is new is looked at term by term."""
+    title, *headings, url, body, _ = fields.lines
+    numbers = dict(zip(fields.vocabulary, range(len(fields.vocabulary)), strict=True))
+
+    def numbered(line: Sequence[str]) -> Places:
+        return np.array([numbers.setdefault(term, len(numbers)) for term in line], np.uint16)
+
+    agreed = map(numbered, _agreed(text, rules, LIMITS[HEADINGS] - sum(map(len, headings))))
+    lines = [title, *headings, *agreed, url, body, numbered(_beside(text))]
+    places, vocabulary = np.concatenate(lines), list(numbers)
+    known, firsts = np.unique(places, return_index=True)
+    order, rank = known[firsts.argsort()], np.zeros(len(numbers), np.uint16)  # in which they come
+    rank[order] = np.arange(len(order), dtype=np.uint16)
+    return _of_lines([vocabulary[number] for number in order.tolist()], rank[places], list(map(len, lines)))
+
+
+def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
+    """The line of what several sites call a document, where there is any."""
+    if not (text.anchors and rules.anchor_domains):
+        return []
+    found = agreed_terms(text.anchors, rules.anchor_domains, class_of(text.language))[:room]
+    return [found] if found else []
+
+
+def _beside(text: Text) -> list[str]:
+    """The line of all that scores nothing."""
+    said = "\n".join((*text.anchors, text.boilerplate))[:MAX_BODY_CHARS]
+    return terms(said, BOILERPLATE_LIMIT, class_of(text.language))
+
+
 def _numbered(lines: Sequence[Sequence[str]]) -> FieldTerms:
-    ends = list(accumulate(map(len, lines), initial=0))
     numbers = defaultdict[str, int]()
     numbers.default_factory = numbers.__len__
-    places = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, ends[-1])
+    places = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
     numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
-    return FieldTerms(list(numbers), places, [places[start:end] for start, end in pairwise(ends)])
+    return _of_lines(list(numbers), places, list(map(len, lines)))
+
+
+def _of_lines(vocabulary: Sequence[str], places: Places, lengths: Sequence[int]) -> FieldTerms:
+    ends = accumulate(lengths, initial=0)
+    return FieldTerms(vocabulary, places, [places[start:end] for start, end in pairwise(ends)])

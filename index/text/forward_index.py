@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from index.change_feed import Text
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.compression import frames_by
-from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, Places, analyse
+from index.text.field_terms import BODY, HEADINGS, TITLE, URL, FieldTerms, analyse
 from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
@@ -45,12 +45,21 @@ _HEAD = struct.Struct("=16s8s16sB?BH4HHHI")
 _HOST = slice(16, 24)
 _LENGTHS = slice(7, 11)
 RUN = 32  # numbers that are added up, at most
-_TABLES, _ROWS = frames_by("forward_tables"), frames_by("forward_rows")
+TABLES, ROWS = frames_by("forward_tables"), frames_by("forward_rows")
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _BORDERS = np.array((*BASES[1:], BOILERPLATE_BASE))
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
+
+
+class TermTables(NamedTuple):
+    """Where the terms of a document stand, as its forward record has it; see the layout."""
+
+    many: int  # terms that stand more than once
+    low: bytes  # of their positions
+    table: bytes  # what is compressed
+    rows: bytes
 
 
 class ForwardRecord(NamedTuple):
@@ -102,9 +111,9 @@ class ForwardRecord(NamedTuple):
         terms = self.table.decode().split("\0")[1:-1]
         half, data = (len(self.rows) - len(self.low)) // 2, np.frombuffer(self.rows, np.uint8).astype(np.uint16)
         steps: NDArray[np.uint16] = data[:half] | data[half : 2 * half] << np.uint16(8)
-        starts = _sums(steps[: self.many + 1]).astype(np.int64)
+        starts = sums(steps[: self.many + 1]).astype(np.int64)
         again = np.frombuffer(self.low, np.uint8) | data[2 * half :] << np.uint16(8)
-        places = np.concatenate((again, _sums(steps[self.many + 1 :])))
+        places = np.concatenate((again, sums(steps[self.many + 1 :])))
         number = np.concatenate((np.repeat(np.arange(self.many), np.diff(starts)), np.arange(self.many, len(terms))))
         field, fields = np.searchsorted(_BORDERS, places, side="right"), len(FIELDS) + 1
         found = np.bincount(number * fields + field, minlength=len(terms) * fields)
@@ -118,10 +127,13 @@ def needle_of(term: str) -> bytes:
 
 def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     """Encode the forward record of a document."""
-    forward = _measured(text, fields)
-    table = _TABLES.compress(forward.table)
-    head = _HEAD.pack(*forward[:7], *forward.lengths, forward.many, len(forward.low), len(table))
-    return b"".join((head, forward.low, table, _ROWS.compress(forward.rows)))
+    many, low, table, rows = tables_of(fields)
+    return join_forward(text, lengths_of(fields), many, low, TABLES.compress(table), ROWS.compress(rows))
+
+
+def join_forward(text: Text, lengths: Counts, many: int, low: bytes, table: bytes, rows: bytes) -> bytes:
+    """Return the forward record of a document whose `table` and `rows` are compressed already."""
+    return b"".join((_HEAD.pack(*_marks_of(text), *lengths, many, len(low), len(table)), low, table, rows))
 
 
 def decode_forward(record: bytes) -> ForwardRecord:
@@ -129,7 +141,7 @@ def decode_forward(record: bytes) -> ForwardRecord:
     digest, host, signature, stem_class, is_front, scripts, day, *sizes = _HEAD.unpack_from(record)
     title, headings, url, body, many, count, size = sizes
     signed, begin = signature if signature != _UNSIGNED else b"", _HEAD.size + count
-    table, rows = _TABLES.decompress(record[begin : begin + size]), _ROWS.decompress(record[begin + size :])
+    table, rows = TABLES.decompress(record[begin : begin + size]), ROWS.decompress(record[begin + size :])
     lengths, low = (title, headings, url, body), record[_HEAD.size : begin]
     return ForwardRecord(digest, host, signed, stem_class, is_front, scripts, day, lengths, many, low, table, rows)
 
@@ -187,35 +199,44 @@ def signature_of(text: Text) -> bytes:
     return text.signature if len(text.signature) == SIGNATURE_BYTES and any(text.signature) else b""
 
 
-def _bases(lines: Sequence[Places]) -> list[int]:
-    """The first position of each line of `FieldTerms`: all that must not run together."""
+def positions_of_lines(lengths: Sequence[int]) -> bytes:
+    """Return the positions (u16 each) of the lines of `FieldTerms`, given their lengths: all that must not run together
+    are apart."""
     bases, position = [BASES[TITLE]], BASES[HEADINGS]
-    for heading in lines[1:-3]:
+    for length in lengths[1:-3]:
         bases.append(position)
-        position += len(heading) + 1
-    return [*bases, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
+        position += length + 1
+    bases += BASES[URL], BASES[BODY], BOILERPLATE_BASE
+    return b"".join(_POSITIONS[2 * base : 2 * (base + n)] for n, base in zip(lengths, bases, strict=True))
 
 
-def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
-    """The reader of the record of a document."""
+def tables_of(fields: FieldTerms) -> TermTables:
+    """Turn the terms of a document round: for each, where it stands."""
     names, found, lines = fields.vocabulary, fields.places, fields.lines
     counts = np.bincount(found, minlength=len(names))
     order = (counts == 1).argsort(kind="stable")  # those that stand more than once come first
     rank = np.empty(len(names), np.uint16)
     rank[order] = np.arange(len(names), dtype=np.uint16)
-    runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, _bases(lines), strict=True)]
-    places = np.frombuffer(b"".join(runs), "<u2")[rank[found].argsort(kind="stable")]
+    places = np.frombuffer(positions_of_lines(list(map(len, lines))), "<u2")[rank[found].argsort(kind="stable")]
     many = int(np.count_nonzero(counts > 1))
     table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
-    marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
-    stem_class, is_front = class_of(text.language), bool(front_name(text.url))
-    scripts, day = scripts_of_language(text.language), day_of(text)
     starts = np.zeros(many + 1, np.uint16)
     counts[order[:many]].cumsum(out=starts[1:])
     again, once = places[: starts[-1]].tobytes(), places[starts[-1] :]
-    rows = np.concatenate((_distances(starts), _distances(once))).tobytes()
-    packed = again[::2], table, b"".join((rows[::2], rows[1::2], again[1::2]))
-    return ForwardRecord(*marks, stem_class, is_front, scripts, day, lengths_of(fields), many, *packed)
+    rows = np.concatenate((_distances(starts), _distances(once))).astype("<u2", copy=False).tobytes()
+    return TermTables(many, again[::2], table, b"".join((rows[::2], rows[1::2], again[1::2])))
+
+
+def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
+    """The reader of the record of a document."""
+    return ForwardRecord(*_marks_of(text), lengths_of(fields), *tables_of(fields))
+
+
+def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int]:
+    """What a record says of its document beside terms."""
+    marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
+    scripts, day = scripts_of_language(text.language), day_of(text)
+    return *marks, class_of(text.language), bool(front_name(text.url)), scripts, day
 
 
 def _distances(row: NDArray[np.uint16]) -> NDArray[np.uint16]:
@@ -226,8 +247,8 @@ def _distances(row: NDArray[np.uint16]) -> NDArray[np.uint16]:
     return out
 
 
-def _sums(row: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """The ascending numbers of a row as it is kept."""
+def sums(row: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """Return the ascending numbers of a row as it is kept."""
     out = np.zeros(-(-len(row) // RUN) * RUN, np.uint16)
     out[: len(row)] = row
     return out.reshape(-1, RUN).cumsum(axis=1, dtype=np.uint16).ravel()[: len(row)]

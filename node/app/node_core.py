@@ -45,7 +45,7 @@ class NodeCore:
         self.witnessing = WitnessParts(crawl, env, self.store, self.fetching, self.crawl)
         levels = SlotLevels()
         agree = SlotAgreement(env.overlay, levels, env.clock).of
-        self.index = IndexParts(index, env, self.store.lookup, agree, self.audit)
+        self.index = IndexParts(index, env, self.store, agree, self.audit)
         self.jobs = JobParts(crawl, env, self.store, self.fetching, self.crawl.crawler)
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
         self.hosts = HostControl(env.wishes_path, self.fetching.refusals, crawler, env.overlay)
@@ -71,6 +71,7 @@ class NodeCore:
             tasks.create_task(self.index.local.run(), name="index")
             tasks.create_task(self._patiently(self.index.searcher.hit_audit.line.run), name="hit-audit")
             tasks.create_task(self.index.teller.run(), name="directory")
+            tasks.create_task(self._patiently(self.index.evidence.run), name="terms-evidence")
             tasks.create_task(self.levels.run(), name="levels")
             tasks.create_task(self.crawl.crawler.run(), name="crawler")
             tasks.create_task(self._patiently(self.crawl.frontier_sync.run), name="frontier-sync")
@@ -108,6 +109,7 @@ class NodeCore:
         if before != now or now == self._spared_at_sequence or not self.index.local.is_current:
             return False
         self._spared_at_sequence = now
+        self.store.replicator.terms.clear()
         await self.store.records.spare()
         await self.index.local.spare()
         return True

@@ -28,6 +28,8 @@ from node.crawling.record_rules import RecordRules
 from node.crawling.standing_review import StandingReview
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
+from node.crawling.terms_evidence import TermsEvidenceKeeper
+from node.crawling.terms_maker import TermsMaker
 from node.crawling.url_lookup import UrlLookup
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
@@ -86,7 +88,7 @@ class StoreParts:
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         find_page = partial(env.store.find_page, content=False, proven=False)
         anchors = AnchorWriter(self.replicator, find_page, self.shards.key_of)
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, anchors)
+        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, anchors, TermsMaker(env.overlay))
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
         self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
@@ -223,13 +225,15 @@ class IndexParts:
     """Indexes what lies here, and searches through the whole network. Blocks while files are opened."""
 
     def __init__(
-        self, config: IndexConfig, env: NodeEnvironment, lookup: UrlLookup, agree: Agree, audit: PeerAudit
+        self, config: IndexConfig, env: NodeEnvironment, store: StoreParts, agree: Agree, audit: PeerAudit
     ) -> None:
-        feed = StoreChangeFeed(env.store)
+        lookup, terms = store.lookup, store.replicator.terms
+        feed = StoreChangeFeed(env.store, terms.find, env.identity.public_key)
         no_room = partial(env.store.no_room, 0)
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
         read, rng = lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
+        self.evidence = TermsEvidenceKeeper(env.overlay, env.store, self.local.trust, env.clock)
         self.rows = RowServer(env.overlay, self.local, env.clock)
         self.teller = ImpactTeller(env.overlay, self.local, agree, self.rows, env.clock)
 

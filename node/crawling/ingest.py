@@ -12,6 +12,7 @@ from msgspec.structs import astuple
 from crawl import Page, Visit, encode_visit, reach
 from dht import Clock, Key, document_id, placement_key
 from node.crawling.anchor_writer import AnchorWriter
+from node.crawling.terms_maker import TermsMaker
 from store import KEPT_DAYS, MAX_MEDIA_TYPE_CHARS, Document, Draft, Kind, RequestNote, encode_document
 
 DAY_S = 86_400
@@ -35,21 +36,28 @@ class Ingest:
         clock: Clock,
         place: Callable[[str], Key] = placement_key,
         anchors: AnchorWriter | None = None,
+        terms: TermsMaker | None = None,
     ) -> None:
-        """`place`: where the records of a canonical URL live now. Without `anchors`, none are written."""
+        """`place`: where the records of a canonical URL live now. Without `anchors`, none are written, without `terms`
+        none are made."""
         self._writer, self._clock, self._place, self._anchors = writer, clock, place, anchors
+        self._terms = terms
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners
         have each of them on disk; then the pages of other sites are told how this one calls them."""
         before = self._anchors.texts_before(page) if self._anchors is not None else {}
-        await self._writer.write([self._page(page, epoch), *self._found(found)])
+        document = document_of(page)
+        draft = self._draft(page, epoch, document)
+        if self._terms is not None:
+            draft = await self._terms.with_terms(draft, document)
+        await self._writer.write([draft, *self._found(found)])
         if self._anchors is not None:
             await self._anchors.tell(page, epoch, before, self._day())
 
     def imported(self, page: Page, origin: str) -> Draft:
         """Return the draft of a page that somebody brings from elsewhere; it expires as if it were fetched today."""
-        return self._page(page, 0, origin)
+        return self._draft(page, 0, document_of(page, origin))
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Write drafts to their owners."""
@@ -64,7 +72,7 @@ class Ingest:
         at_ms = int(visit.visited_at * 1000)
         await self._writer.write([self._visit(visit, epoch, at_ms, self._day() + KEEP_VISIT_DAYS)])
 
-    def _page(self, page: Page, epoch: int, origin: str = "") -> Draft:
+    def _draft(self, page: Page, epoch: int, document: Document) -> Draft:
         return Draft(
             kind=Kind.DOCUMENT,
             id=document_id(page.url),
@@ -72,7 +80,7 @@ class Ingest:
             epoch=epoch,
             at_ms=int(page.fetched_at * 1000),
             expires_day=self._expires_day(page),
-            body=encode_document(document_of(page, origin)),
+            body=encode_document(document),
             content=page.content,
             content_digest=page.content_digest,
         )

@@ -3,13 +3,13 @@
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
 from crawl import Visit, VisitState, decode_visit
-from dht import DocumentId, document_id
-from index import DocumentChange, Text
+from dht import DocumentId, Key, document_id
+from index import DocumentChange, OfferedTerms, Text
 from node.crawling.record_rules import RecordRules
 from store import (
     Anchor,
@@ -19,22 +19,27 @@ from store import (
     RecordChange,
     RecordCheck,
     RecordStore,
+    Version,
     decode_document,
+    encode_head,
     page_in,
     standing_anchors,
+    terms_body,
 )
 
 CHECK = RecordCheck(RecordRules())
 LEAST_DOMAINS = 2  # that call a URL something: it is searched before it is fetched
 
+Find = Callable[[DocumentId, bytes], Record | None]
 Named = Sequence[tuple[Record, Anchor]]
 
 
 class StoreChangeFeed:
     """The index's `ChangeFeed`, read from a record store."""
 
-    def __init__(self, store: RecordStore) -> None:
-        self._store, self._log = store, store.log
+    def __init__(self, store: RecordStore, terms: Find | None = None, own: bytes = b"") -> None:
+        """`terms` finds what came beside a page, given its digest; `own`: this node's public key."""
+        self._store, self._log, self._terms, self._own = store, store.log, terms, own
 
     def knows(self, cursor: bytes) -> bool:
         """Tell whether nothing that the log has forgotten came after this cursor."""
@@ -49,6 +54,19 @@ class StoreChangeFeed:
             return [], cursor
         touched = dict.fromkeys(id for change in changed if (id := self._page_of(change)) is not None)
         return [self._read(id) for id in touched], self._cursor(changed[-1].sequence)
+
+    def _offered(self, record: Record | None) -> OfferedTerms | None:
+        """What came beside just this version of a page."""
+        found = self._terms(record.id, record.version.digest) if self._terms and record else None
+        if found is None or found.content is None:
+            return None
+        author = b"" if found.proof.author == self._own else found.proof.author
+        _, digest, analyzer = terms_body(found)
+        return OfferedTerms(found.content, digest, analyzer, author, encode_head(found))
+
+    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
+        """Return what documents are now, with nothing offered."""
+        return [replace(self._read(id), offered=None) for id in ids]
 
     def _page_of(self, change: RecordChange) -> DocumentId | None:
         """The page of which a change may alter what the index holds, None where there is none: a visit does where it
@@ -66,7 +84,8 @@ class StoreChangeFeed:
         anchors = self._store.anchors(id)
         text = shown_text(record, visit, anchors)
         is_told = text is not None or (record is not None and not is_hidden(visit))
-        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0)
+        offered = self._offered(record) if text is not None else None
+        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0, offered)
 
     def _find(self, kind: Kind, id: DocumentId) -> Record | None:
         return self._store.find(kind, id, content=False, proven=False)
@@ -168,10 +187,15 @@ def written_at(records: Iterable[Record | None]) -> float:
 
 def text_of_document(record: Record, document: Document) -> Text:
     """Return a live document's searchable text, with the version that its fetcher signed."""
+    return text_of_version(record.id, record.key, record.version, document)
+
+
+def text_of_version(id: DocumentId, key: Key, version: Version, document: Document) -> Text:
+    """Return what is searched of a version of a live document."""
     return Text(
-        id=record.id,
-        key=record.key,
-        version=record.version.digest,
+        id=id,
+        key=key,
+        version=version.digest,
         url=document.url,
         title=document.title,
         headings=document.headings,
@@ -183,6 +207,6 @@ def text_of_document(record: Record, document: Document) -> Text:
         signature=document.signature,
         published_at=document.published_at,
         modified_at=document.modified_at,
-        written_at=record.version.at_ms / 1000,
+        written_at=version.at_ms / 1000,
         origin=document.origin,
     )

@@ -14,6 +14,7 @@ from store.record.anchor import MOST_ANCHORS, are_asked
 from store.record.denial import NO_PAGES
 from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
 from store.record.package_part import PackagePart, open_parts
+from store.record.page_terms import open_beside, sound_terms
 from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
@@ -25,6 +26,7 @@ from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
 from store.replication.reconcile_steps import answer_step
 from store.replication.replica_repair import ReplicaRepair
+from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import WriteRight
 
 log = logging.getLogger(__name__)
@@ -50,9 +52,10 @@ class ReplicaServer:
         right: WriteRight,
         pages: PageVersions,
         endorsements: Endorsements,
+        shelf: TermsShelf,
     ) -> None:
         self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
-        self._pages, self._endorsements = pages, endorsements
+        self._pages, self._endorsements, self._shelf = pages, endorsements, shelf
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
@@ -69,8 +72,9 @@ class ReplicaServer:
         What would change nothing need not prove itself: of the URLs that pages name most are known."""
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
-        size = len(message.package) + sum(map(len, message.parts))
+        size = len(message.package) + sum(map(len, message.parts)) + len(message.terms)
         records, parts = await self._proofs.run(lambda: _opened(message), size)
+        terms = open_beside(message.terms) if self._takes_terms else []
         hinted_for = tuple(map(NodeId, message.hinted_for))
         reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(hinted_for))
         news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
@@ -91,6 +95,8 @@ class ReplicaServer:
             self._repair.left_here(
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
             )
+        for each in await self._proofs.run(lambda: sound_terms(terms, [r for r, _ in taken]), size):
+            self._shelf.put(each)
         try:
             await self._pages.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
             await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
@@ -101,7 +107,13 @@ class ReplicaServer:
         refused = tuple(messages.RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == NOT_KEPT for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
-        return messages.PutReply(refused, self._astray(records, reasons), takes_parts=True)
+        return messages.PutReply(
+            refused, self._astray(records, reasons), takes_parts=True, takes_terms=self._takes_terms
+        )
+
+    @property
+    def _takes_terms(self) -> bool:
+        return self._overlay.view.strategy.terms == "travel"
 
     async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
         """Owe the owners that a writer did not reach what it left here for them."""

@@ -32,6 +32,7 @@ from store.disk.record_store import RecordStore
 from store.errors import BadDraft, TooFewCopies
 from store.record.package import Signer, pack, sign_package, url_of
 from store.record.package_part import MAX_PARTS, PackagePart, make_parts, whole_parts
+from store.record.page_terms import pack_beside, sign_terms
 from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.replication.draft_proofs import DraftProofs, GrantedDraft
@@ -42,10 +43,16 @@ from store.replication.page_versions import PageVersions
 from store.replication.pending_write import PendingWrite, WriteTicket
 from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
+from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import WriteRight
 from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
+
+
+def _size(draft: Draft) -> int:
+    return len(draft.body) + len(draft.content) + (len(draft.terms.data) if draft.terms else 0) + 1024
+
 
 Refused = dict[int, str]  # why each record that a peer did not take was not, by its number; "" unknown
 
@@ -68,12 +75,15 @@ class ReplicaWriter:
         right: WriteRight,
         pages: PageVersions,
         proofs: DraftProofs,
+        shelf: TermsShelf,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
         self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), overlay.late
         self._part_takers = set[NodeId]()  # peers that said that they take parts; members alone are written to
+        self._term_takers = set[NodeId]()  # and those that take terms
+        self._shelf = shelf
         self._sent, self._right, self._pages, self._proofs = SentGrants(), right, pages, proofs
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
@@ -109,7 +119,7 @@ class ReplicaWriter:
             await self._room.wait()
         ticket, since = WriteTicket(len(drafts), asyncio.get_running_loop().create_future()), self._clock().steady
         for draft, grant, record in drafts:
-            pending = PendingWrite(draft, ticket, since, len(draft.body) + len(draft.content) + 1024, grant, record)
+            pending = PendingWrite(draft, ticket, since, _size(draft), grant, record)
             self._queue.append(pending)
             self._queued_bytes += pending.size
             self._held_bytes += pending.size
@@ -184,6 +194,9 @@ class ReplicaWriter:
         """The records of a batch, those that were not signed before under one signature."""
         drafts = [p.draft for p in batch if p.record is None]
         signed = iter(sign_package(drafts, self._signer) if drafts else ())
+        beside = sign_terms(drafts, self._signer)
+        for pending in batch:
+            pending.terms = beside.get(pending.draft.id) if pending.draft.terms is not None else None
         return [next(signed) if p.record is None else p.record for p in batch]
 
     async def _keep_grants(self, batch: list[PendingWrite]) -> None:
@@ -273,9 +286,15 @@ class ReplicaWriter:
         is_here = peer == self._overlay.view.node_id
         grants = tuple(dict.fromkeys(p.grant for p in batch if p.grant is not None))
         own, parts = [p.grant for p in batch], whole_parts(packed, records)
+        terms = [p.terms for p in batch if p.terms is not None]
         began = self._clock().steady
+        if is_here:
+            for each in terms:
+                self._shelf.put(each)
         refused = await (
-            self._keep(records, own, lacking, parts) if is_here else self._ask(peer, records, lacking, grants, parts)
+            self._keep(records, own, lacking, parts)
+            if is_here
+            else self._ask(peer, records, lacking, grants, parts, terms)
         )
         if len(refused) < len(batch):
             self._times.note(peer, self._clock().steady - began)
@@ -327,6 +346,7 @@ class ReplicaWriter:
         lacking: tuple[NodeId, ...],
         grants: tuple[SignedGrant, ...],
         parts: list[PackagePart],
+        terms: list[Record],
     ) -> Refused:
         """What a peer did not take; everything where it does not answer. It gets records in `parts` once it has said
         that it takes them so."""
@@ -337,7 +357,11 @@ class ReplicaWriter:
         order = [*sorted({*range(len(records))} - {*in_parts}), *in_parts]  # as the peer numbers them
         beside = [records[n] for n in order[: len(records) - len(inside)]]
         message = PutPackage(
-            pack(beside), lacking, self._sent.lacking(peer, grants), tuple(part.data for part in parts)
+            pack(beside),
+            lacking,
+            self._sent.lacking(peer, grants),
+            tuple(part.data for part in parts),
+            pack_beside(terms) if peer in self._term_takers else b"",
         )
         try:
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
@@ -349,6 +373,10 @@ class ReplicaWriter:
             self._part_takers.add(peer)
         else:
             self._part_takers.discard(peer)
+        if reply.takes_terms:
+            self._term_takers.add(peer)
+        else:
+            self._term_takers.discard(peer)
         unread = dict.fromkeys(() if reply.takes_parts else in_parts, "")  # by a peer that is of an older version again
         if reply.refused or unread:
             self._sent.forget(peer)
