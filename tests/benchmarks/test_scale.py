@@ -4,9 +4,12 @@ say."""
 import random
 import xml.etree.ElementTree as ET
 
+import numpy as np
+
 from benchmarks.overlay.lookups import looked_up
-from benchmarks.scale.cells import HOST_BITS, Cells, Corpus, by_host, by_slot
+from benchmarks.scale.cells import HOST_BITS, Cells, by_host, by_slot
 from benchmarks.scale.checks import peers_planned
+from benchmarks.scale.corpus import BEST, Corpus
 from benchmarks.scale.drawing import draw
 from benchmarks.scale.fan_out import covered_share, peers_of
 from benchmarks.scale.goals import MODEL_ERROR, NODE_MB
@@ -16,6 +19,11 @@ from benchmarks.scale.query_model import by_directory, today
 from benchmarks.scale.row_sizes import made_up_bytes, node_mb
 from benchmarks.scale.selection import ask_all
 from benchmarks.search.known_rules import KnownItem
+from index import SearchOracle
+from index.engine.matcher import matches
+from index.query.parser import parse_query
+from index.query.scoring import score
+from index.text.forward_index import forward_of
 from tests.index.index_corpus import web
 
 
@@ -35,14 +43,28 @@ def test_a_larger_network_needs_more_steps_and_no_more_peers_by_the_directory() 
     assert idle_share(1_000) < 0.01 < idle_share(1_000_000)
 
 
+def test_documents_are_ranked_as_by_looking_at_all() -> None:
+    texts = web(random.Random(1), 60)
+    queries = [parse_query(words) for words in ("run dogs", "utf-8 x-ray", "search -engine", "北京大学", "nowhere")]
+    corpus, forwards = Corpus(texts, queries, 0), list(map(forward_of, texts))
+    for query in queries:
+        ranked = corpus.ranked(query)
+        assert ranked.statistics == SearchOracle(texts).search(query.text).statistics
+        pairs = [each for each in zip(texts, forwards, strict=True) if matches(query.root, *each)]
+        exact = sorted((-score(forward, query, ranked.statistics).score, text.id) for text, forward in pairs)
+        found = ranked.best(np.ones(len(texts), np.bool_))
+        assert [(-each.score, each.id) for each in found] == exact[:BEST], query.text
+
+
 def test_asking_more_cells_finds_more_until_it_is_proven() -> None:
-    corpus = Corpus(web(random.Random(1), 90))
-    items = [KnownItem("title", words, frozenset(), "h") for words in ("run dogs", "search engine peer", "naïve index")]
+    words = ("run dogs", "search engine peer", "naïve index", "utf-8 search")
+    items = [KnownItem("title", each, frozenset(), "h") for each in words]
+    corpus = Corpus(web(random.Random(1), 90), list(map(parse_query, words)))
     for bits, place in ((HOST_BITS, by_host), (6, by_slot(corpus.texts, 6))):
         cells = Cells(corpus, bits, place)
         few, all_ = ask_all(corpus, cells, items, 2, 2), ask_all(corpus, cells, items, 2, 1 << bits)
         assert all(each.recall == 1 and each.is_proven for each in all_)
-        assert all(few[n].slots <= 2 and few[n].recall <= 1 for n in range(3))
+        assert all(few[n].slots <= 2 and few[n].recall <= 1 for n in range(len(words)))
         assert sum(each.recall for each in few) < 3 and cells.used > 2
 
 
