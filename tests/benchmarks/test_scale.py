@@ -11,7 +11,7 @@ from benchmarks.scale.cells import HOST_BITS, Cells, by_host, by_slot
 from benchmarks.scale.checks import peers_planned
 from benchmarks.scale.corpus import BEST, Corpus
 from benchmarks.scale.drawing import draw
-from benchmarks.scale.fan_out import covered_share, peers_of
+from benchmarks.scale.fan_out import ask_in_waves, covered_share
 from benchmarks.scale.goals import MODEL_ERROR, NODE_MB
 from benchmarks.scale.lookup_model import ModelNetwork
 from benchmarks.scale.node_cost import idle_share, known_owner_share
@@ -37,10 +37,17 @@ def test_the_model_of_lookups_and_of_the_cover_agrees_with_the_simulator() -> No
 def test_a_larger_network_needs_more_steps_and_no_more_peers_by_the_directory() -> None:
     small, large = (ModelNetwork(nodes, 1).look_up(10) for nodes in (200, 100_000))
     assert small.hops < large.hops < 2 * small.hops + 2
-    assert peers_of(200, 32, 1) <= peers_of(100_000, 32, 1) <= 32
-    assert by_directory(32, 1).p95_ms < today(300, 1).p95_ms < today(3_000, 1).p95_ms
+    near, far = (ask_in_waves(nodes, 32, 1, is_known=False, trials=20) for nodes in (200, 100_000))
+    assert near.peers < far.peers < 40
+    assert by_directory(far, 1).p95_ms < today(300, 1).p95_ms < today(3_000, 1).p95_ms
     assert known_owner_share(4_000) == 1 > known_owner_share(100_000) > known_owner_share(1_000_000)
     assert idle_share(1_000) < 0.01 < idle_share(1_000_000)
+
+
+def test_a_wave_is_quicker_where_it_is_known_who_is_quick() -> None:
+    known, unknown = (ask_in_waves(1_000, 32, 1, is_known=is_known, trials=40) for is_known in (True, False))
+    assert known.took_ms.mean() < 0.8 * unknown.took_ms.mean()
+    assert known.peers < 1.15 * unknown.peers
 
 
 def test_documents_are_ranked_as_by_looking_at_all() -> None:
