@@ -48,7 +48,7 @@ class Asked:
 def rows(extent: Extent) -> list[Row]:
     """Return the figures of the web, and of each judged set."""
     pages = read_pages(extent.web)
-    items = _three_words(known_items(pages, Random(1), extent.most(MOST), KINDS))
+    items = three_words(known_items(pages, Random(1), extent.most(MOST), KINDS))
     texts = [page.text for page in pages]
     del pages  # their links take as much memory as all else
     most_hash = ALL_HASHES * SIZED_PAGES // max(len(texts), SIZED_PAGES)
@@ -142,8 +142,8 @@ def _recall(best: Sequence[Found], exact: Sequence[Found]) -> float:
     return len({each.id for each in best} & {each.id for each in exact}) / len(exact) if exact else 1.0
 
 
-def _three_words(items: Sequence[KnownItem]) -> list[KnownItem]:
-    """The kinds that are asked, of words of a text the first three."""
+def three_words(items: Sequence[KnownItem]) -> list[KnownItem]:
+    """Return the kinds that are asked, of words of a text the first three."""
     out = []
     for each in items:
         if each.kind in KINDS:
