@@ -56,11 +56,12 @@ def rows(extent: Extent) -> list[Row]:
     found = list[Row]()
     for nodes in QUICK_SIZES if extent.quick else SIZES:
         loop = SimLoop()
-        loop.run(_measure(nodes, some, words, found))
+        loop.run(measure(nodes, some, words, found))
     return found
 
 
-async def _measure(nodes: int, texts: Sequence[Text], words: Sequence[str], out: list[Row]) -> None:
+async def measure(nodes: int, texts: Sequence[Text], words: Sequence[str], out: list[Row]) -> None:
+    """Have a network hold some documents, ask it, and append its figures."""
     network = LightNetwork(nodes, 1)
     await network.put(texts)
     began = time.process_time()

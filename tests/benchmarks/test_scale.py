@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 
+from benchmarks.figures import Row
 from benchmarks.overlay.lookups import looked_up
 from benchmarks.scale.cells import HOST_BITS, Cells, by_host, by_slot
 from benchmarks.scale.checks import peers_planned
@@ -14,6 +15,7 @@ from benchmarks.scale.drawing import draw
 from benchmarks.scale.fan_out import ask_in_waves, covered_share
 from benchmarks.scale.goals import MODEL_ERROR, NODE_MB
 from benchmarks.scale.lookup_model import ModelNetwork
+from benchmarks.scale.network import measure
 from benchmarks.scale.node_cost import idle_share, known_owner_share
 from benchmarks.scale.query_model import by_directory, today
 from benchmarks.scale.row_sizes import made_up_bytes, node_mb
@@ -24,6 +26,7 @@ from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.scoring import score
 from index.text.forward_index import forward_of
+from node.simulation.loop import SimLoop
 from tests.index.index_corpus import web
 
 
@@ -84,3 +87,13 @@ def test_a_drawing_has_a_line_for_each_series() -> None:
     drawn = draw({"a < b": {"one": [(1e3, 2.0), (1e6, 300.0)], "two": [(1e3, 0.01), (1e6, 0.5)]}}, "a title")
     lines = [each for each in ET.fromstring(drawn).iter() if each.tag.endswith("polyline")]
     assert len(lines) == 2
+
+
+def test_a_network_is_asked_by_the_directory_and_by_both_rounds() -> None:
+    found = list[Row]()
+    SimLoop().run(measure(8, web(random.Random(1), 12), ["run", "dogs python", "peer", "naïve index"], found))
+    figures = {each.what.partition(": ")[2]: each for each in found}
+    assert figures["said to be proven, and another ten than by both rounds"].ours == 0
+    assert figures["proven"].ours > 0.5
+    assert figures["warm rows, p50"].ours < figures["warm rows, p50"].peer
+    assert figures["warm rows, peers first"].ours < figures["warm rows, peers first"].peer
