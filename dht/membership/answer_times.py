@@ -30,15 +30,15 @@ class AnswerTimes:
 
     def took(self, peer: NodeId, seconds: float) -> None:
         """Take note that a peer has answered after some seconds."""
-        known_s = self._known.get(peer, (seconds, 0.0))[0]
-        self._note(peer, known_s + (seconds - known_s) * GAIN)
+        self._note(peer, seconds, self._known.get(peer, (seconds, 0.0))[0])
         self._all_s += (seconds - self._all_s) * (ALL_GAIN if self._recent else 1.0)
         self._recent.append(seconds)
 
     def waited(self, peer: NodeId, seconds: float) -> None:
         """Take note that somebody waited so long for a peer in vain, and asks no more."""
-        if seconds > self._known.get(peer, (self._all_s, 0.0))[0]:
-            self._note(peer, seconds)
+        known_s = self._known.get(peer, (self._all_s, 0.0))[0]
+        if seconds > known_s:
+            self._note(peer, seconds, known_s)
 
     def slowness(self, peer: NodeId) -> int:
         """Return how slow a peer is, in levels from 0; of whom nothing is known, as slow as all are on the whole."""
@@ -51,8 +51,8 @@ class AnswerTimes:
         """Seconds within which 95 of 100 answers came of late; None where there were too few."""
         return sorted(self._recent)[len(self._recent) * 95 // 100] if len(self._recent) >= FEWEST else None
 
-    def _note(self, peer: NodeId, seconds: float) -> None:
-        self._known[peer] = seconds, self._clock().steady
+    def _note(self, peer: NodeId, seconds: float, known_s: float) -> None:
+        self._known[peer] = known_s + (seconds - known_s) * GAIN, self._clock().steady
         self._known.move_to_end(peer)
         while len(self._known) > MOST_KNOWN:
             self._known.popitem(last=False)
