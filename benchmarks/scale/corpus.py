@@ -6,7 +6,7 @@ milliseconds: a document is a slot of its own, bounded as slots are, and scored 
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from heapq import nsmallest
 
 import numpy as np
@@ -100,10 +100,15 @@ class Corpus:
     def _df(self, leaf: Leaf, rows: Mapping[str, TermRow]) -> int:
         if isinstance(leaf, Term):
             return sum(rows[stem.term].df(stem.classes) for stem in leaf.stems)
-        words = [*leaf.words, *filter(None, (leaf.joined,))]
-        held = [self.postings[stem.term] for word in words for stem in word.stems if stem.term in self.postings]
-        numbers = set(np.concatenate([each.numbers for each in held]).tolist()) if held else ()
-        return sum(bool(occurrences(self.forward(number), leaf)) for number in numbers)
+        numbers = reduce(np.intersect1d, map(self._holders, leaf.words))
+        if leaf.joined:
+            numbers = np.union1d(numbers, self._holders(leaf.joined))
+        return sum(bool(occurrences(self.forward(number), leaf)) for number in numbers.tolist())
+
+    def _holders(self, word: Term) -> NDArray[np.int64]:
+        """The documents that hold any stem of a word."""
+        held = [self.postings[stem.term].numbers for stem in word.stems if stem.term in self.postings]
+        return np.unique(np.concatenate(held)) if held else np.zeros(0, np.int64)
 
     def _row(self, term: str) -> TermRow:
         """The row of a term where each document is a slot."""
