@@ -1,8 +1,8 @@
 """Which peers to ask so that every slot is answered once, by as few as possible.
 
 Pure: the view and a random generator in, assignments out. This node's own slots go to itself: that costs nothing. The
-rest is covered greedily, the peer that covers most first; of equal ones the quickest, and of equally quick ones in an
-order drawn from `rng`, to share the load.
+rest is covered greedily, the peer first that covers most for the time that it takes; equal ones in an order drawn from
+`rng`, to share the load.
 Who is late with other answers just now covers what nobody else can.
 """
 
@@ -47,7 +47,7 @@ def make_plan(
     slowness: Callable[[NodeId], int] = all_alike,
 ) -> ReplicaPlan:
     """Cover the slots of `ready`; nobody of `avoid`, and for no slot whom `tried` names for it, is asked (again).
-    `slowness`: in levels, of which the least is asked first where peers cover as many slots."""
+    `slowness`: in levels; `PATIENCE` says how much a slow one has to cover."""
     left, parts = set(ready), list[tuple[NodeId, tuple[Slot, ...]]]()
     if me not in avoid:
         mine = sorted({slot for slot, peers in ready.items() if me in peers}.difference(tried.get(me, ())))

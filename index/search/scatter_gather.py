@@ -138,8 +138,9 @@ class _GatherRun(Generic[A]):
                     async with asyncio.timeout_at(hedge_at):
                         await replies.get()
                 except TimeoutError:
-                    hedge_at = now() + (hedge_s - early_s if is_early else hedge_s)
-                    if not is_early or self._few_are_silent():
+                    is_left = is_early and not self._few_are_silent()
+                    hedge_at = now() + (hedge_s - early_s if is_left else hedge_s)
+                    if not is_left:
                         started += self._start(tasks, replies, left_s, hedge=True)
                     is_early = False
                 else:
