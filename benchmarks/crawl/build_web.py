@@ -121,15 +121,23 @@ def targets(raw, path):
     return found, base
 
 
-def order_host(job):
-    """Return (host, pages in breadth-first order, how many of them the front page reaches, front)."""
-    host, root = job
+def pages_of(root):
+    """Return the pages below a folder: path -> file."""
     pages = {}
     for d, _, files in os.walk(root):
         for f in files:
             if PAGE.search(f):
                 full = os.path.join(d, f)
                 pages["/" + os.path.relpath(full, root)] = full
+    return pages
+
+
+def order_host(job):
+    """Return (host, pages in breadth-first order, how many of them the front page reaches, front).
+
+    Of the first `enough` pages the links are read; what they do not lead to follows by its name."""
+    host, root, enough = job
+    pages = pages_of(root)
     if not pages:
         return host, [], 0, ""
 
@@ -154,6 +162,8 @@ def order_host(job):
         while queue:
             path = queue.popleft()
             order.append(path)
+            if len(order) > enough:
+                continue
             try:
                 raw = Path(pages[path]).read_bytes()[:600_000]
             except OSError:
@@ -366,11 +376,12 @@ def main():
                 code = sub.name.lower().replace("_", "-") if "{}" in host else lang
                 name = host.replace("{}", code) + ".test"
                 roots[name], langs[name], packages[name] = sub, code if lang != "mul" else lang, package
+        enough = 2 * fill([len(pages_of(root)) for root in roots.values()], total)  # some are too large
         print(len(roots), "hosts; ordering", flush=True)
         orders, reach, fronts, existing = {}, {}, {}, {}
-        cached = args.cache / "orders.json"
+        cached = args.cache / f"orders-{enough}.json"
         known = json.loads(cached.read_text()) if cached.exists() else {}
-        todo = [(h, str(r)) for h, r in roots.items() if h not in known]
+        todo = [(h, str(r), enough) for h, r in roots.items() if h not in known]
         for host, order, reached, front in pool.map(order_host, todo, chunksize=1):
             known[host] = [order, reached, front]
         cached.write_text(json.dumps(known))

@@ -1,4 +1,4 @@
-"""Measures scale: `python -m benchmarks.scale [--part selection|model] [--quick] [--web DIR] [--judged DIR]`."""
+"""Measures scale: `python -m benchmarks.scale [--part selection|network|model] [--quick] [--web DIR]`."""
 
 import sys
 import tempfile
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import Row, parser_for, show
-from benchmarks.scale import model, selection
+from benchmarks.scale import model, network, selection
 from benchmarks.scale.extent import Extent
 from benchmarks.search.figure import SPREAD
 from node.demo.sample_web import unpack_sample
 
-PARTS = {"selection": selection, "model": model}
+PARTS = {"selection": selection, "network": network, "model": model}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,116 +1,69 @@
 """Puts pages into cells, and makes the directory of their terms: what a network's owners would hold together."""
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from zlib import crc32
 
+import numpy as np
+
+from benchmarks.scale.corpus import Corpus, Postings
 from dht import Slot, placement_key
 from index import Text
-from index.directory.impact import DirectoryEpoch, TermImpacts, impacts_of
-from index.directory.term_row import NOWHERE, SlotSummary, SlotTerm, TermRow, merge_row, terms_of
-from index.engine.matcher import matches
-from index.query.collection_statistics import Statistics, add
+from index.directory.slot_bounds import Bits
+from index.directory.term_row import NOWHERE, SlotEntry, SlotTerm, TermRow, merge_row, terms_of
 from index.query.leaf import Phrase
 from index.query.parser import Query
-from index.query.scoring import occurrences, score
-from index.query.search_rules import NEWEST_RULES
-from index.text.field_terms import FieldTerms, analyse
-from index.text.forward_index import ForwardRecord, forward_of
-from index.text.site_host import front_name, host_of
-from index.text.stem_classes import class_of
+from index.text.site_host import host_of
 
-BEST = 10
 HOST_BITS = 6  # 64 cells
 Place = Callable[[Text], Slot]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A document that matches, the best first."""
-
-    score: float
-    id: bytes
-    number: int
-
-
-class Corpus:
-    """Documents, and the exact answer of each query."""
-
-    def __init__(self, texts: Sequence[Text]) -> None:
-        self.texts = texts
-        self.fields: list[FieldTerms] = [analyse(text) for text in texts]
-        self._forwards: dict[int, ForwardRecord] = {}
-        self._holders: dict[str, list[int]] = defaultdict(list)
-        lengths = (0, 0, 0, 0)
-        for number, fields in enumerate(self.fields):
-            lengths = add(lengths, self.forward(number).lengths)
-            for term in fields.vocabulary:
-                self._holders[term].append(number)
-        self.lengths = lengths
-        self._exact: dict[Query, tuple[Statistics, list[Found]]] = {}
-
-    def forward(self, number: int) -> ForwardRecord:
-        """Return a document's forward record."""
-        if (known := self._forwards.get(number)) is None:
-            known = self._forwards[number] = forward_of(self.texts[number])
-        return known
-
-    @cached_property
-    def impacts(self) -> list[TermImpacts]:
-        """The levels of each document's terms."""
-        average = self.epoch(HOST_BITS).average
-        rules = NEWEST_RULES.ranking
-        pairs = zip(self.texts, self.fields, strict=True)
-        return [impacts_of(fields, bool(front_name(text.url)), rules, average) for text, fields in pairs]
-
-    def epoch(self, bits: int) -> DirectoryEpoch:
-        """Return the epoch of a directory of all documents."""
-        return DirectoryEpoch(1, *NEWEST_RULES.numbers, bits, len(self.texts), self.lengths)
-
-    def exact(self, query: Query) -> tuple[Statistics, list[Found]]:
-        """Return the statistics of a query and all documents that match it; remembered, as several layouts ask."""
-        if (known := self._exact.get(query)) is None:
-            known = self._exact[query] = self._searched(query)
-        return known
-
-    def _searched(self, query: Query) -> tuple[Statistics, list[Found]]:
-        numbers = sorted({number for term in terms_of(query) for number in self._holders.get(term, ())})
-        df = [sum(bool(occurrences(self.forward(number), leaf)) for number in numbers) for leaf in query.leaves]
-        statistics = Statistics(len(self.texts), self.lengths, tuple(df))
-        found = [
-            Found(score(self.forward(number), query, statistics).score, self.texts[number].id, number)
-            for number in numbers
-            if matches(query.root, self.texts[number], self.forward(number))
-        ]
-        return statistics, sorted(found, key=lambda each: (-each.score, each.id))
-
-
 class Cells:
-    """A corpus in cells, with the rows of all its terms."""
+    """A corpus in cells, with the rows of the terms that it keeps."""
 
     def __init__(self, corpus: Corpus, bits: int, place: Place) -> None:
         self.bits, self.epoch = bits, corpus.epoch(bits)
-        self.places = [place(text) for text in corpus.texts]
-        summaries = {slot: SlotSummary(slot) for slot in self.places}
-        for number, slot in enumerate(self.places):
-            stem_class = class_of(corpus.texts[number].language)
-            summaries[slot].add(corpus.fields[number], stem_class, corpus.impacts[number])
-        said = defaultdict[str, list[SlotTerm]](list)
-        for summary in summaries.values():
-            for term, each in summary.terms().items():
-                said[term].append(each)
-        self.rows = {term: merge_row(each) for term, each in said.items()}
+        self.places = np.array([place(text) for text in corpus.texts], np.int64)
+        self._corpus = corpus
+        self._rows: dict[str, TermRow] = {}
+
+    def row(self, term: str) -> TermRow:
+        """Return the row of a term that the corpus keeps."""
+        if (known := self._rows.get(term)) is None:
+            at = self._corpus.postings.get(term)
+            known = self._rows[term] = merge_row(self._said(at)) if at else NOWHERE
+        return known
+
+    def _said(self, at: Postings) -> Iterator[SlotTerm]:
+        """What each slot says of a term."""
+        slots = self.places[at.numbers]
+        order = np.argsort(slots, kind="stable")
+        slots, classes = slots[order], self._corpus.classes[at.numbers][order]
+        begins = np.flatnonzero(np.r_[True, slots[1:] != slots[:-1]])
+        levels = np.maximum.reduceat(at.levels[order], begins).tolist()
+        names = np.logical_or.reduceat(at.is_name[order], begins).tolist()
+        dfs = np.diff(np.r_[begins, len(slots)]).tolist()
+        by_class = [Counter(part.tolist()) for part in np.split(classes, begins[1:])]
+        for each in zip(slots[begins].tolist(), levels, dfs, names, by_class, strict=True):
+            slot, level, df, is_name, counts = each
+            yield SlotTerm(SlotEntry(Slot(slot), level, df, is_name), tuple(sorted(counts.items())))
 
     @property
     def used(self) -> int:
         """How many cells hold a document."""
-        return len(set(self.places))
+        return len(np.unique(self.places))
+
+    def among(self, slots: Iterable[Slot]) -> Bits:
+        """Return which documents lie in some slots."""
+        is_asked = np.zeros(1 << self.bits, np.bool_)
+        is_asked[list(slots)] = True
+        found: Bits = is_asked[self.places]
+        return found
 
     def rows_of(self, query: Query) -> dict[str, TermRow]:
         """Return the rows that a query needs."""
-        return {term: self.rows.get(term, NOWHERE) for term in terms_of(query)}
+        return {term: self.row(term) for term in terms_of(query)}
 
     def slots_of(self, query: Query) -> int:
         """Return in how many slots the rarest word of a query is, by its commonest stem; 0 where none is anywhere."""
@@ -119,7 +72,7 @@ class Cells:
         return min((count for count in counts if count), default=0)
 
     def _slots(self, term: str) -> int:
-        row = self.rows.get(term, NOWHERE)
+        row = self.row(term)
         return len(row.entries) + (row.rest.slots if row.rest else 0)
 
 

@@ -7,14 +7,11 @@ from benchmarks.figures import Row, row
 from benchmarks.overlay.balance import members
 from benchmarks.overlay.crowd import live
 from benchmarks.overlay.lookups import looked_up
-from benchmarks.scale.fan_out import covered_share, planned, slot_bits
+from benchmarks.scale.fan_out import OUTSIDE, covered_share, planned, slot_bits
 from benchmarks.scale.goals import MODEL_ERROR
 from benchmarks.scale.lookup_model import ModelNetwork
 from benchmarks.scale.node_cost import keep_alive_packets_s
-from dht import NodeId
 from index.search.replica_plan import make_plan
-
-OUTSIDE = NodeId(bytes(20))  # an asker that owns nothing
 
 
 def check_rows(sizes: Sequence[int], lookups: int) -> list[Row]:

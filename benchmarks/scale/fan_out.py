@@ -4,16 +4,35 @@ Pure, but for chance by a seed. A slot has three owners among the sixteen nodes 
 only nodes near each other share slots, so a block of nodes stands for the whole, whatever its size.
 """
 
+from dataclasses import dataclass
+from math import inf
+from random import Random
+
 import numpy as np
 from numpy.typing import NDArray
 
 from dht import NodeId, Placement, Slot
+from dht.membership.answer_times import FEWEST, RECENT, level_of
+from index.search.replica_plan import ReplicaPlan, all_alike, make_plan
+from index.search.scatter_gather import EARLY_S, FEW_SILENT
 from node.app.strategy_draft import proposed_bits
+from node.simulation.delays import RTT_S, SIGMA
 from node.simulation.observations import REPLICAS
 
 CANDIDATES = 16
 BLOCK_NODES, BLOCK_SLOTS = 256, 256  # at least
+TRIALS = 200
+OUTSIDE = NodeId(b"\xff" * 20)  # an asker that owns nothing
 START_BITS = 8  # of a network's first strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """What it takes to ask for some slots. `peers`: questions, mean; `took_ms`: until the last of them has an answer,
+    one value for each trial, without anybody's work."""
+
+    peers: float
+    took_ms: NDArray[np.float64]
 
 
 def slot_bits(nodes: int) -> int:
@@ -29,16 +48,34 @@ def covered_share(nodes: int, seed: int) -> float:
     return _greedy(owners, block) / block
 
 
-def peers_of(nodes: int, slots: int, seed: int) -> int:
-    """Return how many peers answer for so many slots, chosen as by chance from all."""
-    bits = slot_bits(nodes)
-    rng = np.random.default_rng(seed)
-    block = min(nodes, 4096)
-    all_slots = round(block * (1 << bits) / nodes)
-    chosen = _owners(block, max(all_slots, 1), seed)[
-        rng.choice(max(all_slots, 1), min(slots, all_slots), replace=False)
-    ]
-    return _greedy(chosen, block)
+def ask_in_waves(nodes: int, slots: int, seed: int, *, is_known: bool, trials: int = TRIALS) -> Waves:
+    """Return what it takes to ask for so many slots, chosen as by chance from all, by a node's own plan: each peer
+    answers after a round trip, and whoever is slower than 95 of 100 answers of late is hedged, where few are.
+    `is_known`: whether the asker knows how long each peer takes."""
+    chance, block = Random(seed), min(nodes, 4096)
+    owners = _owners(block, max(slots, round(block * (1 << slot_bits(nodes)) / nodes)), seed)
+    names = [NodeId(number.to_bytes(20, "big")) for number in range(block)]
+    asked, took_ms, recent = list[int](), list[float](), list[float]()
+    for _ in range(trials):
+        chosen = chance.sample(range(len(owners)), slots)
+        ready = {Slot(slot): tuple(names[owner] for owner in owners[slot].tolist()) for slot in chosen}
+        every = sorted(frozenset[NodeId]().union(*ready.values()))
+        took_s = {peer: RTT_S * chance.lognormvariate(0.0, SIGMA) for peer in every}
+        slowness = (lambda peer, took_s=took_s: level_of(took_s[peer])) if is_known else all_alike
+        plan = make_plan(ready, OUTSIDE, chance, slowness=slowness)
+        hedge_s = max(EARLY_S, sorted(recent)[len(recent) * 95 // 100]) if len(recent) >= FEWEST else inf
+        recent = [*recent, *(took_s[peer] for peer, _ in plan.parts)][-RECENT:]
+        late = {peer: slots for peer, slots in plan.parts if took_s[peer] > hedge_s}
+        again = ReplicaPlan((), ())
+        if len(late) <= FEW_SILENT * len(plan.parts):
+            left = {slot: ready[slot] for slots in late.values() for slot in slots}
+            again = make_plan(left, OUTSIDE, chance, tried=late, slowness=slowness)
+        ends = {slot: took_s[peer] for peer, slots in plan.parts for slot in slots}
+        for peer, hedged in again.parts:
+            ends |= {slot: min(ends[slot], hedge_s + took_s[peer]) for slot in hedged}
+        asked.append(len(plan.parts) + len(again.parts))
+        took_ms.append(1000 * max(ends.values()))
+    return Waves(sum(asked) / trials, np.array(took_ms))
 
 
 def planned(ids: tuple[NodeId, ...], bits: int) -> dict[Slot, tuple[NodeId, ...]]:

@@ -12,7 +12,7 @@ from benchmarks.scale import goals
 from benchmarks.scale.checks import check_rows
 from benchmarks.scale.drawing import draw
 from benchmarks.scale.extent import Extent
-from benchmarks.scale.fan_out import covered_share, peers_of, slot_bits
+from benchmarks.scale.fan_out import ask_in_waves, covered_share, slot_bits
 from benchmarks.scale.lookup_model import Looked, ModelNetwork
 from benchmarks.scale.node_cost import (
     idle_share,
@@ -39,7 +39,8 @@ PLOT_FILE = "scale.svg"
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """What a network of one size costs."""
+    """What a network of one size costs. `blind`: a query with its rows in the cache, by an asker that does not know how
+    long its peers take."""
 
     nodes: int
     looked: Looked
@@ -47,6 +48,7 @@ class Sized:
     today: QueryCost
     warm: QueryCost
     cold: QueryCost
+    blind: QueryCost
 
 
 @cache
@@ -54,7 +56,7 @@ def sized(nodes: int, lookups: int) -> Sized:
     """Model a network of one size."""
     network = ModelNetwork(nodes, 1)
     looked = network.look_up(lookups)
-    peers = peers_of(nodes, FIRST_SLOTS, 1)
+    waves, blind = (ask_in_waves(nodes, FIRST_SLOTS, 1, is_known=is_known) for is_known in (True, False))
     owners_ms = looked.took_ms if nodes > MEMBER_LIMIT else None  # else who owns a term or a slot is known
     rows_ms = looked.took_ms if nodes > MEMBER_LIMIT else np.zeros(1)
     return Sized(
@@ -62,8 +64,9 @@ def sized(nodes: int, lookups: int) -> Sized:
         looked,
         network.contacts(20),
         today(round(covered_share(nodes, 1) * nodes), 1),
-        by_directory(peers, 1, None, owners_ms),
-        by_directory(peers, 1, rows_ms, owners_ms),
+        by_directory(waves, 1, None, owners_ms),
+        by_directory(waves, 1, rows_ms, owners_ms),
+        by_directory(blind, 1, None, owners_ms, is_known=False),
     )
 
 
@@ -104,7 +107,8 @@ def _of_size(model: Sized) -> Iterator[Row]:
     peers = goals.PEERS_FIRST if is_goal else None
     asked = model.warm.peers + WORDS
     yield row(f"{what}: peers first, by the directory (today)", [asked], "", goal=peers, peer=[model.today.peers])
-    for name, cost, goal in (("warm", model.warm, goals.WARM_MS), ("cold", model.cold, goals.COLD_MS)):
+    kinds = ("warm", model.warm, goals.WARM_MS), ("cold", model.cold, goals.COLD_MS)
+    for name, cost, goal in (*kinds, ("warm, peers' times not known,", model.blind, goals.WARM_MS)):
         p50, p95 = goal if is_goal else (None, None)
         yield row(f"{what}: {name} rows, p50 (today)", [cost.p50_ms], "ms", goal=p50, peer=[model.today.p50_ms])
         yield row(f"{what}: {name} rows, p95 (today)", [cost.p95_ms], "ms", goal=p95, peer=[model.today.p95_ms])

@@ -1,7 +1,8 @@
 """Models one query in a network of any size: how long it waits, what it costs, what it misses.
 
 Pure, but for chance by a seed. Each peer answers after a round trip and its work, and the asker works on each answer in
-turn. A round ends with its slowest peer; nobody is asked in place of a slow one.
+turn. A round ends with its slowest peer. In today's two rounds nobody is asked in place of a slow one; by the directory
+a node's own plan decides who is asked (`fan_out.py`).
 """
 
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.scale.fan_out import Waves
 from node.simulation.delays import RTT_S, SIGMA
 
 QUERIES = 4_000
@@ -20,6 +22,7 @@ ROW_CPU_MS = 0.25  # one question for a row, both sides: an authenticated exchan
 LOOKUP_CPU_MS = 0.126 * 25  # `docs/overlay.md`: a UDP question and its answer; and so many of them
 CHOICE_CPU_MS = 1.0  # bounds of all slots, measured by the selection
 FETCH_PEERS = 4  # of whom the documents of a page of results are asked
+OWNERS = 3  # of a document, of whom the quickest is asked
 WORDS = 3
 SECOND_WAVE = 0.26  # of queries are not proven by the first 32 slots, `docs/scale.md`
 SLOW_SHARE = 0.01  # of the peers
@@ -45,24 +48,29 @@ def today(peers: int, seed: int) -> QueryCost:
 
 
 def by_directory(
-    peers: int, seed: int, rows_ms: NDArray[np.float64] | None = None, owners_ms: NDArray[np.float64] | None = None
+    waves: Waves,
+    seed: int,
+    rows_ms: NDArray[np.float64] | None = None,
+    owners_ms: NDArray[np.float64] | None = None,
+    *,
+    is_known: bool = True,
 ) -> QueryCost:
     """Return what one wave by rows costs, and for some queries a second. `rows_ms`: what it takes to find a term's
     owners, one value for each trial; None where the rows are in the cache. `owners_ms`: what it takes to find a slot's;
-    None where an asker knows all members."""
-    rng = np.random.default_rng(seed)
-    took, cpu_ms = _shown_ms(rng) + CHOICE_CPU_MS, CHOICE_CPU_MS + SHOWN_CPU_MS
+    None where an asker knows all members. `is_known`: whether it knows how long each takes."""
+    rng, peers = np.random.default_rng(seed), round(waves.peers)
+    took, cpu_ms = _shown_ms(rng, OWNERS if is_known else 1) + CHOICE_CPU_MS, CHOICE_CPU_MS + SHOWN_CPU_MS
     for is_there in (np.ones(QUERIES, np.bool_), rng.random(QUERIES) < SECOND_WAVE):
-        wave_ms = _round_ms(rng, peers)
+        wave_ms = rng.choice(waves.took_ms, QUERIES) + _work_ms(peers)
         if owners_ms is not None:
             wave_ms += rng.choice(owners_ms, (QUERIES, peers)).max(axis=1)
         took += wave_ms * is_there
         each_ms = QUESTION_CPU_MS + (LOOKUP_CPU_MS if owners_ms is not None else 0.0)
-        cpu_ms += peers * each_ms * float(is_there.mean())
+        cpu_ms += waves.peers * each_ms * float(is_there.mean())
     if rows_ms is not None:
         took += (rng.choice(rows_ms, (QUERIES, WORDS)) + _rtt_ms(rng, (QUERIES, WORDS))).max(axis=1)
         cpu_ms += WORDS * (ROW_CPU_MS + (LOOKUP_CPU_MS if owners_ms is not None else 0.0))
-    return _cost(peers, took, cpu_ms)
+    return _cost(waves.peers, took, cpu_ms)
 
 
 def recall_when_silent(silent: float, owners: int = 3, tries: int = 2) -> float:
@@ -78,17 +86,23 @@ def _cost(peers: int, took: NDArray[np.float64], cpu_ms: float) -> QueryCost:
 
 def _round_ms(rng: np.random.Generator, peers: int) -> NDArray[np.float64]:
     """How long rounds over so many peers take."""
-    return _slowest_ms(rng, peers) + QUESTION_CPU_MS * (1 - ASKER_SHARE + ASKER_SHARE * peers)
+    return _slowest_ms(rng, peers) + _work_ms(peers)
 
 
-def _shown_ms(rng: np.random.Generator) -> NDArray[np.float64]:
-    """How long the documents of what is shown take to come and to be looked at."""
-    return _slowest_ms(rng, FETCH_PEERS) + SHOWN_CPU_MS
+def _work_ms(peers: int) -> float:
+    """How long one peer works on a question, and the asker on all answers."""
+    return QUESTION_CPU_MS * (1 - ASKER_SHARE + ASKER_SHARE * peers)
 
 
-def _slowest_ms(rng: np.random.Generator, peers: int) -> NDArray[np.float64]:
-    """The slowest of so many lognormal round trips, drawn by its quantile."""
-    return RTT_S * 1000 * np.exp(SIGMA * _inverse_normal(rng.random(QUERIES) ** (1 / peers)))
+def _shown_ms(rng: np.random.Generator, owners: int = 1) -> NDArray[np.float64]:
+    """How long the documents of what is shown take to come, each from the quickest of so many, and to be looked at."""
+    return _slowest_ms(rng, FETCH_PEERS, owners) + SHOWN_CPU_MS
+
+
+def _slowest_ms(rng: np.random.Generator, peers: int, owners: int = 1) -> NDArray[np.float64]:
+    """The slowest of so many lognormal round trips, each the least of some owners', drawn by its quantile."""
+    each = 1 - (1 - rng.random(QUERIES) ** (1 / peers)) ** (1 / owners)
+    return RTT_S * 1000 * np.exp(SIGMA * _inverse_normal(each))
 
 
 def _rtt_ms(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from random import Random
 
 from benchmarks.figures import Row, row
-from benchmarks.scale.cells import Cells, Corpus, by_slot
+from benchmarks.scale.cells import Cells
 from benchmarks.scale.goals import NODE_BYTES_S, NODE_MB
 from dht import Slot
 from index.directory.impact import DirectoryEpoch
@@ -18,10 +18,9 @@ BATCH_BYTES, BATCH_S = 250, 600.0  # of head, proof and signature, to each owner
 TOLD_BYTES = 12  # of a term in a delta: hash, level, df
 
 
-def size_rows(corpus: Corpus, bits: int) -> list[Row]:
-    """Return what rows of a corpus take, and what they would at 10⁸ terms."""
-    cells = Cells(corpus, bits, by_slot(corpus.texts, bits))
-    by_hash = {hash_of(term): each for term, each in cells.rows.items()}
+def size_rows(cells: Cells, terms: Iterable[str]) -> list[Row]:
+    """Return what the rows of some terms, neighbours by their hashes, take, and what they would at 10⁸ terms."""
+    by_hash = {hash_of(term): cells.row(term) for term in terms}
     size = sum(map(len, _packed(cells.epoch, by_hash)))
     named = sum(len(each.entries) for each in by_hash.values())
     large = made_up_bytes()

@@ -6,7 +6,7 @@ targets is none. At most PER_HOST queries of a kind come from one host, so that 
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -35,12 +35,18 @@ class KnownItem:
     host: str
 
 
-def known_items(pages: Sequence[WebPage], chance: Random, most: int) -> list[KnownItem]:
+def known_items(pages: Sequence[WebPage], chance: Random, most: int, kinds: Collection[str] = KINDS) -> list[KnownItem]:
     """Return at most so many queries of each kind."""
     targets = title_targets(pages)
-    makers = (_titles(pages, targets), _headings(pages, targets), _anchors(pages, targets), _bodies(pages, chance))
+    makers: dict[str, Callable[[], list[tuple[str, int]]]] = {
+        "title": lambda: _titles(pages, targets),
+        "heading": lambda: _headings(pages, targets),
+        "anchor": lambda: _anchors(pages, targets),
+        "body": lambda: _bodies(pages, chance),
+    }
+    every = {kind: makers[kind]() for kind in KINDS if kind in kinds}
     out: list[KnownItem] = []
-    for kind, made in zip(KINDS, makers, strict=True):
+    for kind, made in every.items():
         found = [KnownItem(kind, words, targets[place], pages[place].host) for words, place in made]
         chance.shuffle(found)
         out += _of_all_hosts(found)[:most]

@@ -3,7 +3,7 @@
 The layout is that of node/demo/sample_server.py: HOST/_site.toml names the front page, which stands at "/".
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -34,7 +34,12 @@ class WebPage:
 @lru_cache(maxsize=1)
 def read_web(root: Path) -> Sequence[WebPage]:
     """Return all pages of a web that say anything, in order of hosts and paths."""
-    pages: list[WebPage] = []
+    pages = (read_page(url, file.read_bytes()) for url, file in page_files(root))
+    return [page for page in pages if says_anything(page)]
+
+
+def page_files(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield the address and the file of each page, in order of hosts and paths."""
     for host in host_folders(root):
         folder = root / host
         settings = folder / SETTINGS_FILE
@@ -43,10 +48,12 @@ def read_web(root: Path) -> Sequence[WebPage]:
         files = (path for path in folder.rglob("*") if path.suffix.lower() in PAGE_ENDINGS and path.is_file())
         for file in sorted(files):
             path = "/" + file.relative_to(folder).as_posix()
-            page = read_page(f"http://{host}{'/' if path == front else path}", file.read_bytes())
-            if page.found.text or page.found.boilerplate:
-                pages.append(page)
-    return pages
+            yield f"http://{host}{'/' if path == front else path}", file
+
+
+def says_anything(page: WebPage) -> bool:
+    """Tell whether a page has any text."""
+    return bool(page.found.text or page.found.boilerplate)
 
 
 def read_page(url: str, html: bytes) -> WebPage:

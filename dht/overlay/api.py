@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from dht.keys import Key, NodeId, Slot
+from dht.membership.answer_times import AnswerTimes
 from dht.membership.late_peers import LatePeers
 from dht.messages import Answer, Asked, Handler, Message
 from dht.ownership.failure_domains import FailureDomains
@@ -123,6 +124,10 @@ class Overlay(Protocol):
 
     @property
     def view(self) -> View: ...
+
+    @property
+    def times(self) -> AnswerTimes:
+        """How long peers take to answer; every answer to an `ask` that only reads is noted there."""
 
     @property
     def late(self) -> LatePeers:

@@ -15,6 +15,7 @@ import msgspec
 from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
+from dht.membership.answer_times import AnswerTimes
 from dht.membership.late_peers import LatePeers
 from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
 from dht.overlay.dependencies import OverlayDependencies
@@ -51,7 +52,7 @@ class Messenger:
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
         self._outcasts = RateLimiter(OUTCASTS_S, OUTCASTS_BURST, keys=1)
         self._packets = PacketMessages(deps.core, deps.clock, kick, self._note_late) if deps.packets else None
-        self._broken, self.late = BrokenWays(), LatePeers(deps.clock)
+        self._broken, self.late, self.times = BrokenWays(), LatePeers(deps.clock), AnswerTimes(deps.clock)
         self._members: tuple[NodeId, ...] = ()
         self._hosts: dict[str, None] = {}  # at which these members are reached
         self.dispatcher = Dispatcher()
@@ -73,17 +74,20 @@ class Messenger:
             raise PeerTimeout(peer.hex(), 0.0)
         by_channel = partial(self._ask_routes, RELAY_PATIENCE_S if message.in_packets else None, contact, name, body)
         late = asyncio.get_running_loop().call_later(LATE_S, self._note_late, peer) if message.in_packets else None
+        began, note = self._clock().steady, self.times.waited
         try:
             if self._packets is not None and message.in_packets and not message.is_long:
                 heard = await self._packets.ask(contact, name, body, timeout_s, by_channel)
             else:
                 heard = await by_channel(timeout_s)
+            note = self.times.took
         except PeerRefused:
             self._note_answer(peer)
             raise
         finally:
             if late is not None:
                 late.cancel()
+                note(peer, self._clock().steady - began)
         self._note_answer(peer)
         return _decode(peer, heard, answer)
 

@@ -14,6 +14,7 @@ from dht.keys import Key, NodeId, Slot
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.leases.load_balance import BalanceOutlook
+from dht.membership.answer_times import AnswerTimes
 from dht.membership.first_meeting import LOST
 from dht.membership.late_peers import LatePeers
 from dht.membership.peer_clocks import ClockReading
@@ -86,6 +87,11 @@ class OverlayService:
     def view(self) -> OverlayView:
         """Who is in the network and who owns what."""
         return self._view
+
+    @property
+    def times(self) -> AnswerTimes:
+        """How long peers take to answer."""
+        return self._messenger.times
 
     @property
     def late(self) -> LatePeers:

@@ -1,7 +1,8 @@
 """Which peers to ask so that every slot is answered once, by as few as possible.
 
 Pure: the view and a random generator in, assignments out. This node's own slots go to itself: that costs nothing. The
-rest is covered greedily, the peer that covers most first; equal ones in an order drawn from `rng`, to share the load.
+rest is covered greedily, the peer first that covers most for the time that it takes; equal ones in an order drawn from
+`rng`, to share the load.
 Who is late with other answers just now covers what nobody else can.
 """
 
@@ -12,6 +13,8 @@ from random import Random
 from types import MappingProxyType
 
 from dht import NodeId, Slot
+
+PATIENCE = 2.0  # levels of slowness for which a peer has to cover twice as many slots
 
 Ready = Mapping[Slot, Sequence[NodeId]]
 
@@ -29,6 +32,11 @@ def nobody_is_late(peer: NodeId) -> bool:
     return False
 
 
+def all_alike(peer: NodeId) -> int:
+    """Return 0."""
+    return 0
+
+
 def make_plan(
     ready: Ready,
     me: NodeId,
@@ -36,8 +44,10 @@ def make_plan(
     avoid: Collection[NodeId] = (),
     tried: Mapping[NodeId, Collection[Slot]] = MappingProxyType({}),
     is_late: Callable[[NodeId], bool] = nobody_is_late,
+    slowness: Callable[[NodeId], int] = all_alike,
 ) -> ReplicaPlan:
-    """Cover the slots of `ready`; nobody of `avoid`, and for no slot whom `tried` names for it, is asked (again)."""
+    """Cover the slots of `ready`; nobody of `avoid`, and for no slot whom `tried` names for it, is asked (again).
+    `slowness`: in levels; `PATIENCE` says how much a slow one has to cover."""
     left, parts = set(ready), list[tuple[NodeId, tuple[Slot, ...]]]()
     if me not in avoid:
         mine = sorted({slot for slot, peers in ready.items() if me in peers}.difference(tried.get(me, ())))
@@ -52,9 +62,9 @@ def make_plan(
     every = sorted(frozenset[NodeId]().union(*ready.values()).difference(avoid))
     rng.shuffle(every)  # this node among them: what is drawn does not depend on what it can answer itself
     order = list(filter(can.get, every))
-    late = set(filter(is_late, order))
+    late, worth = set(filter(is_late, order)), {peer: 2 ** (-slowness(peer) / PATIENCE) for peer in order}
     while order and left:
-        chosen = max(order, key=lambda peer: (peer not in late, len(can[peer] & left)))
+        chosen = max(order, key=lambda peer: (peer not in late, len(can[peer] & left) * worth[peer]))
         order.remove(chosen)
         if taken := can[chosen] & left:
             parts.append((chosen, tuple(sorted(taken))))

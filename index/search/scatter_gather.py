@@ -22,6 +22,8 @@ log = logging.getLogger(__name__)
 A = TypeVar("A", StatisticsAnswer, BestAnswer)
 NEVER = float("inf")
 SOON_S = 0.1  # what is shown sooner, is shown without those who are silent: others could hardly answer
+EARLY_S = 0.05  # at least, until who is slower than most answers is hedged
+FEW_SILENT = 0.25  # of those asked
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
 
 Wrong = Callable[[], str | None]
@@ -50,7 +52,8 @@ class Gathered(Generic[A]):
 
 class ScatterGather:
     """Asks ready replicas; each time that `hedge_fraction` of a round's time is over, what silent ones have is asked of
-    others, until all have been asked."""
+    others, until all have been asked. Where few are silent, that happens for the first time as soon as 95 of 100
+    answers have mostly come."""
 
     def __init__(
         self,
@@ -126,18 +129,28 @@ class _GatherRun(Generic[A]):
     async def run(self, hedge_s: float, left_s: float) -> None:
         replies: asyncio.Queue[None] = asyncio.Queue()
         async with asyncio.TaskGroup() as tasks:
-            started, hedge_at = self._start(tasks, replies, left_s), asyncio.get_running_loop().time() + hedge_s
+            started, now = self._start(tasks, replies, left_s), asyncio.get_running_loop().time
+            early_s = max(self._overlay.times.slow_s or hedge_s, EARLY_S)
+            is_early = early_s < hedge_s
+            hedge_at = now() + min(early_s, hedge_s)
             while self._open and any(self._flying.values()):
                 try:
                     async with asyncio.timeout_at(hedge_at):
                         await replies.get()
                 except TimeoutError:
-                    hedge_at += hedge_s
-                    started += self._start(tasks, replies, left_s, hedge=True)
+                    is_left = is_early and not self._few_are_silent()
+                    hedge_at = now() + (hedge_s - early_s if is_left else hedge_s)
+                    if not is_left:
+                        started += self._start(tasks, replies, left_s, hedge=True)
+                    is_early = False
                 else:
                     started += self._start(tasks, replies, left_s)
             for task in started:
                 task.cancel()
+
+    def _few_are_silent(self) -> bool:
+        """Whether the others are quick: where many are slow, asking more of them would make it worse."""
+        return sum(map(bool, self._flying.values())) <= FEW_SILENT * len(self._flying)
 
     def silent(self) -> set[NodeId]:
         """Return who was asked and has answered nothing: of two questions one may go by a way that is slow."""
@@ -152,7 +165,8 @@ class _GatherRun(Generic[A]):
         if not wanted:
             return []
         late = self._overlay.late.is_late
-        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late)
+        slowness = self._overlay.times.slowness
+        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late, slowness)
         started = []
         for peer, slots in plan.parts:
             self._tried.setdefault(peer, set()).update(slots)

@@ -53,7 +53,7 @@ class ReplicaReader:
         audit: PeerAudit,
     ) -> None:
         """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
-        self._sync, self._late, self._audit = sync, overlay.late, audit
+        self._sync, self._late, self._times, self._audit = sync, overlay.late, overlay.times, audit
         self.record_audit = RecordAudit(audit, overlay, config, sync.write_flaw)
         self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
 
@@ -96,7 +96,9 @@ class ReplicaReader:
             for _ in range(_ROUNDS):
                 parts: dict[NodeId, list[Wanted]] = {}
                 for sought in open_.values():
-                    sought.sources.sort(key=lambda peer: (self._late.is_late(peer), peer in refuted))
+                    sought.sources.sort(
+                        key=lambda peer: (self._late.is_late(peer), peer in refuted, self._times.slowness(peer))
+                    )
                     if sought.sources:  # some were found late in the turn before
                         parts.setdefault(sought.sources.pop(0), []).append(sought.want)
                 for peer, wants in parts.items():

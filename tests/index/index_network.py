@@ -26,6 +26,7 @@ from dht import (
     Strategy,
     slot_of,
 )
+from dht.membership.answer_times import AnswerTimes
 from dht.membership.late_peers import LatePeers
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
@@ -120,7 +121,7 @@ class FakeOverlay:
         self._network = network
         self._id = node_id
         self.handlers: dict[type[Message], Callable[[NodeId, Any], Any]] = {}
-        self.late = LatePeers(loop_clock)
+        self.late, self.times = LatePeers(loop_clock), AnswerTimes(loop_clock)
         network.peers[node_id] = self
 
     @property
@@ -201,10 +202,15 @@ class FakeOverlay:
         network = self._network
         network.asked.append((peer, type(message).__name__))
         network.before(peer, message)
-        if peer in network.silent:
-            await asyncio.sleep(timeout_s)
-        if peer != self._id:
-            await asyncio.sleep(network.slow_s.get(peer, 0.0))
+        began, note = asyncio.get_running_loop().time(), self.times.waited
+        try:
+            if peer in network.silent:
+                await asyncio.sleep(timeout_s)
+            if peer != self._id:
+                await asyncio.sleep(network.slow_s.get(peer, 0.0))
+                note = self.times.took
+        finally:
+            note(peer, asyncio.get_running_loop().time() - began)
         if peer in network.dead or peer in network.silent:
             raise PeerTimeout(peer.hex(), timeout_s)
         self.late.note_answer(peer)

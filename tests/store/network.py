@@ -28,6 +28,7 @@ from dht import (
     Slot,
     Strategy,
 )
+from dht.membership.answer_times import AnswerTimes
 from dht.membership.late_peers import LatePeers
 from dht.ownership.slot_announcements import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
@@ -95,6 +96,7 @@ class FakeOverlay:
     handlers: dict[type, Callable[[NodeId, Any], Awaitable[Message]]] = field(default_factory=dict)
     up: bool = False
     late: LatePeers = field(default_factory=lambda: LatePeers(steady_clock))
+    times: AnswerTimes = field(default_factory=lambda: AnswerTimes(steady_clock))
     counted: dict[str, int] = field(default_factory=dict)
     members_by: tuple[object, ...] = ()  # what the members as of the last question follow from
     members_then: tuple[NodeId, ...] = ()

@@ -61,3 +61,18 @@ def test_equal_peers_share_the_load() -> None:
     ready = {Slot(n): [PEERS[1], PEERS[2]] for n in range(4)}
     rng = random.Random(1)
     assert {make_plan(ready, PEERS[0], rng).parts[0][0] for _ in range(30)} == {PEERS[1], PEERS[2]}
+
+
+def test_of_peers_that_cover_as_many_slots_the_quickest_is_asked() -> None:
+    slowness = {PEERS[1]: 3, PEERS[2]: 1, PEERS[3]: 0}.__getitem__
+    ready = {Slot(n): PEERS[1:4] for n in range(3)}
+    assert make_plan(ready, PEERS[0], random.Random(1), slowness=slowness).parts == ((PEERS[3], (0, 1, 2)),)
+
+
+def test_a_quick_peer_is_asked_before_a_slow_one_that_covers_a_little_more() -> None:
+    slowness = {PEERS[1]: 2, PEERS[2]: 0, PEERS[3]: 0}.__getitem__
+    ready = {Slot(n): PEERS[1:3] for n in range(4)} | {Slot(4): [PEERS[1], PEERS[3]]}
+    plan = make_plan(ready, PEERS[0], random.Random(1), slowness=slowness)
+    assert plan.parts == ((PEERS[2], (0, 1, 2, 3)), (PEERS[3], (4,)))
+    ready |= {Slot(n): [PEERS[1]] for n in range(5, 9)}
+    assert len(make_plan(ready, PEERS[0], random.Random(1), slowness=slowness).parts) == 1

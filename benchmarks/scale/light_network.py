@@ -1,0 +1,238 @@
+"""A network of searching nodes on virtual time, as large as one process can hold: each with its index, its rows and its
+searcher, and nothing of crawling, storing or finding each other.
+
+Who owns a slot is computed as by real nodes. Each document is given to its owners' indexes at once. What nodes ask each
+other is written and read as bytes, and takes a round trip of `node/simulation/delays.py`; work takes none.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+from typing import Any, cast
+
+import msgspec
+
+from benchmarks.overlay.balance import members
+from benchmarks.scale.fan_out import planned, slot_bits
+from crawl import signature
+from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, Slot, Strategy, slot_of
+from dht.membership.answer_times import AnswerTimes
+from dht.membership.late_peers import LatePeers
+from index import IndexConfig, Searcher, Text
+from index.change_feed import DocumentChange
+from index.query.search_rules import NEWEST_RULES
+from index.search.agreement import owners_digest
+from index.shard.impact_teller import ImpactTeller
+from index.shard.local_index import LocalIndex
+from index.shard.messages import Agreement
+from index.shard.row_server import RowServer
+from node.simulation.delays import Delays
+
+CONFIG = IndexConfig(engine="memory", commit_s=0.0)
+FOR_GOOD = 1 << 40
+
+
+class LightNetwork:
+    """All nodes, and what they said to each other. `asked`: since it was last cleared, who was asked what and when;
+    `carried`: bytes of questions and answers, by the question's name."""
+
+    def __init__(self, nodes: int, seed: int) -> None:
+        ids, bits = tuple(sorted(members(seed, nodes))), slot_bits(nodes)
+        analyzer, ranking = NEWEST_RULES.numbers
+        self.strategy = Strategy(
+            network="00",
+            version=1,
+            effective_at=0,
+            expires_at=FOR_GOOD,
+            next_at=FOR_GOOD,
+            slot_bits=bits,
+            analyzer=analyzer,
+            ranking=ranking,
+            directory=True,
+        )
+        self.ids, self.live = ids, frozenset(ids)
+        owners = planned(ids, bits)
+        self.owners = [owners[Slot(slot)] for slot in range(1 << bits)]
+        self.asked: list[tuple[NodeId, str, float]] = []
+        self.carried = Counter[str]()
+        self.texts: dict[DocumentId, Text] = {}
+        self._delays, self._chance = Delays(seed), Random(seed)
+        self._places = {peer: place for place, peer in enumerate(ids)}
+        self.overlays = {peer: LightOverlay(self, peer) for peer in ids}
+        self.nodes = [LightNode(self, overlay, place) for place, overlay in enumerate(self.overlays.values())]
+
+    async def put(self, texts: Sequence[Text]) -> None:
+        """Give documents to their owners, and have them indexed."""
+        nodes = {node.overlay.node_id: node for node in self.nodes}
+        for text in texts:
+            self.texts[text.id] = text
+            for peer in self.owners[slot_of(text.key, self.strategy.slot_bits)]:
+                nodes[peer].feed.log.append(DocumentChange(text.id, text))
+        for node in self.nodes:
+            while await node.local.step():
+                pass
+
+    async def tell(self) -> None:
+        """Let everybody tell all that is due now."""
+        for node in self.nodes:
+            while await node.teller.advance():
+                pass
+
+    async def pass_between(self, one: NodeId, other: NodeId) -> None:
+        """Let the time of one way between two nodes pass."""
+        await asyncio.sleep(self._delays.one_way_s(self._places[one], self._places[other], self._chance.random()))
+
+
+class LightOverlay:
+    """What a searching node uses of an overlay and its view, for one node; all live, and all are ready."""
+
+    def __init__(self, network: LightNetwork, node_id: NodeId) -> None:
+        self._network, self.node_id, self.strategy = network, node_id, network.strategy
+        self.late, self.times = LatePeers(loop_clock), AnswerTimes(loop_clock)
+        self._handlers: dict[str, tuple[type[Message], Callable[[NodeId, Any], Any]]] = {}
+        self._owned = frozenset(Slot(slot) for slot, team in enumerate(network.owners) if node_id in team)
+        self._formers: tuple[Strategy, ...] = ()
+
+    @property
+    def view(self) -> "LightOverlay":
+        """Return this node's view."""
+        return self
+
+    def why_apart(self) -> str:
+        """Return "": it met the others."""
+        return ""
+
+    def former_strategies(self) -> Sequence[Strategy]:
+        """Return none."""
+        return self._formers
+
+    coming_strategies = former_strategies
+
+    def members(self) -> tuple[NodeId, ...]:
+        """Return all nodes."""
+        return self._network.ids
+
+    def live(self) -> frozenset[NodeId]:
+        """Return all nodes."""
+        return self._network.live
+
+    def vanished_members(self) -> frozenset[NodeId]:
+        """Return nobody."""
+        return frozenset()
+
+    def is_live(self, peer: NodeId) -> bool:
+        """Tell whether a node lives: all do."""
+        return peer in self._network.live
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Return who owns a slot."""
+        return self._network.owners[slot]
+
+    ready = live_owners = owners
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        """Tell whether a node is ready for a slot: its owners are."""
+        return peer in self._network.owners[slot]
+
+    def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return the owners of every slot."""
+        return self._network.owners
+
+    ready_by_slot = owners_by_slot
+
+    def owned(self) -> frozenset[Slot]:
+        """Return the slots that this node owns."""
+        return self._owned
+
+    def agree(self, slots: Sequence[Slot]) -> Agreement:
+        """Say that all copies of some slots are alike."""
+        level = tuple((1 << len(self.owners(slot))) - 1 for slot in slots)
+        return Agreement(self.strategy.version, owners_digest(self._network.owners, slots), level)
+
+    def is_direct(self, peer: NodeId) -> bool:
+        """Tell whether a node is asked without a relay: all are."""
+        return True
+
+    def serve(self, message: type[Message], handler: Callable[[NodeId, Any], Any]) -> None:
+        """Answer this type of message."""
+        self._handlers[message.__name__] = message, handler
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
+        """Ask a node: there, its work, and back."""
+        network, name, began_at = self._network, type(message).__name__, loop_clock().steady
+        body = msgspec.msgpack.encode(message)
+        if peer != self.node_id:
+            network.asked.append((peer, name, began_at))
+            await network.pass_between(self.node_id, peer)
+        kind, handler = network.overlays[peer]._handlers[name]
+        told = msgspec.msgpack.encode(await handler(self.node_id, msgspec.msgpack.decode(body, type=kind)))
+        if peer != self.node_id:
+            await network.pass_between(peer, self.node_id)
+            network.carried[name] += len(body) + len(told)
+            self.late.note_answer(peer)
+            self.times.took(peer, loop_clock().steady - began_at)
+        return msgspec.msgpack.decode(told, type=answer)
+
+
+class LightNode:
+    """One node's index, rows and searcher."""
+
+    def __init__(self, network: LightNetwork, overlay: LightOverlay, number: int) -> None:
+        self.overlay, self._network, self.feed = overlay, network, ListFeed()
+        found = cast(Overlay, overlay)
+        self.local = LocalIndex.open(CONFIG, None, found, self.feed, overlay.agree)
+        self.rows = RowServer(found, self.local, loop_clock)
+        self.teller = ImpactTeller(found, self.local, overlay.agree, self.rows, loop_clock)
+        self.searcher = Searcher(CONFIG, found, self.local, self._read, loop_clock, Random(number), signature)
+
+    async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        """Read documents, each from its quickest owner, all at once."""
+        owners = [self.overlay.owners(slot_of(key, self.overlay.strategy.slot_bits)) for _, key in wanted]
+        peers = {min(team, key=self.overlay.times.slowness) for team in owners if self.overlay.node_id not in team}
+        async with asyncio.TaskGroup() as tasks:
+            for peer in sorted(peers):
+                tasks.create_task(self._go_to(peer))
+        return {id_: self._network.texts.get(id_) for id_, _ in wanted}
+
+    async def _go_to(self, peer: NodeId) -> None:
+        await self._network.pass_between(self.overlay.node_id, peer)
+        await self._network.pass_between(peer, self.overlay.node_id)
+
+
+class ListFeed:
+    """The change log of a node as a list; a cursor is a position."""
+
+    def __init__(self) -> None:
+        self.log: list[DocumentChange] = []
+
+    def knows(self, cursor: bytes) -> bool:
+        """Tell whether changes can go on from a cursor: from any."""
+        return True
+
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
+        """Return changes after a cursor, and the next cursor."""
+        start = self.sequence(cursor)
+        batch = self.log[start : start + limit]
+        return batch, str(start + len(batch)).encode() if batch else cursor
+
+    def lag(self, cursor: bytes) -> int:
+        """Return how many changes follow a cursor."""
+        return len(self.log) - self.sequence(cursor)
+
+    def sequence(self, cursor: bytes) -> int:
+        """Return the number of the last change before a cursor."""
+        return int(cursor or b"0")
+
+    async def wait(self, cursor: bytes) -> None:
+        """Wait for a change after a cursor; nothing comes but what was put before."""
+        await asyncio.Event().wait()
+
+
+def loop_clock() -> Now:
+    """Return the time of the running loop."""
+    now = asyncio.get_running_loop().time()
+    return Now(now, now)
+
+
+_clock_check: Clock = loop_clock

@@ -1,0 +1,63 @@
+"""How long peers take to answer what only reads, so that whoever has a choice asks the quick ones.
+
+A time counts all that an asker waits for: the way there and back, the peer's work, and those who wait there before. So
+near peers are preferred, and of two near ones the one with less to do. Pure but for the clock that it is given.
+"""
+
+from collections import OrderedDict, deque
+from math import log2
+
+from dht.clock import Clock
+from dht.keys import NodeId
+
+KNOWN_FOR_S = 86_400.0  # ways change seldom; whoever was slow an age ago gets another chance
+MOST_KNOWN = 4_096  # peers, as many as a node knows members
+GAIN = 1 / 4  # weight of a new time: load changes more quickly than ways do
+ALL_GAIN = 1 / 32
+ALIKE_S = 0.02  # below it peers count alike, so that they share the load
+STEPS = 2  # levels for each doubling
+RECENT, FEWEST = 256, 20  # answers by which a slow one is told
+
+
+class AnswerTimes:
+    """Remembers how long each peer took of late."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._known = OrderedDict[NodeId, tuple[float, float]]()  # seconds, and when that was
+        self._all_s = 0.0  # of all peers, smoothed
+        self._recent = deque[float](maxlen=RECENT)
+
+    def took(self, peer: NodeId, seconds: float) -> None:
+        """Take note that a peer has answered after some seconds."""
+        self._note(peer, seconds, self._known.get(peer, (seconds, 0.0))[0])
+        self._all_s += (seconds - self._all_s) * (ALL_GAIN if self._recent else 1.0)
+        self._recent.append(seconds)
+
+    def waited(self, peer: NodeId, seconds: float) -> None:
+        """Take note that somebody waited so long for a peer in vain, and asks no more."""
+        known_s = self._known.get(peer, (self._all_s, 0.0))[0]
+        if seconds > known_s:
+            self._note(peer, seconds, known_s)
+
+    def slowness(self, peer: NodeId) -> int:
+        """Return how slow a peer is, in levels from 0; of whom nothing is known, as slow as all are on the whole."""
+        seconds, at = self._known.get(peer, (0.0, 0.0))
+        is_known = peer in self._known and self._clock().steady < at + KNOWN_FOR_S
+        return level_of(seconds if is_known else self._all_s)
+
+    @property
+    def slow_s(self) -> float | None:
+        """Seconds within which 95 of 100 answers came of late; None where there were too few."""
+        return sorted(self._recent)[len(self._recent) * 95 // 100] if len(self._recent) >= FEWEST else None
+
+    def _note(self, peer: NodeId, seconds: float, known_s: float) -> None:
+        self._known[peer] = known_s + (seconds - known_s) * GAIN, self._clock().steady
+        self._known.move_to_end(peer)
+        while len(self._known) > MOST_KNOWN:
+            self._known.popitem(last=False)
+
+
+def level_of(seconds: float) -> int:
+    """Return the level of a time: 0 below `ALIKE_S`, then so many for each doubling."""
+    return 1 + int(STEPS * log2(seconds / ALIKE_S)) if seconds >= ALIKE_S else 0
