@@ -9,7 +9,6 @@ from typing import Any
 
 import index_corpus as corpus
 import msgspec
-import numpy as np
 import pytest
 from brute_force import brute_force
 from index_network import World, loop_clock
@@ -18,8 +17,9 @@ from crawl import signature
 from dht import Key, Message, NodeId, Slot, slot_of
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
-from index.directory.impact_table import ENTRY_BYTES, WORD
-from index.directory.messages import AskRows, TellImpacts, ToldRows
+from index.directory.impact_pack import pack, unpack
+from index.directory.impact_table import empty
+from index.directory.messages import AskRows, TellLevels, ToldRows
 from index.directory.row_page import RowPage, pack_page, unpack_page
 from index.directory.term_row import NOWHERE
 from index.query.search_request import SearchRequest
@@ -198,9 +198,8 @@ async def test_an_owner_that_lies_hides_nothing_and_moves_no_number(
     ask = overlay.ask
 
     async def lie(peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
-        if isinstance(message, TellImpacts):
-            parts = tuple(msgspec.structs.replace(each, entries=made_up(each.entries, level)) for each in message.parts)
-            message = msgspec.structs.replace(message, parts=parts)
+        if isinstance(message, TellLevels):
+            message = msgspec.structs.replace(message, entries=made_up(message.entries, level))
         return await ask(peer, message, answer, timeout_s=timeout_s)
 
     monkeypatch.setattr(overlay, "ask", lie)
@@ -211,12 +210,9 @@ async def test_an_owner_that_lies_hides_nothing_and_moves_no_number(
 
 def made_up(entries: bytes, level: int) -> bytes:
     """What an owner tells who says nothing of its terms, or too much."""
-    if not level:
-        return b""
-    count = len(entries) // ENTRY_BYTES
-    words = np.frombuffer(entries, WORD, count, offset=8 * count).copy()
-    words["level"], words["df"] = level, 1000
-    return entries[: 8 * count] + words.tobytes()
+    table = unpack(entries) if level else empty()
+    table.words["level"], table.words["df"] = level, 1000
+    return pack(table)
 
 
 async def wait(seconds: float) -> None:
