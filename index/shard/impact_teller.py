@@ -99,9 +99,7 @@ class ImpactTeller:
         except MachineRefuses:
             self._forget()
         except IndexCorrupt:  # what this node's documents say can be made anew
-            self._forget()
-            if (path := self._local.directory_file(FILE)) is not None:
-                BlockFile.erase(path)
+            self._erase()
         return False
 
     async def close(self) -> None:
@@ -132,10 +130,15 @@ class ImpactTeller:
                 self._file.close()
             self._file = None
 
+    def _erase(self) -> None:
+        self._forget()
+        if (path := self._local.directory_file(FILE)) is not None:
+            BlockFile.erase(path)
+
     async def _stop(self) -> None:
         if self._follower is not None:
-            self._forget()
             await self._write(_unwatch)
+            self._erase()
 
     async def _follow(self) -> ImpactFollower:
         """Watch the index that serves, and have a table made where it is time for one."""
