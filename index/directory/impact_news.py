@@ -45,10 +45,6 @@ class ImpactNews:
         """Remember these peers and tables alone."""
         self._known = {each: has for each, has in self._known.items() if each[0] in peers and each[1] in runs}
 
-    def is_asked(self, peer: NodeId, run: int) -> bool:
-        """Tell whether a keeper has said what it has of a table."""
-        return (peer, run) in self._known
-
     def messages(
         self, peer: NodeId, term_slots: Sequence[Slot], own: OwnImpacts, spoken: SpokenSlots
     ) -> Iterator[TellLevels]:
@@ -71,9 +67,6 @@ class ImpactNews:
     def note_taken(self, peer: NodeId, run: int, sent: Sequence[TellLevels], taken: LevelsTaken) -> bool:
         """Note what a peer has after all of these messages; return whether nothing has to be told again soon: it lacks
         nothing, or what it was just told as a whole, for which it has no room."""
-        if not taken.is_taken:
-            self._known.pop((peer, run), None)
-            return False
         self._known[peer, run] = _Has(taken.change, frozenset(taken.missing), taken.has_counts)
         lacking = set(taken.missing).difference(*(each.wholes for each in sent))
         return taken.has_counts and not lacking and taken.change >= sent[-1].change

@@ -62,7 +62,9 @@ class DirectorySearch:
         outcome = SearchOutcome(statistics, len(by_slot), found.epoch.slot_bits, ready, answered=first, asked=peers)
         outcome.spellings = {word: _written_in(found, term) for word, term in written.items()}
         digest = statistics_digest(statistics, query.rules)
-        outcome.course = DirectoryCourse(choice, found.epoch.number, digest, found.as_of, first, choice.verdict(None, first))
+        outcome.course = DirectoryCourse(
+            choice, found.epoch.number, digest, found.as_of, first, choice.verdict(None, first)
+        )
         self.searches += 1
         self.asked_slots += len(first)
         return outcome

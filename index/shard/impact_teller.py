@@ -199,23 +199,23 @@ class ImpactTeller:
             self._settled_at = steady
 
     async def _tell_one(self, peer: NodeId, table: FollowedTable) -> bool:
-        """Tell a keeper what is news to it of a table, and first ask it what it has; return whether it took all."""
-        run = table.impacts.made.run
-        is_asked = self._news.is_asked(peer, run)
-        is_told = await self._exchange(peer, table)
-        return is_told if is_asked or not self._news.is_asked(peer, run) else await self._exchange(peer, table)
+        """Tell a keeper what is news to it of a table, and once it said that it lacks more, that, too; return whether
+        it took all."""
+        lacks = await self._exchange(peer, table)
+        return (await self._exchange(peer, table) if lacks else lacks) is False
 
-    async def _exchange(self, peer: NodeId, table: FollowedTable) -> bool:
-        spoken, taken = self._says(table), LevelsTaken()
+    async def _exchange(self, peer: NodeId, table: FollowedTable) -> bool | None:
+        """Tell a keeper what it is thought to lack; return whether it lacks more, None where it did not answer."""
+        spoken, run, taken = self._says(table), table.impacts.made.run, LevelsTaken()
         messages, sent = self._news.messages(peer, self._keepers[peer], table.impacts, spoken), list[TellLevels]()
         while (message := await self._write(lambda files: next(messages, None))) is not None:
             self.sent_bytes += len(msgspec.msgpack.encode(message))
             try:
                 taken = await self._overlay.ask(peer, message, LevelsTaken, timeout_s=EXCHANGE_S)
             except RemoteError:
-                return False
+                return None
             sent.append(msgspec.structs.replace(message, entries=b""))
-        return self._news.note_taken(peer, table.impacts.made.run, sent, taken)
+        return not self._news.note_taken(peer, run, sent, taken) if taken.is_taken else None
 
     def _spoken(self) -> list[Slot]:
         """Of which slots this node can speak."""
