@@ -11,11 +11,11 @@ from itertools import pairwise
 import numpy as np
 
 from index.directory.impact_pack import count_of, pack, unpack
-from index.directory.impact_table import NOTED, ImpactTable, joined
+from index.directory.impact_table import NOTED, ImpactTable, empty, joined
 
 BLOCK_ENTRIES = 4096  # when blocks are cut; some 20 kB, unpacked in .2 ms
 Blocks = MutableMapping[int, bytes]  # by first hash
-Join = Callable[[ImpactTable], ImpactTable]  # those first that were there; what it returns ascends by hash
+Join = Callable[[ImpactTable, ImpactTable], ImpactTable]  # of what was there, and of what is new; ascending by hash
 
 
 class BlockTable:
@@ -48,8 +48,8 @@ class BlockTable:
         begin = 0
         for start, end in zip(self._starts or [None], ends, strict=True):
             if begin < end:
-                known = [self._read(start)] if start is not None else []
-                self._write(start, join(joined([*known, news[begin:end]], NOTED)))
+                known = self._read(start) if start is not None else empty(NOTED)
+                self._write(start, join(known, news[begin:end]))
             begin = end
         self._starts, self._open = sorted(self._blocks), None
 

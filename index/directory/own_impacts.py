@@ -16,6 +16,7 @@ from index.directory.block_table import Blocks, BlockTable
 from index.directory.impact import impacts_in
 from index.directory.impact_table import (
     NAME_BIT,
+    NOTED,
     WORD,
     ImpactTable,
     first_of,
@@ -113,8 +114,9 @@ class OwnImpacts:
         self._pending, self._pending_count = [], 0
 
 
-def _joined(both: ImpactTable) -> ImpactTable:
+def _joined(known: ImpactTable, news: ImpactTable) -> ImpactTable:
     """Add up what was said before and what is new; what stays as it was keeps the number of its change."""
+    both = joined([known, news], NOTED)
     both = both[order_of(both)]
     found, is_first = _added_up(both), first_of(both)
     before = both.words[is_first]

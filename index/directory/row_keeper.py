@@ -3,8 +3,8 @@
 Pure: messages in, pages out, words in blocks. What one owner of a slot says of it counts together with what the others
 say (`told_terms.py`, `weighed_owners.py`). Until most of a slot's owners have told all that they have, lately and while
 their copies were level, the slot counts as unknown: it may hold anything, and nobody leaves it out. What is kept over a
-restart: `noted` before, all `settle`d after that, and a keeper is made of both again. Who told more meanwhile is
-answered up to where it is known, and goes on from there.
+restart: a `note`, then all slots `settle`d, then `note_sets`; a keeper is made of them again. Who told more meanwhile
+is answered up to where it is known, and goes on from there.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +19,7 @@ from index.directory.impact_pack import unpack_told
 from index.directory.impact_table import ImpactTable, number_of, slots_of, term_slot
 from index.directory.messages import MOST_ENTRIES, MOST_UNKNOWN, AskRows, LevelsTaken, TellLevels, ToldRows
 from index.directory.row_page import RowPage, pack_page
+from index.directory.speaker_sets import SpeakerSets
 from index.directory.told_epoch import EPOCH_S, ToldEpoch, in_force, worth_keeping
 from index.directory.told_terms import ToldTerms
 from index.directory.weighed_owners import Owners, WeighedOwners, WeighedSlot, seats_of
@@ -46,11 +47,14 @@ class RowKeeper:
         numbers: tuple[int, int],
         blocks_of: Callable[[int], Blocks],
         noted: bytes = b"",
+        sets: bytes = b"",
         most_entries: int = MOST_KEPT,
     ) -> None:
-        """`blocks_of`: where the words on the terms of a slot are kept; `noted`: what `note` returned."""
+        """`blocks_of`: where the words on the terms of a slot are kept; `noted`, `sets`: what `note` and
+        `note_sets` returned."""
         self.slot_bits, self.numbers, self._most, self._blocks_of = slot_bits, numbers, most_entries, blocks_of
         self._terms: dict[Slot, ToldTerms] = {}
+        self._sets = SpeakerSets(sets)
         known = _read_note(noted, self._all_numbers)
         self._told = {NodeId(peer): told for peer, told in known.told.items()}
         self._numbered = known.numbered
@@ -84,7 +88,7 @@ class RowKeeper:
             for each in self._every():
                 each.known.pop(slot, None)
         for slot in sorted(mine - self._terms.keys()):
-            self._terms[slot] = ToldTerms(self._blocks_of(slot))
+            self._terms[slot] = ToldTerms(self._blocks_of(slot), self._sets)
         for each in self._every():
             each.known = {slot: number for slot, number in each.known.items() if slot in self._terms}
 
@@ -139,15 +143,28 @@ class RowKeeper:
         told = {bytes(peer): each for peer, each in self._told.items()}
         return msgspec.msgpack.encode(_Noted(self._all_numbers, self._numbered + _LEAP, told))
 
+    def note_sets(self) -> bytes:
+        """Return what else is to be noted beside the blocks, once all is joined in."""
+        self._sets.forget(self._counted())
+        return self._sets.note()
+
     def settle(self, slot: Slot) -> None:
         """Join in what waits of the terms of a slot, and forget what does not count any more."""
         if (terms := self._terms.get(slot)) is not None:
-            coming = [each.coming[1] for each in self._every() if each.coming and each.coming[0] == slot]
-            terms.settle([*(each.known[slot] for each in self._every() if slot in each.known), *coming])
+            terms.settle(self._counted(slot))
 
     @property
     def _all_numbers(self) -> tuple[int, int, int]:
         return *self.numbers, self.slot_bits
+
+    def _counted(self, slot: Slot | None = None) -> set[int]:
+        """The numbers of all words that count, or may soon; those of one slot's terms, where it is named."""
+        found = set[int]()
+        for each in self._every():
+            found |= {number for at, number in each.known.items() if slot in (None, at)}
+            if each.coming and slot in (None, each.coming[0]):
+                found.add(each.coming[1])
+        return found
 
     def _every(self) -> Iterator[ToldEpoch]:
         return (each for told in self._told.values() for each in told)

@@ -16,6 +16,7 @@ from dht import Slot
 from index.directory.block_table import Blocks, BlockTable
 from index.directory.impact import MOST_LEVEL
 from index.directory.impact_table import NAME_BIT, NOTED, ImpactTable, joined, places_of
+from index.directory.speaker_sets import SpeakerSets
 from index.directory.term_row import MOST_SLOTS, NOWHERE, RestOfSlots, SlotEntry, TermRow
 from index.text.stem_classes import CLASSES
 
@@ -37,8 +38,9 @@ class SlotTeams:
 class ToldTerms:
     """The words of all owners, by their numbers."""
 
-    def __init__(self, blocks: Blocks) -> None:
-        self._table = BlockTable(blocks)
+    def __init__(self, blocks: Blocks, sets: SpeakerSets) -> None:
+        """`sets`: of those who say the same; what is joined in stands for a set, what waits for one owner."""
+        self._table, self._sets = BlockTable(blocks), sets
         self._pending: list[ImpactTable] = []
         self.waiting = 0  # entries that are not joined in yet
 
@@ -57,13 +59,18 @@ class ToldTerms:
     def settle(self, counted: Collection[int]) -> None:
         """Join in what waits, and forget words whose number is not among these."""
         if self._pending:
-            known, news = np.array(sorted(counted), np.uint32), _last(joined(self._pending, NOTED))
-            self._table.merge(news, lambda both: _last(both[np.isin(both.words["note"], known)]))
+            numbers = np.array(sorted(counted), np.uint32)
+
+            def join(known: ImpactTable, news: ImpactTable) -> ImpactTable:
+                both = _last(joined([self._sets.spoken(known), news], NOTED))
+                return self._sets.kept(_by_what_they_say(both[np.isin(both.words["note"], numbers)]))
+
+            self._table.merge(_last(joined(self._pending, NOTED)), join)
             self._pending, self.waiting = [], 0
 
     def row(self, number: int, teams: SlotTeams) -> TermRow:
         """Return the row of a term, by its hash as a number."""
-        parts = [self._table.read(number, number + 1)]
+        parts = [self._sets.spoken(self._table.read(number, number + 1))]
         for piece in self._pending:
             begin, end = (int(np.searchsorted(piece.hashes, np.uint64(number), side=side)) for side in _SIDES)
             parts.append(piece[begin:end])
@@ -89,6 +96,12 @@ def _last(table: ImpactTable) -> ImpactTable:
     is_last = np.ones(len(order), np.bool_)
     is_last[:-1] = (hashes[1:] != hashes[:-1]) | (places[1:] != places[:-1]) | (notes[1:] != notes[:-1])
     return table[order[is_last]]
+
+
+def _by_what_they_say(table: ImpactTable) -> ImpactTable:
+    words = table.words
+    columns = words["note"], words["mark"], words["level"], words["df"], places_of(words), table.hashes
+    return table[np.lexsort(columns)]
 
 
 def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams) -> TermRow:

@@ -20,7 +20,7 @@ from index.shard.local_index import LocalIndex
 MOST_WAITING = 64  # questions and tellings in line; one more is refused
 MOST_WAITING_OF_ONE = 8  # of one peer
 ON_DISK_S = 600.0  # between two times that all is put on disk
-_NOTE = "told"
+_NOTE, _SETS = "told", "sets"
 _Result = TypeVar("_Result")
 
 
@@ -87,12 +87,13 @@ class RowServer:
         if not RowKeeper.is_noted(noted, slot_bits, numbers):
             file.clear()
             noted = b""
-        self._keeper = RowKeeper(slot_bits, numbers, file.part, noted)
+        self._keeper = RowKeeper(slot_bits, numbers, file.part, noted, file.note(_SETS))
         return self._keeper
 
     def _commit(self, noted: bytes) -> None:
-        if self._file is not None:
+        if self._file is not None and self._keeper is not None:
             self._file.put_note(_NOTE, noted)
+            self._file.put_note(_SETS, self._keeper.note_sets())
             self._file.commit()
 
     def _forget(self) -> None:

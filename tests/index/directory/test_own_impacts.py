@@ -113,8 +113,8 @@ def test_a_keeper_that_began_anew_is_told_all_again_and_one_without_room_later()
     peer, own, spoken = NodeId(bytes(20)), made_of(web(5, 40)), SpokenSlots(0.0, SLOTS)
     told = ImpactNews(BITS, (5, 5))
 
-    def keeper(blocks: dict[int, dict[int, bytes]], noted: bytes = b"", most: int = 1 << 20) -> RowKeeper:
-        made = RowKeeper(BITS, (5, 5), lambda slot: blocks.setdefault(slot, {}), noted, most)
+    def keeper(blocks: dict[int, dict[int, bytes]], *noted: bytes, most: int = 1 << 20) -> RowKeeper:
+        made = RowKeeper(BITS, (5, 5), lambda slot: blocks.setdefault(slot, {}), *noted, most_entries=most)
         made.keep([(peer,)] * 8, peer)
         return made
 
@@ -134,10 +134,11 @@ def test_a_keeper_that_began_anew_is_told_all_again_and_one_without_room_later()
     noted = first.note()
     for slot in SLOTS:
         first.settle(slot)
+    sets = first.note_sets()
     count(own, web(6, 3))
     own.settle()
     assert 0 < tell(first)[0] < size / 4 and first.entries > size
-    again = keeper(blocks, noted)
+    again = keeper(blocks, noted, sets)
     told = ImpactNews(BITS, (5, 5))
     assert again.entries == size and tell(again) == (0, False), "what came after it was put on disk is told again"
     assert 0 < tell(again)[0] < size / 4 and again.entries == first.entries and tell(again) == (0, True)
