@@ -159,7 +159,8 @@ class ImpactTeller:
             told = await self._rows.average()
             known = await self._write(_average_of) if told is None else told
             self._begun_at = now.steady
-            run = int(now.wall * 1000) % (1 << 48)
+            last = max((each.impacts.made.run for each in follower.tables), default=0)
+            run = max(int(now.wall * 1000) % (1 << 48), last + 1)
             await self._write(lambda files: watched.begin(run, epoch, known))
         return follower
 

@@ -15,7 +15,7 @@ from brute_force import BruteForce, brute_force
 from index_network import World, loop_clock
 
 from crawl import signature
-from dht import Key, Message, NodeId, Slot, slot_of
+from dht import DocumentId, Key, Message, NodeId, Slot, slot_of
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.directory.impact_pack import pack, unpack
@@ -109,7 +109,8 @@ def web(seed: int, count: int, begin: int = 0) -> list[Text]:
     for number, text in enumerate(corpus.web(rng, count), begin):
         river = RIVERS[min(int(rng.expovariate(0.35)), 9)]
         text = replace(text, key=Key(rng.randbytes(20)), body=f"{text.body} {river} {RARE[number % 40]}")
-        made.append(replace(text, url=f"{text.url}?{number}") if begin else text)
+        new = {"url": f"{text.url}?{number}", "id": DocumentId(rng.randbytes(20))} if begin else {}
+        made.append(replace(text, **new))
     return made
 
 
