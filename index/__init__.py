@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from index.search.query_trace import Tracer, untraced
     from index.search.searcher import RunningSearch, Searcher
     from index.shard.impact_teller import ImpactTeller
+    from index.shard.level_owners import YOUNG_S
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.planned_rules import unknown_rules
@@ -46,6 +47,7 @@ __all__ = [
     "FILTERS",
     "NEWEST_RULES",
     "NUMBER_BITS",
+    "YOUNG_S",
     "Agree",
     "Agreement",
     "DocumentChange",

@@ -64,3 +64,6 @@ class Parsers(Protocol):
     async def parse(self, task: ParseTask) -> ParseResult:
         """Read one page. Raises PageUnreadable where it stalled or crashed every parser, BodyUnfit where its codings
         are broken or it is too large."""
+
+    def expect(self) -> None:
+        """Make ready to read a page that is about to be fetched."""

@@ -27,6 +27,9 @@ class InlineParsers:
         """Parse one page; raises PageUnreadable."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, parse_once, task)
 
+    def expect(self) -> None:
+        """Do nothing: there is no process to start."""
+
     def close(self) -> None:
         """Let the thread end after what it is doing."""
         self._thread.shutdown(wait=False, cancel_futures=True)

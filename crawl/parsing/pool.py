@@ -3,7 +3,8 @@
 Each process gets a batch of pages at once and answers in order, so the page that it hangs on is always the first one
 unanswered: the process is killed, that page goes to the second HTML engine, and if that fails too it is given up; the
 rest of the batch is sent to a new process. Processes are started afresh (no fork), so no lock leaks into them,
-each when there is a page for it. It ends when there was none for minutes: it takes a quarter of an idle node's memory.
+each when there is a page for it, the first when one is about to be fetched. It ends when there was none for minutes: it
+takes a quarter of an idle node's memory.
 """
 
 import asyncio
@@ -43,13 +44,19 @@ class ProcessParsers:
 
     def __init__(self, config: CrawlConfig) -> None:
         self._config = config
-        self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=2 * config.parser_batch)
+        self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue(maxsize=2 * config.parser_batch)  # None: one is to come
+        self._started = 0  # processes that run, or are about to
 
     async def parse(self, task: ParseTask) -> ParseResult:
         """Have one page parsed by a process; raises PageUnreadable."""
         job = _Job(task, asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
         return await job.result
+
+    def expect(self) -> None:
+        """Have a process started where none runs: that takes longer than to fetch a page."""
+        if not self._started and self._jobs.empty():
+            self._jobs.put_nowait(None)
 
     async def run(self) -> None:
         """Keep the processes until cancelled; raises ParserUnavailable where one cannot be started."""
@@ -65,8 +72,9 @@ class ProcessParsers:
         starts = 0
         while True:
             if not left:
-                left.append(await self._jobs.get())
+                await self._take(left)
             queue = _ProcessQueue(left)
+            self._started += 1
             try:
                 async with start_parser(self._config, queue.take, queue.stirred.set) as pipe:
                     queue.attach(pipe)
@@ -79,6 +87,13 @@ class ProcessParsers:
                     raise
                 log.warning("parser did not start, trying again: %s", error.reason)
                 await asyncio.sleep(START_AGAIN_S * starts)
+            finally:
+                self._started -= 1
+
+    async def _take(self, left: deque[_Job]) -> None:
+        """Wait for the next page, or for word that one is to come."""
+        if (job := await self._jobs.get()) is not None:
+            left.append(job)
 
     async def _work(self, queue: "_ProcessQueue") -> bool:
         """Have one batch parsed, with what an earlier process left of its own; False where this process has to go."""
@@ -86,13 +101,16 @@ class ProcessParsers:
         if not left:
             try:
                 async with asyncio.timeout(IDLE_S):
-                    left.append(await self._jobs.get())
+                    await self._take(left)
             except TimeoutError:
                 return False
         size = sum(len(job.task.body) for job in left)
         while len(left) < self._config.parser_batch and size < MAX_BATCH_BYTES and not self._jobs.empty():
-            left.append(self._jobs.get_nowait())
-            size += len(left[-1].task.body)
+            if (job := self._jobs.get_nowait()) is not None:
+                left.append(job)
+                size += len(job.task.body)
+        if not left:
+            return True
         queue.send(left)
         if reason := await queue.finish(self._config.parser_stall_s):
             queue.blame(reason)

@@ -99,6 +99,8 @@ class FetchStage:
         access = self.sites.robots.find(visit.url)
         if not task.address and not await self._place(task):
             return FetchResult()
+        if not visit.history.seen_at:  # what was read before has mostly not changed
+            self.ports.parsers.expect()
         if access is None:
             return await self._ask_robots(task, decision)
         if isinstance(access, RobotsUnreachable):

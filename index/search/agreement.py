@@ -27,7 +27,7 @@ class Reason(StrEnum):
     UNANSWERED = "unanswered"  # nobody who has these slots answered in time
     UNREAD = "unread"  # documents were found, and could not be read in time
     ORDER = "order"  # more candidates than are looked at could stand among the best
-    CHANGED = "changed"  # a document changed while it was read
+    CHANGED = "changed"  # a document is gone, or changed some time ago, and an index does not know it
     REFUTED = "refuted"  # what a peer said of a document is not what its author signed
     DISPUTED = "disputed"  # what two peers say of a slot cannot both be true, and no third told who is right
     RULES = "rules"  # it goes by other rules of search than those in force, as nodes that have these do

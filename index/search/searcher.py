@@ -34,6 +34,7 @@ from index.search.search_outcome import PeerQuery, SearchOutcome, Told
 from index.search.shown_texts import true_copies, wanted
 from index.search.two_phase_search import TwoPhaseSearch
 from index.shard.corrections import propose, spellings
+from index.shard.level_owners import YOUNG_S
 from index.shard.local_index import LocalIndex
 from index.shard.messages import MAX_K
 from index.shard.suggestions import Suggester
@@ -282,8 +283,8 @@ class Searcher:
                 scored = Scored(hit.score, hit.numbers)
                 copies, similar = true_copies(picked, texts), len(picked.similar)
                 page.shown.append(ShownResult(text, scored, copies, max(similar, len(copies))))
-        else:  # it changed a moment ago: what it says now counts
-            page.stale = True
+        else:  # it changed: what it says now counts
+            page.stale |= text.written_at < self._clock().wall - YOUNG_S
             forward = forward_of(text, asked.query.rules.analyzer)
             if matches(asked.query.root, text, forward):
                 page.shown.append(ShownResult(text, score(forward, asked.query, outcome.statistics)))

@@ -3,6 +3,8 @@
 Pure: counts in, a claim out.
 """
 
+YOUNG_S = 15.0  # what was written later than so long ago may be on its way to an owner or an index, and is set aside
+
 
 def needed_owners(owners: int, min_acks: int) -> int:
     """Return with how many of a slot's sticky owners an answerer must agree: a majority, so that there is no second one

@@ -10,8 +10,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from dht import Clock, Done, NodeId, Now, Overlay, RemoteError, Slot, slot_of, slot_range
-from index import LocalIndex, SlotTotals
-from node.crawling.slot_levels import DIGEST_BYTES, MAX_DIGESTS, YOUNG_S, SlotDigest, SlotDigests, SlotLevels
+from index import YOUNG_S, LocalIndex, SlotTotals
+from node.crawling.slot_levels import DIGEST_BYTES, MAX_DIGESTS, SlotDigest, SlotDigests, SlotLevels
 from store import RecordStore, Replicator
 
 PUSH_EVERY_S = 2.0  # what changed

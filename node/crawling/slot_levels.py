@@ -12,10 +12,8 @@ import msgspec
 from msgspec import Meta
 
 from dht import Message, NodeId, Now, Slot
+from index import YOUNG_S
 
-YOUNG_S = (
-    15.0  # what was written later than so long ago is left out: it may still be on its way to an owner or an index
-)
 LEVEL_S = 30.0  # so long a comparison counts
 STALE_S = LEVEL_S + YOUNG_S  # and never for longer than this after the instant that it was about
 UNLIKE_S = 30.0  # a copy that has differed for longer is no longer just behind

@@ -202,6 +202,23 @@ async def test_copies_are_named_under_the_first(make_world: Make) -> None:
     assert any(each["similar"] for each in answer["results"])
 
 
+@pytest.mark.parametrize(("seconds_ago", "is_exact"), [(5.0, True), (60.0, False)])
+async def test_a_page_that_no_index_has_in_its_new_words_yet_is_shown_with_them(
+    make_world: Make, seconds_ago: float, is_exact: bool
+) -> None:
+    world, page = (
+        make_world(random.Random(9), 3, 2, config("memory")),
+        corpus.text(random.Random(1), "http://a.example/1"),
+    )
+    await world.put([replace(page, title="Walruses", body="They sleep.")])
+    written_at = loop_clock().wall - seconds_ago
+    world.store[page.id] = replace(page, version=b"2" * 32, title="Walruses", body="They dive.", written_at=written_at)
+    for node in world.nodes:
+        answer = await node.searcher.search(SearchRequest("walruses"))
+        assert [each["snippet"] for each in answer["results"]] == ["They dive."]
+        assert (answer["exact"], [why["reason"] for why in answer["why"]]) == (is_exact, ["changed"] * (not is_exact))
+
+
 async def test_narrowing_by_language_and_site_parameters(make_world: Make) -> None:
     rng = random.Random(6)
     world = make_world(rng, 2, 1, config("tantivy"))

@@ -148,7 +148,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "more pages match than were compared, so their order may differ a little",
         "匹配的网页过多，未能全部比较，排序可能略有不同",
     ),
-    "why.changed": ("pages changed while they were read", "读取期间网页有更新"),
+    "why.changed": ("pages are gone or changed, and an index does not know yet", "有网页已消失或更新，索引尚未跟上"),
     "why.refuted": ("wrong answers of nodes were left out: {peers}", "已排除节点的错误应答：{peers} 个"),
     "why.disputed": ("nodes contradict each other: {peers}", "节点的说法互相矛盾：{peers} 个"),
     "why.rules": (

@@ -94,6 +94,16 @@ async def test_without_pages_there_is_no_process_and_the_next_page_has_one(monke
             await ended(others)
 
 
+async def test_a_page_that_was_expected_finds_its_process() -> None:
+    others = children()
+    async with asyncio.timeout(30), open_parsers(CONFIG) as parsers:
+        parsers.expect()
+        (worker,) = await started(others)
+        parsers.expect()
+        assert (await parsers.parse(task(b"<title>Expected</title>"))).title == "Expected"
+        assert children() == [*others, worker]
+
+
 async def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crawl.parsing.pool.START_AGAIN_S", 0.01)
     killed = children()  # and those of tests before this one
