@@ -45,8 +45,8 @@ class BlockTable:
         """Join in what is new, ascending by hash."""
         edges = np.array(self._starts[1:], np.uint64)
         ends = [*np.searchsorted(news.hashes, edges).tolist(), len(news)]
-        begin = 0
-        for start, end in zip(self._starts or [None], ends, strict=True):
+        begin, starts = 0, list[int | None](self._starts) or [None]
+        for start, end in zip(starts, ends, strict=True):
             if begin < end:
                 known = self._read(start) if start is not None else empty(NOTED)
                 self._write(start, join(known, news[begin:end]))
@@ -69,7 +69,7 @@ class BlockTable:
         if start is not None:
             self._count -= count_of(self._blocks.pop(start))
         self._count += len(table)
-        cuts = np.arange(BLOCK_ENTRIES, len(table), BLOCK_ENTRIES) if len(table) > 2 * BLOCK_ENTRIES else []
+        cuts = range(BLOCK_ENTRIES, len(table), BLOCK_ENTRIES) if len(table) > 2 * BLOCK_ENTRIES else range(0)
         begins = {0, *(int(np.searchsorted(table.hashes, table.hashes[cut])) for cut in cuts), len(table)}
         for begin, end in pairwise(sorted(begins)):
             self._blocks[int(table.hashes[begin])] = pack(table[begin:end])

@@ -57,7 +57,7 @@ class ImpactNews:
         head = self._slot_bits, *self._numbers, made.epoch, made.run, made.average, made.made_at, spoken.at
         slots = has.change, made.change, spoken.slots, spoken.behind, young
         batches = _batches(own, term_slots, self._slot_bits, has)
-        batch: _Batch | None = next(batches, _Batch())
+        batch: _NewsBatch | None = next(batches, _NewsBatch())
         while batch is not None:
             following = next(batches, None)
             said = tuple(batch.wholes), batch.is_cut, pack(joined(batch.tables)), following is None
@@ -72,7 +72,7 @@ class ImpactNews:
         return taken.has_counts and not lacking and taken.change >= sent[-1].change
 
 
-class _Batch:
+class _NewsBatch:
     """What goes into one message."""
 
     def __init__(self) -> None:
@@ -85,9 +85,9 @@ def _counts(own: OwnImpacts, spoken: SpokenSlots) -> Iterator[SlotCounts]:
             yield SlotCounts(slot, *own.made.counts[slot])
 
 
-def _batches(own: OwnImpacts, term_slots: Sequence[Slot], slot_bits: int, has: _Has) -> Iterator[_Batch]:
+def _batches(own: OwnImpacts, term_slots: Sequence[Slot], slot_bits: int, has: _Has) -> Iterator[_NewsBatch]:
     """Cut what is news into messages."""
-    batch = _Batch()
+    batch = _NewsBatch()
     for slot in term_slots:
         is_whole = slot in has.missing
         if not is_whole and has.change >= own.made.change:
@@ -103,6 +103,6 @@ def _batches(own: OwnImpacts, term_slots: Sequence[Slot], slot_bits: int, has: _
             if batch.size >= MOST_ENTRIES:
                 batch.is_cut = is_whole and begin < len(news)
                 yield batch
-                batch = _Batch()
+                batch = _NewsBatch()
     if batch.tables:
         yield batch

@@ -32,7 +32,7 @@ REFRESH_S = 5.0  # between two looks at who has told what
 _LEAP = 1 << 16  # numbers that are left out after a restart: more than are given out between a note and its blocks
 
 
-class _Noted(msgspec.Struct):
+class _NotedRows(msgspec.Struct):
     numbers: tuple[int, int, int]
     numbered: int
     told: dict[bytes, list[ToldEpoch]]
@@ -141,7 +141,7 @@ class RowKeeper:
     def note(self) -> bytes:
         """Return what is to be noted beside the blocks, once what was told until now is joined in."""
         told = {bytes(peer): each for peer, each in self._told.items()}
-        return msgspec.msgpack.encode(_Noted(self._all_numbers, self._numbered + _LEAP, told))
+        return msgspec.msgpack.encode(_NotedRows(self._all_numbers, self._numbered + _LEAP, told))
 
     def note_sets(self) -> bytes:
         """Return what else is to be noted beside the blocks, once all is joined in."""
@@ -210,11 +210,11 @@ class RowKeeper:
         return known
 
 
-def _read_note(noted: bytes, numbers: tuple[int, int, int]) -> _Noted:
+def _read_note(noted: bytes, numbers: tuple[int, int, int]) -> _NotedRows:
     """Read a note; a keeper of other rows has nothing from it."""
-    nothing = _Noted(numbers, 0, {})
+    nothing = _NotedRows(numbers, 0, {})
     try:
-        found = msgspec.msgpack.decode(noted, type=_Noted) if noted else nothing
+        found = msgspec.msgpack.decode(noted, type=_NotedRows) if noted else nothing
     except msgspec.MsgspecError:
         return nothing
     return found if found.numbers == numbers else nothing

@@ -90,7 +90,7 @@ def _marks(places: NDArray[Any], behind: Sequence[int], young: Sequence[int]) ->
     marks = np.where(np.isin(places, np.array(behind, np.int64)), 0, LEVEL) + YOUNG * np.isin(
         places, np.array(young, np.int64)
     )
-    return marks.astype(np.uint8).tobytes()
+    return bytes(marks.astype(np.uint8))
 
 
 def _line(counts: SlotCounts) -> list[int]:

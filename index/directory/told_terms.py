@@ -72,8 +72,8 @@ class ToldTerms:
         """Return the row of a term, by its hash as a number."""
         parts = [self._sets.spoken(self._table.read(number, number + 1))]
         for piece in self._pending:
-            begin, end = (int(np.searchsorted(piece.hashes, np.uint64(number), side=side)) for side in _SIDES)
-            parts.append(piece[begin:end])
+            begin = int(np.searchsorted(piece.hashes, np.uint64(number)))
+            parts.append(piece[begin : int(np.searchsorted(piece.hashes, np.uint64(number), side="right"))])
         words = _last(joined(parts, NOTED)).words
         seats = teams.numbers[words["slot"]] == words["note"][:, None]
         counts = seats.any(axis=1)
@@ -83,9 +83,6 @@ class ToldTerms:
         """Forget all, and free the blocks."""
         self._table.clear()
         self._pending, self.waiting = [], 0
-
-
-_SIDES = ("left", "right")
 
 
 def _last(table: ImpactTable) -> ImpactTable:
@@ -140,7 +137,8 @@ def _medians(told: NDArray[np.int64], votes: NDArray[np.bool_]) -> NDArray[np.in
     told = np.sort(np.where(votes, told, -1), axis=1)  # those that do not count come first
     voices, width = votes.sum(axis=1), told.shape[1]
     places = np.minimum(width - voices + np.maximum(voices - 1, 0) // 2, width - 1)
-    return np.maximum(told[np.arange(len(told)), places], 0)
+    found: NDArray[np.int64] = np.maximum(told[np.arange(len(told)), places], 0)
+    return found
 
 
 def _clipped(df: NDArray[np.int64], firsts: NDArray[np.intp], documents: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -101,7 +101,7 @@ class WeighedOwners:
 def _spoken(
     number: int, told: ToldEpoch, places: NDArray[np.int64], seats: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], ...]:
-    """Of the slots that an owner speaks of and owns: whose, which, its seat, its marks, its counts."""
+    """Return whose each slot is that an owner speaks of and owns, which, its seat, its marks, its counts."""
     spoken = told.places()
     at = np.minimum(np.searchsorted(places, spoken), len(places) - 1)
     owns = places[at] == spoken

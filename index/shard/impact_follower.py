@@ -45,7 +45,7 @@ class FollowedTable:
         return self.impacts.made.epoch, self.impacts.made.made_at
 
 
-class _Noted(msgspec.Struct):
+class _NotedTables(msgspec.Struct):
     """`cursor`: up to where the change log is in the tables, b"" where they may lack some of it."""
 
     slot_bits: int
@@ -139,7 +139,9 @@ class ImpactFollower:
         """Keep on disk what is joined in."""
         tables = [each.impacts.made for each in self.tables if each.impacts.made.is_made]
         cursor = b"" if self.is_reading else files.cursor
-        self._file.put_note(_NOTE, msgspec.msgpack.encode(_Noted(self._slot_bits, self._rules.numbers, cursor, tables)))
+        self._file.put_note(
+            _NOTE, msgspec.msgpack.encode(_NotedTables(self._slot_bits, self._rules.numbers, cursor, tables))
+        )
         self._file.commit()
 
     def _impacts(self, made: MadeTable) -> OwnImpacts:
@@ -165,9 +167,9 @@ def _place(table: FollowedTable) -> tuple[int, float]:
     return table.place
 
 
-def _read(noted: bytes) -> _Noted:
-    nothing = _Noted(0, (0, 0), b"", [])
+def _read(noted: bytes) -> _NotedTables:
+    nothing = _NotedTables(0, (0, 0), b"", [])
     try:
-        return msgspec.msgpack.decode(noted, type=_Noted) if noted else nothing
+        return msgspec.msgpack.decode(noted, type=_NotedTables) if noted else nothing
     except msgspec.MsgspecError:
         return nothing
