@@ -165,7 +165,7 @@ class ImpactTeller:
         return follower
 
     async def _wanted(self, follower: ImpactFollower, now: Now) -> int | None:
-        """Of which epoch a table is to be made now."""
+        """Return the epoch of which a table is to be made now, None where none is."""
         epoch = int(now.wall // EPOCH_S)
         present = follower.now(epoch)
         if present is None or present.impacts.made.epoch < epoch:

@@ -109,8 +109,8 @@ def web(seed: int, count: int, begin: int = 0) -> list[Text]:
     for number, text in enumerate(corpus.web(rng, count), begin):
         river = RIVERS[min(int(rng.expovariate(0.35)), 9)]
         text = replace(text, key=Key(rng.randbytes(20)), body=f"{text.body} {river} {RARE[number % 40]}")
-        new = {"url": f"{text.url}?{number}", "id": DocumentId(rng.randbytes(20))} if begin else {}
-        made.append(replace(text, **new))
+        new = replace(text, url=f"{text.url}?{number}", id=DocumentId(rng.randbytes(20)))
+        made.append(new if begin else text)
     return made
 
 

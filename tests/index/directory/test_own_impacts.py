@@ -113,8 +113,10 @@ def test_a_keeper_that_began_anew_is_told_all_again_and_one_without_room_later()
     peer, own, spoken = NodeId(bytes(20)), made_of(web(5, 40)), SpokenSlots(0.0, SLOTS)
     told = ImpactNews(BITS, (5, 5))
 
-    def keeper(blocks: dict[int, dict[int, bytes]], *noted: bytes, most: int = 1 << 20) -> RowKeeper:
-        made = RowKeeper(BITS, (5, 5), lambda slot: blocks.setdefault(slot, {}), *noted, most_entries=most)
+    def keeper(
+        blocks: dict[int, dict[int, bytes]], noted: bytes = b"", sets: bytes = b"", most: int = 1 << 20
+    ) -> RowKeeper:
+        made = RowKeeper(BITS, (5, 5), lambda slot: blocks.setdefault(slot, {}), noted, sets, most)
         made.keep([(peer,)] * 8, peer)
         return made
 
