@@ -219,7 +219,7 @@ class ImpactTeller:
         return not self._news.note_taken(peer, run, sent, taken) if taken.is_taken else None
 
     def _spoken(self) -> list[Slot]:
-        """Of which slots this node can speak."""
+        """Return the slots of which this node can speak."""
         view = self._overlay.view
         slots = [slot for slot in sorted(view.owned()) if view.node_id in view.owners(slot)]
         return [slot for slot in slots if view.is_ready(view.node_id, slot)]
