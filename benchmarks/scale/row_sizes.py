@@ -15,7 +15,7 @@ TERMS, NODES, COPIES, SLOT_BITS = 100_000_000, 1_000, 3, 14  # slot bits as prop
 MADE_UP_PAGES = 8
 DAY_S = 86_400.0
 BATCH_BYTES, BATCH_S = 250, 600.0  # of head, proof and signature, to each owner of terms at most so often
-TOLD_BYTES = 12  # of a term in a delta: hash, level, df
+TOLD_BYTES = 8.8  # of an entry, packed by some thousand: mostly its hash
 
 
 def size_rows(cells: Cells, terms: Iterable[str]) -> list[Row]:

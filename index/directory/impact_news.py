@@ -1,93 +1,108 @@
-"""What each keeper of rows was told, so that it is told only what is new to it.
+"""What each keeper of rows has of this node's tables, so that it is told only what is new to it.
 
-Pure: a table and peers in, messages out. What a keeper did not take is told again as a whole.
+Pure: a table and what a keeper said in, messages out. What a keeper has is for itself to say: it is asked first, and
+after a restart of either side they go on where it is.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from dht import NodeId, Slot
-from index.directory.impact_table import ImpactTable
-from index.directory.messages import MOST_ENTRIES, MOST_PARTS, ImpactPart, ImpactsTaken, SlotCounts, TellImpacts
+from index.directory.impact_pack import pack
+from index.directory.impact_table import ImpactTable, joined
+from index.directory.messages import MOST_ENTRIES, LevelsTaken, SlotCounts, TellLevels
 from index.directory.own_impacts import OwnImpacts
-
-
-@dataclass(slots=True)
-class _ToldPeer:
-    changes: dict[Slot, int] = field(default_factory=dict)  # by slot of terms: up to which change it was told
-    counts: dict[int, SlotCounts] = field(default_factory=dict)
-    wholes: set[Slot] = field(default_factory=set)  # told as a whole since it was told all that there is
 
 
 @dataclass(frozen=True, slots=True)
 class SpokenSlots:
-    """Says of which slots a node can speak at an instant (Unix seconds), in which of them its copy is level with those
-    of most owners, and how many documents each has."""
+    """Says of which slots a node can speak at an instant (Unix seconds), in which of them its copy is not level with
+    those of most owners, and how many documents those have that were not there when its table was made."""
 
     at: float
-    counts: Mapping[int, SlotCounts]
-    level: tuple[int, ...]
+    slots: tuple[int, ...]
+    behind: tuple[int, ...] = ()
+    young: tuple[SlotCounts, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Has:
+    """What a keeper said that it has of a table."""
+
+    change: int
+    missing: frozenset[int]
+    has_counts: bool
 
 
 class ImpactNews:
-    """What one node has to tell. `run`: of this process; `numbers`: of analyzer and ranking."""
+    """What one node has to tell. `numbers`: of analyzer and ranking."""
 
-    def __init__(self, run: int, slot_bits: int, numbers: tuple[int, int]) -> None:
-        self._run, self._slot_bits, self._numbers = run, slot_bits, numbers
-        self._told: dict[NodeId, _ToldPeer] = {}
+    def __init__(self, slot_bits: int, numbers: tuple[int, int]) -> None:
+        self._slot_bits, self._numbers = slot_bits, numbers
+        self._known: dict[tuple[NodeId, int], _Has] = {}
 
-    def keep(self, peers: Mapping[NodeId, Sequence[Slot]]) -> None:
-        """Remember these peers alone, each with the slots of terms whose rows it keeps."""
-        self._told = {peer: told for peer, told in self._told.items() if peer in peers}
-        for peer, told in self._told.items():
-            told.changes = {slot: change for slot, change in told.changes.items() if slot in peers[peer]}
+    def keep(self, peers: Mapping[NodeId, Sequence[Slot]], runs: Sequence[int]) -> None:
+        """Remember these peers and tables alone."""
+        self._known = {each: has for each, has in self._known.items() if each[0] in peers and each[1] in runs}
 
     def messages(
         self, peer: NodeId, term_slots: Sequence[Slot], own: OwnImpacts, spoken: SpokenSlots
-    ) -> list[TellImpacts]:
-        """Return what a peer has to hear now, one message at least: that all else is as it was."""
-        told = self._told.get(peer, _ToldPeer())
-        table, parts = own.settle(), list[list[ImpactPart]]()
-        size = 0
-        for slot in term_slots:
-            since = told.changes.get(slot, 0)
-            news = own.news(table.part(slot, self._slot_bits), since)
-            if since and not len(news):
-                continue
-            for piece, has_more in _pieces(news):
-                if not parts or size + len(piece) > MOST_ENTRIES or len(parts[-1]) == MOST_PARTS:
-                    parts.append([])
-                    size = 0
-                parts[-1].append(ImpactPart(slot, not since, has_more, piece.packed()))
-                size += len(piece)
-        counts = tuple(each for slot, each in spoken.counts.items() if told.counts.get(slot) != each)
-        slots = tuple(sorted(spoken.counts))
-        head = self._slot_bits, self._run, *self._numbers, own.average, spoken.at, slots, spoken.level
-        batches, last = parts or [[]], max(len(parts) - 1, 0)
-        return [TellImpacts(*head, () if n else counts, tuple(each), n == last) for n, each in enumerate(batches)]
+    ) -> Iterator[TellLevels]:
+        """Yield what a peer has to hear now, one message at least: that all else is as it was, or first the question
+        what it has. The table is read while they are taken."""
+        made = own.made
+        has = self._known.get((peer, made.run), _Has(made.change, frozenset(), True))
+        counts = spoken.young if has.has_counts else (*_counts(own, spoken), *spoken.young)
+        young = tuple(each.slot for each in spoken.young)
+        head = self._slot_bits, *self._numbers, made.epoch, made.run, made.average, made.made_at, spoken.at
+        slots = has.change, made.change, spoken.slots, spoken.behind, young
+        batches = _batches(own, term_slots, self._slot_bits, has)
+        batch: _NewsBatch | None = next(batches, _NewsBatch())
+        while batch is not None:
+            following = next(batches, None)
+            said = tuple(batch.wholes), batch.is_cut, pack(joined(batch.tables)), following is None
+            yield TellLevels(*head, *slots, counts, *said)
+            batch, counts = following, ()
 
-    def note_taken(self, peer: NodeId, sent: TellImpacts, taken: ImpactsTaken, change: int) -> bool:
-        """Note what a peer has now, up to a change; return whether nothing has to be told again soon: it
-        lacks nothing, or what it was just told as a whole, for which it has no room."""
-        if not taken.is_taken:
-            return False
-        told, missing = self._told.setdefault(peer, _ToldPeer()), set(taken.missing)
-        if taken.has_counts:
-            told.counts = {slot: each for slot, each in told.counts.items() if slot in sent.slots}
-            told.counts |= {each.slot: each for each in sent.counts}
-        else:
-            told.counts = {}
-        told.changes |= {Slot(part.term_slot): change for part in sent.parts if not part.has_more}
-        told.changes = {slot: at for slot, at in told.changes.items() if slot not in missing}
-        told.wholes |= {Slot(part.term_slot) for part in sent.parts if part.is_whole}
-        if not sent.is_all:
-            return taken.has_counts
-        lacking, told.wholes = missing - told.wholes, set()
-        return taken.has_counts and not lacking
+    def note_taken(self, peer: NodeId, run: int, sent: Sequence[TellLevels], taken: LevelsTaken) -> bool:
+        """Note what a peer has after all of these messages; return whether nothing has to be told again soon: it lacks
+        nothing, or what it was just told as a whole, for which it has no room."""
+        self._known[peer, run] = _Has(taken.change, frozenset(taken.missing), taken.has_counts)
+        lacking = set(taken.missing).difference(*(each.wholes for each in sent))
+        return taken.has_counts and not lacking and taken.change >= sent[-1].change
 
 
-def _pieces(table: ImpactTable) -> Iterator[tuple[ImpactTable, bool]]:
-    """Cut what is too much for one message; tell of each piece whether others follow."""
-    for begin in range(0, max(len(table), 1), MOST_ENTRIES):
-        piece = slice(begin, begin + MOST_ENTRIES)
-        yield ImpactTable(table.hashes[piece], table.words[piece]), piece.stop < len(table)
+class _NewsBatch:
+    """What goes into one message."""
+
+    def __init__(self) -> None:
+        self.tables, self.wholes, self.size, self.is_cut = list[ImpactTable](), list[int](), 0, False
+
+
+def _counts(own: OwnImpacts, spoken: SpokenSlots) -> Iterator[SlotCounts]:
+    for slot in spoken.slots:
+        if slot in own.made.counts:
+            yield SlotCounts(slot, *own.made.counts[slot])
+
+
+def _batches(own: OwnImpacts, term_slots: Sequence[Slot], slot_bits: int, has: _Has) -> Iterator[_NewsBatch]:
+    """Cut what is news into messages."""
+    batch = _NewsBatch()
+    for slot in term_slots:
+        is_whole = slot in has.missing
+        if not is_whole and has.change >= own.made.change:
+            continue
+        news = own.news(slot, slot_bits, 0 if is_whole else has.change)
+        begin = 0
+        while begin < len(news) or (is_whole and begin == 0):
+            piece = news[begin : begin + MOST_ENTRIES - batch.size]
+            begin += max(len(piece), 1)
+            batch.tables.append(piece)
+            batch.size += len(piece)
+            batch.wholes += [slot] * is_whole
+            if batch.size >= MOST_ENTRIES:
+                batch.is_cut = is_whole and begin < len(news)
+                yield batch
+                batch = _NewsBatch()
+    if batch.tables:
+        yield batch

@@ -1,7 +1,7 @@
-"""Levels of many terms in few bytes: sorted columns, 16 bytes for each term, slot and stem class.
+"""Levels of many terms in sorted columns: a hash, and beside it what one slot's documents of one stem class say.
 
-Pure: arrays in, arrays out. A node has one of its own documents, and one for each share of terms that it keeps rows of.
-On the line the same columns go as they are. A term is its hash as a number, so that terms of one slot lie together.
+Pure: arrays in, arrays out. Whoever keeps many notes one more number with each: of which change it is, or of whom. A
+term is its hash as a number, so that terms of one slot lie together. How they are kept and sent: `impact_pack.py`.
 """
 
 from collections.abc import Sequence
@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dht import BadMessage, Slot
+from dht import Slot
 from index.directory.term_row import HASH_BYTES, hash_of
-from index.text.stem_classes import CLASSES
 
 HASH_BITS = 8 * HASH_BYTES
 NAME_BIT = 0x80  # of `mark`: it may name a front page; the other bits are the stem class
 WORD = np.dtype([("df", "<i4"), ("slot", "<u2"), ("level", "u1"), ("mark", "u1")])
-ENTRY_BYTES = HASH_BYTES + WORD.itemsize
+NOTED = np.dtype([*((name, WORD[name]) for name in WORD.names or ()), ("note", "<u4")])
 Hashes = NDArray[np.uint64]
-Words = NDArray[Any]  # of WORD
+Words = NDArray[Any]  # of WORD or NOTED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImpactTable:
     """Says of terms in slots, by stem class, in how many documents they are and their greatest level there. Ascending
-    by hash, slot and class, each once; of several classes of a slot the greatest level counts for all."""
+    by hash; what is sent, by slot and class, too, each once. Of several classes of a slot the greatest level counts
+    for all."""
 
     hashes: Hashes
     words: Words
@@ -34,43 +34,36 @@ class ImpactTable:
     def __len__(self) -> int:
         return len(self.hashes)
 
-    def part(self, slot: Slot, slot_bits: int) -> slice:
-        """Return where the terms of one slot stand."""
-        return part_of(self.hashes, slot, slot_bits)
+    def __getitem__(self, which: slice | NDArray[Any]) -> "ImpactTable":
+        return ImpactTable(self.hashes[which], self.words[which])
 
-    def replaced(self, news: "ImpactTable") -> "ImpactTable":
-        """Return the table with what is news in place of what was said before; what no document holds is gone."""
-        hashes, words = np.concatenate((self.hashes, news.hashes)), np.concatenate((self.words, news.words))
-        order = order_of(hashes, words)
-        hashes, words = hashes[order], words[order]
-        is_last = np.append(first_of(hashes, words)[1:], True) if len(hashes) else np.zeros(0, np.bool_)
-        kept = is_last & (words["df"] > 0)
-        return ImpactTable(hashes[kept], words[kept])
+    def noted(self, note: int) -> "ImpactTable":
+        """Return the entries with a number noted with each."""
+        words = np.empty(len(self), NOTED)
+        for name in WORD.names or ():
+            words[name] = self.words[name]
+        words["note"] = note
+        return ImpactTable(self.hashes, words)
 
-    def packed(self) -> bytes:
-        """Write it as it is sent: all hashes, then the rest."""
-        return self.hashes.astype("<u8").tobytes() + self.words.tobytes()
-
-
-EMPTY = ImpactTable(np.zeros(0, np.uint64), np.zeros(0, WORD))
+    def bare(self) -> "ImpactTable":
+        """Return the entries without their notes."""
+        words = np.empty(len(self), WORD)
+        for name in WORD.names or ():
+            words[name] = self.words[name]
+        return ImpactTable(self.hashes, words)
 
 
-def unpacked(data: bytes, term_slot: Slot, slot_bits: int, peer: str = "") -> ImpactTable:
-    """Read what a peer sent of the terms of one slot, every number checked; raises BadMessage where it is wrong."""
-    count, rest = divmod(len(data), ENTRY_BYTES)
-    if rest:
-        raise BadMessage(peer, f"levels of terms: {len(data)} bytes are no whole number of entries")
-    hashes = np.frombuffer(data, "<u8", count).astype(np.uint64)
-    words = np.frombuffer(data, WORD, count, offset=count * HASH_BYTES)
-    if not first_of(hashes, words).all() or (order_of(hashes, words) != np.arange(count)).any():
-        raise BadMessage(peer, "levels of terms: they do not ascend")
-    if count and part_of(hashes, term_slot, slot_bits) != slice(0, count):
-        raise BadMessage(peer, f"levels of terms: some are not of slot {term_slot}")
-    if (words["df"] < 0).any() or (words["slot"] >= 1 << slot_bits).any():
-        raise BadMessage(peer, "levels of terms: a number below 0, or a slot that is none")
-    if ((words["mark"] & ~np.uint8(NAME_BIT)) >= len(CLASSES)).any():
-        raise BadMessage(peer, "levels of terms: a stem class that is not known")
-    return ImpactTable(hashes, words)
+def empty(kind: np.dtype[Any] = WORD) -> ImpactTable:
+    """Return a table of nothing."""
+    return ImpactTable(np.zeros(0, np.uint64), np.zeros(0, kind))
+
+
+def joined(tables: Sequence[ImpactTable], kind: np.dtype[Any] = WORD) -> ImpactTable:
+    """Return the entries of several tables, one after the other."""
+    if len(tables) == 1:
+        return tables[0]
+    every = [empty(kind), *tables]
+    return ImpactTable(np.concatenate([each.hashes for each in every]), np.concatenate([each.words for each in every]))
 
 
 def hashes_of(terms: Sequence[str]) -> Hashes:
@@ -88,13 +81,17 @@ def term_slot(term_hash: bytes, slot_bits: int) -> Slot:
     return Slot(number_of(term_hash) >> HASH_BITS - slot_bits)
 
 
-def part_of(hashes: Hashes, slot: Slot, slot_bits: int) -> slice:
-    """Return where those of ascending hashes stand whose terms' rows lie in a slot."""
+def slots_of(hashes: Hashes, slot_bits: int) -> NDArray[np.int64]:
+    """Return the slots of many terms."""
+    if not slot_bits:
+        return np.zeros(len(hashes), np.int64)
+    return (hashes >> np.uint64(HASH_BITS - slot_bits)).astype(np.int64)
+
+
+def span_of(slot: int, slot_bits: int) -> tuple[int, int]:
+    """Return the first hash of a slot, and the first after it."""
     shift = HASH_BITS - slot_bits
-    begin = int(np.searchsorted(hashes, np.uint64(slot << shift)))
-    if slot + 1 == 1 << slot_bits:
-        return slice(begin, len(hashes))
-    return slice(begin, int(np.searchsorted(hashes, np.uint64(slot + 1 << shift))))
+    return slot << shift, slot + 1 << shift
 
 
 def places_of(words: Words) -> NDArray[np.uint32]:
@@ -103,14 +100,14 @@ def places_of(words: Words) -> NDArray[np.uint32]:
     return found
 
 
-def order_of(hashes: Hashes, words: Words) -> NDArray[np.intp]:
+def order_of(table: ImpactTable) -> NDArray[np.intp]:
     """Return the order of entries by hash, slot and class; equal ones stay as they stand."""
-    return np.lexsort((places_of(words), hashes))
+    return np.lexsort((places_of(table.words), table.hashes))
 
 
-def first_of(hashes: Hashes, words: Words) -> NDArray[np.bool_]:
+def first_of(table: ImpactTable) -> NDArray[np.bool_]:
     """Tell which of entries in their order is the first of its hash, slot and class."""
-    places = places_of(words)
+    places, hashes = places_of(table.words), table.hashes
     is_first = np.ones(len(hashes), np.bool_)
     is_first[1:] = (hashes[1:] != hashes[:-1]) | (places[1:] != places[:-1])
     return is_first

@@ -10,32 +10,20 @@ import msgspec
 from msgspec import Meta
 
 from dht import Message
-from index.directory.impact_table import ENTRY_BYTES
 from index.directory.row_page import MAX_SLOT_BITS, MOST_NUMBER, MOST_PAGE_BYTES
 from index.directory.term_row import HASH_BYTES
 
-MOST_ENTRIES = 8192  # in one message, 131 kB
+MOST_ENTRIES = 16_384  # in one message
+MOST_PACKED_BYTES = 1 << 19  # more than so many entries take, if nothing could be squeezed
 MOST_ASKED_ROWS = 64  # in one question: a query has fewer words
-MOST_PARTS = 1 << 12  # of terms' slots in one message
 MOST_UNKNOWN = 256  # slots of which a keeper may know too little and still answers
 
 _Slot = Annotated[int, Meta(ge=0, lt=1 << MAX_SLOT_BITS)]
 _Slots = Annotated[tuple[_Slot, ...], Meta(max_length=1 << MAX_SLOT_BITS)]
 _Bits = Annotated[int, Meta(ge=0, le=MAX_SLOT_BITS)]
 _Number = Annotated[int, Meta(ge=0, le=MOST_NUMBER)]
+_Instant = Annotated[float, Meta(ge=0.0, lt=1e12)]  # Unix seconds
 _Hash = Annotated[bytes, Meta(min_length=HASH_BYTES, max_length=HASH_BYTES)]
-
-
-class ImpactPart(msgspec.Struct, frozen=True, array_like=True):
-    """Levels of the terms whose rows lie in one slot. `is_whole`: all that the sender says of them, instead of what it
-    said before; else what changed, a df of 0 where nothing holds a term any more. `has_more`: the next message goes
-    on. `entries`: hashes (8 bytes each, little-endian), then of each df (i32), slot (u16), level (u8) and mark (u8: the
-    stem class, plus 128 where it may name a front page)."""
-
-    term_slot: _Slot
-    is_whole: bool
-    has_more: bool
-    entries: Annotated[bytes, Meta(max_length=ENTRY_BYTES * MOST_ENTRIES)]
 
 
 class SlotCounts(msgspec.Struct, frozen=True, array_like=True):
@@ -46,31 +34,43 @@ class SlotCounts(msgspec.Struct, frozen=True, array_like=True):
     lengths: tuple[_Number, _Number, _Number, _Number]
 
 
-class TellImpacts(Message, frozen=True, array_like=True):
-    """What an owner of slots tells a keeper of rows. `average`: the mean length by which its levels are computed; `at`:
-    when what it says was so, Unix seconds. `slots`: those that it is ready for, of which it speaks; `level`: those of
-    them in which its copy agreed with a majority's. `counts`: of these, where they changed. `is_all`: whether all else
-    is as it told before."""
+class TellLevels(Message, frozen=True, array_like=True):
+    """What an owner of slots tells a keeper of rows about one epoch. `run`: the name of the sender's table; `made_at`:
+    when its numbers of documents were so, by the `average` length of then; `at`: up to when its levels are so (Unix
+    seconds). What is not said is as it was at the sender's change `since`; once `is_all` was said, all is as of
+    `change`. `slots`: those that it is ready for, of which it speaks; `behind`: those of them in which its copy did not
+    agree with a majority's; `young`: those that it was not ready for at `made_at`. `counts`: of all these, where they
+    are news. `wholes`: the slots of terms of which the entries are all that it says, in place of what it said before;
+    `is_cut`: whether the last of them goes on in the next message. `entries`: as `impact_pack.py` writes them."""
 
     slot_bits: _Bits
-    run: _Number
     analyzer: _Number
     ranking: _Number
+    epoch: _Number
+    run: _Number
     average: Annotated[float, Meta(gt=0.0, lt=1e9)]
-    at: Annotated[float, Meta(ge=0.0, lt=1e12)]
+    made_at: _Instant
+    at: _Instant
+    since: _Number
+    change: _Number
     slots: _Slots
-    level: _Slots
+    behind: _Slots
+    young: _Slots
     counts: Annotated[tuple[SlotCounts, ...], Meta(max_length=1 << MAX_SLOT_BITS)]
-    parts: Annotated[tuple[ImpactPart, ...], Meta(max_length=MOST_PARTS)]
+    wholes: _Slots
+    is_cut: bool
+    entries: Annotated[bytes, Meta(max_length=MOST_PACKED_BYTES)]
     is_all: bool
 
 
-class ImpactsTaken(Message, frozen=True, array_like=True):
-    """What a keeper of rows has now. `is_taken`: whether it keeps such rows at all; `missing`: the slots of terms that
-    it keeps and of which it has not been told all; `has_counts`: whether it has those of all slots that the sender
-    speaks of. What is missing is told again as a whole."""
+class LevelsTaken(Message, frozen=True, array_like=True):
+    """What a keeper of rows has now. `is_taken`: whether it keeps such rows at all; `change`: up to which of the
+    sender's changes it has all but what is `missing`: the slots of terms that it keeps and of which it has not been
+    told all; `has_counts`: whether it has those of all slots that the sender speaks of. What is missing is told again
+    as a whole."""
 
     is_taken: bool = False
+    change: _Number = 0
     missing: _Slots = ()
     has_counts: bool = False
 
@@ -92,4 +92,4 @@ class ToldRows(Message, frozen=True, array_like=True):
 
     page: Annotated[bytes, Meta(max_length=MOST_PAGE_BYTES)]
     unknown: Annotated[tuple[_Slot, ...], Meta(max_length=MOST_UNKNOWN)]
-    as_of: Annotated[float, Meta(ge=0.0, lt=1e12)]
+    as_of: _Instant

@@ -1,29 +1,68 @@
-"""What a node's own documents say of their terms, slot by slot, as they come and go, and what of it is news.
+"""What a node's own documents say of their terms in one epoch, slot by slot, and what of it is news.
 
-Pure: documents in, levels out. A level only rises: what a document that went leaves too high is mended when the table
-is made anew, once an epoch. Each change has a number, so that it is known which of them a peer was told.
+Pure: documents in, levels out, kept in blocks. While the table is made all documents are counted; then its numbers are
+those of the epoch and stay, and what comes later raises levels alone: so all whom it is told have the same numbers, and
+a document that goes changes nothing before the next epoch. Each batch of changes has a number, so that it is known
+which of them a keeper was told.
 """
 
+from collections.abc import Mapping
+
+import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from dht import Slot
+from index.directory.block_table import Blocks, BlockTable
 from index.directory.impact import impacts_in
-from index.directory.impact_table import EMPTY, NAME_BIT, WORD, ImpactTable, first_of, hashes_of, order_of
+from index.directory.impact_table import (
+    NAME_BIT,
+    NOTED,
+    WORD,
+    ImpactTable,
+    first_of,
+    hashes_of,
+    joined,
+    order_of,
+    span_of,
+)
 from index.query.ranking_rules import RankingRules
-from index.text.forward_index import ForwardRecord
+from index.text.forward_index import Counts, ForwardRecord
 
-MOST_ENTRIES = 4_000_000  # 20 bytes each; some 100,000 pages in 50 slots
-MOST_PENDING = 200_000  # entries of documents that are not sorted in yet
+MOST_ENTRIES = 16_000_000  # some 5 bytes each on the disk; of some 400,000 pages in 50 slots
+MOST_PENDING = 400_000  # entries of documents that are not joined in yet, 16 bytes each
+
+
+NOT_YET = -1.0
+
+
+class MadeTable(msgspec.Struct):
+    """Says what a table is of, beside its entries. `run`: its name among all tables of a node; `average`: the mean
+    length by which its levels are computed; `made_at`: when all documents were counted (Unix seconds).
+    `counts`: of each slot how many documents it had then, and their lengths."""
+
+    run: int
+    epoch: int
+    average: float
+    made_at: float = NOT_YET
+    change: int = 0
+    counts: dict[int, tuple[int, Counts]] = {}
+
+    @property
+    def is_made(self) -> bool:
+        """Whether all documents were counted."""
+        return self.made_at > NOT_YET
+
+    @property
+    def documents(self) -> int:
+        """How many documents were counted."""
+        return sum(count for count, _ in self.counts.values())
 
 
 class OwnImpacts:
-    """Sums up the documents of a node's slots. `average`: the mean length by which their levels are computed."""
+    """Sums up the documents of a node's slots for one epoch."""
 
-    def __init__(self, rules: RankingRules, average: float, change: int = 1) -> None:
-        """`change`: the number of what changes now."""
-        self._rules, self.average, self.change = rules, average, change
-        self._table, self._changed = EMPTY, np.zeros(0, np.uint32)
+    def __init__(self, rules: RankingRules, made: MadeTable, blocks: Blocks) -> None:
+        self._rules, self.made, self._table = rules, made, BlockTable(blocks)
         self._pending: list[ImpactTable] = []
         self._pending_count = 0
 
@@ -36,58 +75,63 @@ class OwnImpacts:
         return len(self) > MOST_ENTRIES
 
     def count(self, slot: Slot, forward: ForwardRecord, sign: int) -> None:
-        """Take a document of a slot (or, sign -1, take it away)."""
-        terms, impacts = impacts_in(forward, self._rules, self.average)
+        """Take a document of a slot, or, sign -1, take it away; sign 0: it may have been taken before. Once the table
+        is made, of the slots that it was made of only levels rise."""
+        is_settled = self.made.is_made and slot in self.made.counts
+        if is_settled and sign < 0:
+            return
+        terms, impacts = impacts_in(forward, self._rules, self.made.average)
         words = np.zeros(len(terms), WORD)
-        words["df"], words["slot"] = sign, slot
-        words["level"] = impacts.levels if sign > 0 else 0
-        words["mark"] = forward.stem_class + NAME_BIT * (impacts.is_name & (sign > 0))
+        words["df"], words["slot"] = 0 if is_settled else sign, slot
+        words["level"] = impacts.levels if sign >= 0 else 0
+        words["mark"] = forward.stem_class + NAME_BIT * (impacts.is_name & (sign >= 0))
         self._pending.append(ImpactTable(hashes_of(terms), words))
         self._pending_count += len(terms)
         if self._pending_count > MOST_PENDING:
             self.settle()
 
-    def settle(self) -> ImpactTable:
-        """Sort in what came; return all that is said now. What no document holds any more has a df of 0."""
-        if not self._pending:
-            return self._table
-        before = self._table
-        hashes = np.concatenate([before.hashes, *(each.hashes for each in self._pending)])
-        words = np.concatenate([before.words, *(each.words for each in self._pending)])
-        changed = np.concatenate((self._changed, np.zeros(len(words) - len(before), np.uint32)))  # 0: new
-        order = order_of(hashes, words)
-        hashes, words, changed = hashes[order], words[order], changed[order]
-        starts = np.flatnonzero(first_of(hashes, words))
-        found = words[starts].copy()
-        found["df"] = np.add.reduceat(words["df"], starts)
-        found["level"] = np.maximum.reduceat(words["level"], starts)
-        found["mark"] = np.bitwise_or.reduceat(words["mark"], starts)
-        is_other = (changed[starts] == 0) | (found != words[starts])
-        self._changed = np.where(is_other, np.uint32(self.change), changed[starts]).astype(np.uint32)
-        self._table = ImpactTable(hashes[starts], found)
+    def finish(self, now: float, counts: Mapping[int, tuple[int, Counts]]) -> None:
+        """Note that all documents are counted, of each slot so many."""
+        self.settle()
+        self.made.made_at, self.made.counts = now, dict(counts)
+
+    def settle(self) -> None:
+        """Join in what came; what changed by it has the next number."""
+        if self._pending:
+            news = joined(self._pending)
+            self.made.change += 1
+            self._table.merge(_added_up(news[order_of(news)]).noted(self.made.change), _joined)
+            self._pending, self._pending_count = [], 0
+
+    def news(self, slot: Slot, slot_bits: int, since: int) -> ImpactTable:
+        """Return what changed of one slot's terms after a change, by its number; all that there is since 0."""
+        found = self._table.read(*span_of(slot, slot_bits))
+        return found[found.words["note"] > since].bare()
+
+    def clear(self) -> None:
+        """Forget all entries, and free their blocks."""
+        self._table.clear()
         self._pending, self._pending_count = [], 0
-        return self._table
 
-    def follow(self, former: "OwnImpacts") -> None:
-        """Go on in the place of a former table: what both say is no news, what only that one said is gone."""
-        self.change = former.change + 1
-        mine, its = self.settle(), former.settle()
-        gone = its.words.copy()
-        gone["df"], gone["level"] = 0, 0
-        gone["mark"] &= ~np.uint8(NAME_BIT)
-        hashes, words = np.concatenate((its.hashes, mine.hashes)), np.concatenate((its.words, mine.words))
-        order = order_of(hashes, words)
-        is_first = first_of(hashes[order], words[order])
-        last = np.flatnonzero(np.append(is_first[1:], True)) if len(order) else order
-        at, before = order[last], order[last - 1]  # of both tables, this one comes last
-        is_former, is_both = at < len(its), ~is_first[last]
-        since = np.concatenate((former._changed, np.full(len(mine), self.change, np.uint32)))
-        is_old = np.where(is_both, words[at] == words[before], is_former & (words["df"][at] == 0))
-        self._changed = np.where(is_old, since[np.where(is_both, before, at)], np.uint32(self.change)).astype(np.uint32)
-        self._table = ImpactTable(hashes[at], np.concatenate((gone, mine.words))[at])
 
-    def news(self, part: slice, since: int) -> ImpactTable:
-        """Return what of a part of the table changed after a change, by its number; all that is there since 0."""
-        hashes, words = self._table.hashes[part], self._table.words[part]
-        is_new: NDArray[np.bool_] = self._changed[part] > since if since else words["df"] > 0
-        return ImpactTable(hashes[is_new], words[is_new])
+def _joined(known: ImpactTable, news: ImpactTable) -> ImpactTable:
+    """Add up what was said before and what is new; what stays as it was keeps the number of its change."""
+    both = joined([known, news], NOTED)
+    both = both[order_of(both)]
+    found, is_first = _added_up(both), first_of(both)
+    before = both.words[is_first]
+    is_same = np.logical_and.reduce([found.words[name] == before[name] for name in ("df", "level", "mark")])
+    last = np.append(np.flatnonzero(is_first)[1:], len(both)) - 1
+    found.words["note"] = np.where(is_same, before["note"], both.words["note"][last])
+    return found
+
+
+def _added_up(table: ImpactTable) -> ImpactTable:
+    """Make one entry of all of one hash, slot and class."""
+    starts = np.flatnonzero(first_of(table))
+    words = table.words[starts].copy()
+    if len(starts):
+        words["df"] = np.add.reduceat(table.words["df"], starts)
+        words["level"] = np.maximum.reduceat(table.words["level"], starts)
+        words["mark"] = np.bitwise_or.reduceat(table.words["mark"], starts)
+    return ImpactTable(table.hashes[starts], words)

@@ -1,122 +1,152 @@
 """What all owners of slots told of the terms whose rows lie in one slot.
 
-Pure: arrays in, a row out. Each owner's word is kept apart: of their levels the greatest counts, so that nobody makes a
-slot seem poorer than another owner says, and of their numbers of documents the median, so that no single one among
-three moves it.
+Pure: arrays in, a row out. Each owner's words are kept apart, under a number that they share: of their levels the
+greatest counts, so that nobody makes a slot seem poorer than another owner says, and of their numbers of documents the
+median, so that no single one among three moves it. Words whose number counts no more are forgotten when their block is
+written next.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dht import Slot
+from index.directory.block_table import Blocks, BlockTable
 from index.directory.impact import MOST_LEVEL
-from index.directory.impact_table import EMPTY, NAME_BIT, ImpactTable, order_of, places_of
-from index.directory.term_row import SlotEntry, SlotTerm, TermRow, merge_row
+from index.directory.impact_table import NAME_BIT, NOTED, ImpactTable, joined, places_of
+from index.directory.speaker_sets import SpeakerSets
+from index.directory.term_row import MOST_SLOTS, NOWHERE, RestOfSlots, SlotEntry, TermRow
+from index.text.stem_classes import CLASSES
 
-LEAST_PENDING = 1000  # entries that wait to be sorted in, at least
+MOST_PIECES = 64  # that wait to be joined in, before they become one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotTeams:
-    """Says whose words count. `members`: of each slot the numbers of the sources, -1 where none is; `documents`: how
-    many a slot has; `looser`: by what the levels of each source are multiplied."""
+    """Says whose words count, by slot and seat of an owner. `numbers`: of their words, -1 where there are none;
+    `looser`: by what their levels are multiplied; `votes`: whether their numbers of documents count; `documents`: how
+    many a slot has."""
 
-    members: NDArray[np.int32]
-    documents: NDArray[np.int64]
+    numbers: NDArray[np.int64]
     looser: NDArray[np.float64]
+    votes: NDArray[np.bool_]
+    documents: NDArray[np.int64]
 
 
 class ToldTerms:
-    """The words of all sources, by their numbers."""
+    """The words of all owners, by their numbers."""
 
-    def __init__(self) -> None:
-        self._table, self._sources = EMPTY, np.zeros(0, np.int32)
-        self._pending: list[tuple[ImpactTable, int]] = []
-        self._pending_count = 0
+    def __init__(self, blocks: Blocks, sets: SpeakerSets) -> None:
+        """`sets`: of those who say the same; what is joined in stands for a set, what waits for one owner."""
+        self._table, self._sets = BlockTable(blocks), sets
+        self._pending: list[ImpactTable] = []
+        self.waiting = 0  # entries that are not joined in yet
 
     def __len__(self) -> int:
-        return len(self._table) + self._pending_count
+        return len(self._table) + self.waiting
 
-    def take(self, source: int, news: ImpactTable) -> None:
-        """Take what is news of a source."""
+    def take(self, number: int, news: ImpactTable) -> None:
+        """Take what is news under a number."""
         if len(news):
-            self._pending.append((news, source))
-            self._pending_count += len(news)
-            if self._pending_count > max(LEAST_PENDING, len(self._table) // 4):
-                self._settle()
+            self._pending.append(news.noted(number))
+            self.waiting += len(news)
+            if len(self._pending) > MOST_PIECES:
+                self._pending = [_last(joined(self._pending, NOTED))]
+                self.waiting = len(self._pending[0])
 
-    def drop(self, source: int) -> None:
-        """Forget what a source said."""
-        self._settle()
-        kept = self._sources != source
-        self._table = ImpactTable(self._table.hashes[kept], self._table.words[kept])
-        self._sources = self._sources[kept]
+    def settle(self, counted: Collection[int]) -> None:
+        """Join in what waits, and forget words whose number is not among these."""
+        if self._pending:
+            numbers = np.array(sorted(counted), np.uint32)
+
+            def join(known: ImpactTable, news: ImpactTable) -> ImpactTable:
+                both = _last(joined([self._sets.spoken(known), news], NOTED))
+                return self._sets.kept(_by_what_they_say(both[np.isin(both.words["note"], numbers)]))
+
+            self._table.merge(_last(joined(self._pending, NOTED)), join)
+            self._pending, self.waiting = [], 0
 
     def row(self, number: int, teams: SlotTeams) -> TermRow:
         """Return the row of a term, by its hash as a number."""
-        self._settle()
-        hashes = self._table.hashes
-        begin, end = (int(np.searchsorted(hashes, np.uint64(number), side=side)) for side in ("left", "right"))
-        words, sources = self._table.words[begin:end], self._sources[begin:end]
-        seats = teams.members[words["slot"]] == sources[:, None]
+        parts = [self._sets.spoken(self._table.read(number, number + 1))]
+        for piece in self._pending:
+            begin = int(np.searchsorted(piece.hashes, np.uint64(number)))
+            parts.append(piece[begin : int(np.searchsorted(piece.hashes, np.uint64(number), side="right"))])
+        words = _last(joined(parts, NOTED)).words
+        seats = teams.numbers[words["slot"]] == words["note"][:, None]
         counts = seats.any(axis=1)
-        return merge_row(
-            _said(ImpactTable(hashes[begin:end][counts], words[counts]), sources[counts], seats[counts], teams)
+        return _row_of(words[counts], seats[counts].argmax(axis=1), teams) if counts.any() else NOWHERE
+
+    def clear(self) -> None:
+        """Forget all, and free the blocks."""
+        self._table.clear()
+        self._pending, self.waiting = [], 0
+
+
+def _last(table: ImpactTable) -> ImpactTable:
+    """Order entries by hash, slot, class and number; of equal ones the last counts."""
+    places, notes = places_of(table.words), table.words["note"]
+    order = np.lexsort((notes, places, table.hashes))
+    hashes, places, notes = table.hashes[order], places[order], notes[order]
+    is_last = np.ones(len(order), np.bool_)
+    is_last[:-1] = (hashes[1:] != hashes[:-1]) | (places[1:] != places[:-1]) | (notes[1:] != notes[:-1])
+    return table[order[is_last]]
+
+
+def _by_what_they_say(table: ImpactTable) -> ImpactTable:
+    words = table.words
+    columns = words["note"], words["mark"], words["level"], words["df"], places_of(words), table.hashes
+    return table[np.lexsort(columns)]
+
+
+def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams) -> TermRow:
+    """What the owners of each slot say together of one term, by ascending slot and class."""
+    places, slots = places_of(words), words["slot"]
+    levels = np.minimum(np.ceil(words["level"] * teams.looser[slots, seats]), MOST_LEVEL).astype(np.int64)
+    starts = np.flatnonzero(np.append(True, places[1:] != places[:-1]))
+    group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(words))))
+    told = np.zeros((len(starts), teams.numbers.shape[1]), np.int64)
+    told[group, seats] = words["df"]
+    in_class, classes = slots[starts].astype(np.int64), words["mark"][starts] & ~np.uint8(NAME_BIT)
+    firsts = np.flatnonzero(np.append(True, in_class[1:] != in_class[:-1]))
+    at = in_class[firsts]
+    df = _clipped(_medians(told, teams.votes[in_class]), firsts, teams.documents[at])
+    by_slot = np.add.reduceat(df, firsts)
+    level = np.maximum.reduceat(levels, starts[firsts])
+    is_name = np.bitwise_or.reduceat(words["mark"] & np.uint8(NAME_BIT), starts[firsts]) > 0
+    order = np.lexsort((at, -by_slot, -level))
+    named, others = np.sort(order[:MOST_SLOTS]), order[MOST_SLOTS:]
+    entries = zip(at[named].tolist(), level[named].tolist(), by_slot[named].tolist(), is_name[named], strict=True)
+    rest = None
+    if len(others):
+        rest = RestOfSlots(
+            len(others), int(level[others].max()), int(by_slot[others].sum()), bool(is_name[others].any())
         )
-
-    def _settle(self) -> None:
-        if not self._pending:
-            return
-        hashes = np.concatenate([self._table.hashes, *(news.hashes for news, _ in self._pending)])
-        words = np.concatenate([self._table.words, *(news.words for news, _ in self._pending)])
-        sources = np.concatenate([self._sources, *(np.full(len(news), n, np.int32) for news, n in self._pending)])
-        order = np.argsort(sources, kind="stable")
-        order = order[order_of(hashes[order], words[order])]
-        hashes, words, sources = hashes[order], words[order], sources[order]
-        places = places_of(words)
-        is_last = np.ones(len(order), np.bool_)
-        is_last[:-1] = (hashes[1:] != hashes[:-1]) | (places[1:] != places[:-1]) | (sources[1:] != sources[:-1])
-        kept = is_last & (words["df"] > 0)
-        self._table, self._sources = ImpactTable(hashes[kept], words[kept]), sources[kept]
-        self._pending, self._pending_count = [], 0
+    sums = np.bincount(classes, df, len(CLASSES)).astype(np.int64).tolist()
+    return TermRow(
+        tuple(SlotEntry(Slot(slot), most, count, bool(name)) for slot, most, count, name in entries),
+        rest,
+        tuple((number, count) for number, count in enumerate(sums) if count),
+    )
 
 
-def _said(
-    table: ImpactTable, sources: NDArray[np.int32], seats: NDArray[np.bool_], teams: SlotTeams
-) -> Iterator[SlotTerm]:
-    """What the owners of each slot say together of one term."""
-    if not len(table):
-        return
-    words, places = table.words, places_of(table.words)
-    levels = np.minimum(np.ceil(words["level"] * teams.looser[sources]), MOST_LEVEL).astype(np.int64)
-    is_first = np.append(True, places[1:] != places[:-1])
-    starts, group = np.flatnonzero(is_first), np.cumsum(is_first) - 1
-    width = seats.shape[1]
-    dfs = np.zeros((len(starts), width), np.int64)
-    dfs[group, seats.argmax(axis=1)] = words["df"]
-    dfs.sort(axis=1)
-    slots = words["slot"][starts]
-    voices = (teams.members[slots] >= 0).sum(axis=1)
-    medians = dfs[np.arange(len(starts)), width - voices + (voices - 1) // 2]
-    level = np.maximum.reduceat(levels, starts)
-    marks = np.bitwise_or.reduceat(words["mark"] & np.uint8(NAME_BIT), starts)
-    classes = words["mark"][starts] & ~np.uint8(NAME_BIT)
-    columns = (each.tolist() for each in (slots, classes, medians, level, marks))
-    at, by_class, most, is_name = -1, list[tuple[int, int]](), 0, False
-    for slot, stem_class, df, its_level, mark in zip(*columns, strict=True):
-        if slot != at:
-            if at >= 0:
-                yield _term(at, by_class, most, is_name)
-            at, by_class, most, is_name, room = slot, [], 0, False, int(teams.documents[slot])
-        if df := min(df, room):
-            by_class.append((stem_class, df))
-            room -= df
-        most, is_name = max(most, its_level), is_name or bool(mark)
-    yield _term(at, by_class, most, is_name)
+def _medians(told: NDArray[np.int64], votes: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The median of each line's numbers that count, the lower one of two."""
+    told = np.sort(np.where(votes, told, -1), axis=1)  # those that do not count come first
+    voices, width = votes.sum(axis=1), told.shape[1]
+    places = np.minimum(width - voices + np.maximum(voices - 1, 0) // 2, width - 1)
+    found: NDArray[np.int64] = np.maximum(told[np.arange(len(told)), places], 0)
+    return found
 
 
-def _term(slot: int, by_class: list[tuple[int, int]], level: int, is_name: bool) -> SlotTerm:
-    return SlotTerm(SlotEntry(Slot(slot), level, sum(df for _, df in by_class), is_name), tuple(by_class))
+def _clipped(df: NDArray[np.int64], firsts: NDArray[np.intp], documents: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Numbers of documents by class, of no slot together more than it has."""
+    upto = np.cumsum(df)
+    before = upto[firsts] - df[firsts]
+    sizes = np.diff(np.append(firsts, len(df)))
+    within = np.minimum(upto - np.repeat(before, sizes), np.repeat(documents, sizes))
+    found = np.diff(within, prepend=0)
+    found[firsts] = within[firsts]
+    return found

@@ -12,9 +12,12 @@ from index.directory.slot_choice import DirectoryVerdict, SlotChoice
 
 @dataclass(slots=True)
 class DirectoryCourse:
-    """Says which slots were asked so far, and as of when the rows are right that left out others, Unix seconds."""
+    """Says which slots were asked so far, and as of when the rows are right that left out others, Unix seconds.
+    `epoch`: whose statistics score; `statistics`: a digest of them, equal where scores are by equal ones."""
 
     choice: SlotChoice
+    epoch: int
+    statistics: bytes
     as_of: float
     asked: frozenset[Slot]
     verdict: DirectoryVerdict
@@ -29,6 +32,8 @@ class DirectoryCourse:
         return {
             "proven": is_sure and self.verdict.proven,
             "as_of": round(self.as_of, 1),
+            "epoch": self.epoch,
+            "statistics": self.statistics.hex(),
             "slots_asked": len(self.asked),
             "slots_not_asked": self.verdict.not_asked,
         }

@@ -17,6 +17,7 @@ from index.query.leaf import Term, term_of
 from index.query.parser import Query, QueryGroup, QueryNode, ReadAs
 from index.query.search_request import SearchRequest
 from index.search.directory_course import DirectoryCourse
+from index.search.page_cursor import statistics_digest
 from index.search.result_picker import PickedHit
 from index.search.row_finder import FoundRows, RowFinder
 from index.search.search_outcome import PeerQuery, SearchOutcome
@@ -52,7 +53,7 @@ class DirectorySearch:
         by_slot = view.ready_by_slot()
         if found is None or len(found.unknown) > FIRST_SLOTS or len(by_slot) != 1 << found.epoch.slot_bits:
             return None
-        if (told := statistics_of(query, found.epoch, found.rows)) is None:
+        if not found.epoch.documents or (told := statistics_of(query, found.epoch, found.rows)) is None:
             return None
         statistics = replace(told, df=tuple(min(df, told.documents) for df in told.df))  # of other keepers, maybe
         choice = SlotChoice(SlotBounds(query, statistics, found.epoch, found.rows, found.unknown))
@@ -60,7 +61,10 @@ class DirectorySearch:
         ready = ready_for([Slot(slot) for slot in range(len(by_slot))], by_slot, self._audit.refuted())
         outcome = SearchOutcome(statistics, len(by_slot), found.epoch.slot_bits, ready, answered=first, asked=peers)
         outcome.spellings = {word: _written_in(found, term) for word, term in written.items()}
-        outcome.course = DirectoryCourse(choice, found.as_of, first, choice.verdict(None, first))
+        digest = statistics_digest(statistics, query.rules)
+        outcome.course = DirectoryCourse(
+            choice, found.epoch.number, digest, found.as_of, first, choice.verdict(None, first)
+        )
         self.searches += 1
         self.asked_slots += len(first)
         return outcome

@@ -1,65 +1,74 @@
 """Tells the keepers of rows what this node's documents say of their terms, where the strategy has a directory.
 
 Each keeper hears something every ten minutes, be it that nothing changed: only then are its rows right of that moment.
-Documents are read, and told of, so slowly that it takes a bounded part of a core and of the line.
+The table of the next epoch is made and told ahead of it, so that all have it when it begins. Documents are read, and
+told of, so slowly that it takes a bounded part of a core and of the line.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import TypeVar, cast
 
 import msgspec
 
-from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot
+from dht import BrokenFile, Clock, MachineRefuses, NodeId, Now, Overlay, RemoteError, Slot
 from index.directory.impact_news import ImpactNews, SpokenSlots
-from index.directory.messages import ImpactsTaken, SlotCounts, TellImpacts
-from index.directory.own_impacts import OwnImpacts
-from index.directory.row_keeper import EPOCH_S, Owners
+from index.directory.messages import LevelsTaken, SlotCounts, TellLevels
+from index.directory.own_impacts import NOT_YET
+from index.directory.told_epoch import EPOCH_S
+from index.directory.weighed_owners import Owners
 from index.engine.index_files import IndexFiles
 from index.errors import IndexCorrupt
-from index.query.collection_statistics import SlotTotals, Statistics
+from index.query.collection_statistics import Statistics
 from index.query.scoring import average_length
 from index.query.search_rules import SearchRules
-from index.shard.impact_follower import ImpactFollower
+from index.shard.block_file import BlockFile
+from index.shard.impact_follower import FollowedTable, ImpactFollower
 from index.shard.level_owners import is_enough
 from index.shard.local_index import NOTHING, LocalIndex
 from index.shard.question_server import Agree
 from index.shard.row_server import RowServer
-from index.text.forward_index import Counts
 
+FILE = "own.sqlite"
 TELL_S = 600.0  # between two tellings of one keeper
 RETRY_S = 60.0  # after a keeper did not answer, or did not take all
+SETTLE_S = 300.0  # between two times that what came is joined in: a second for a million entries
 ROUND_S = 1.0
 OFF_S = 10.0  # between two looks whether there is a directory by now
-LOOK_S = 60.0  # between two looks whether a table is too old
 REST = 8.0  # times what a round took
 LINE_BYTES_S = 50_000  # that this node sends, in the mean
 AT_ONCE = 8  # keepers that are told in one round
 EXCHANGE_S = 20.0
-REMAKE_S = 3600.0  # between two tables that are made anew
-DRIFT = 1.1  # of the mean length, by which levels are too loose: then they are made anew
+AHEAD_S = 21_600.0  # before an epoch begins its table is made, at the latest half of it, as it falls to each node
+REMAKE_S = 600.0  # between two tables of one epoch
+_Result = TypeVar("_Result")
+GROWN = 1.5  # times the documents that it was made of: then the epoch's numbers are no use any more
 
 
 class ImpactTeller:
-    """What one node tells of its terms. `run` until cancelled."""
+    """What one node tells of its terms. `run` until cancelled, then `close`."""
 
     def __init__(self, overlay: Overlay, local: LocalIndex, agree: Agree, rows: RowServer, clock: Clock) -> None:
         """`agree` says of slots how their copies here compare with others."""
         self._overlay, self._local, self._agree, self._rows, self._clock = overlay, local, agree, rows, clock
-        self._run = int(clock().wall * 1000) % (1 << 48)  # another one after each start
         self._rules: SearchRules | None = None
         self._bits = 0
+        self._file: BlockFile | None = None
         self._follower: ImpactFollower | None = None
-        self._news = ImpactNews(self._run, 0, (0, 0))
+        self._news = ImpactNews(0, (0, 0))
         self._due_at: dict[NodeId, float] = {}
         self._owners: Owners = ()
         self._keepers: Mapping[NodeId, Sequence[Slot]] = {}
-        self._made_at, self._made_in, self._looked_at = 0.0, 0, 0.0
+        self._begun_at, self._settled_at = -REMAKE_S, -SETTLE_S
+        share = int.from_bytes(overlay.view.node_id[-2:], "big") / (1 << 16)
+        self._ahead_s = AHEAD_S * (1 + share) / 2
         self.sent_bytes = 0
 
     @property
-    def own(self) -> OwnImpacts | None:
-        """What this node's documents say, None where that is not known."""
-        return self._follower.now if self._follower else None
+    def entries(self) -> int:
+        """How many entries the tables of this node's own terms have."""
+        return sum(len(each.impacts) for each in self._follower.tables) if self._follower else 0
 
     @property
     def is_full(self) -> bool:
@@ -81,95 +90,164 @@ class ImpactTeller:
             if await self._rows.refresh() is None:
                 await self._stop()
                 return False
+            await self._rows.keep_on_disk()
             follower = await self._follow()
-            if is_making := follower.is_making:
-                await self._local.write(lambda files: follower.step(files.table))
-            return bool(follower.now and await self._tell()) or is_making
-        except (MachineRefuses, IndexCorrupt):  # the index notes it, and mends itself
-            return False
+            if is_reading := follower.is_reading:
+                slots, now = self._spoken(), self._clock().wall
+                await self._write(lambda files: follower.step(files, slots, now))
+            return bool(follower.made and await self._tell(follower)) or is_reading
+        except MachineRefuses:
+            self._forget()
+        except IndexCorrupt:  # what this node's documents say can be made anew
+            self._erase()
+        return False
+
+    async def close(self) -> None:
+        """Keep on disk what this node's documents say and what it was told, and close both files."""
+        if (follower := self._follower) is not None:
+            epoch, wall = self._epoch(), self._clock().wall
+            with suppress(MachineRefuses, IndexCorrupt):
+                await self._write(lambda files: follower.settle(files, epoch, wall))
+        self._forget()
+        await self._rows.close()
+
+    async def _write(self, work: Callable[[IndexFiles], _Result]) -> _Result:
+        """Work on the thread that writes the index; what fails of the file beside it is no failure of the index."""
+        found, error = await self._local.write(lambda files: _tried(work, files))
+        if error is not None:
+            raise error
+        return cast(_Result, found)
+
+    def _epoch(self) -> int:
+        return int(self._clock().wall // EPOCH_S)
+
+    def _forget(self) -> None:
+        """Begin with what is on disk, the next time."""
+        self._follower, self._rules = None, None
+        self._due_at.clear()
+        if self._file is not None:
+            with suppress(MachineRefuses, IndexCorrupt):
+                self._file.close()
+            self._file = None
+
+    def _erase(self) -> None:
+        self._forget()
+        if (path := self._local.directory_file(FILE)) is not None:
+            BlockFile.erase(path)
 
     async def _stop(self) -> None:
         if self._follower is not None:
-            self._follower, self._rules = None, None
-            self._due_at.clear()
-            await self._local.write(_unwatch)
+            await self._write(_unwatch)
+            self._erase()
 
     async def _follow(self) -> ImpactFollower:
-        """Watch the index that serves, and have a table made anew where it is time for that."""
+        """Watch the index that serves, and have a table made where it is time for one."""
         rules, bits, now = self._local.plan.now, self._overlay.view.strategy.slot_bits, self._clock()
         follower = self._follower
-        if follower is None or (rules, bits) != (self._rules, self._bits):
+        if follower is None or follower.has_failed or (rules, bits) != (self._rules, self._bits):
+            self._forget()
             self._rules, self._bits = rules, bits
-            follower = self._follower = ImpactFollower(rules.ranking, bits)
-            self._news = ImpactNews(self._run, bits, rules.numbers)
-            self._due_at, self._owners = {}, ()
+            self._file = BlockFile(self._local.directory_file(FILE))
+            follower = self._follower = ImpactFollower(rules, bits, self._file)
+            self._news = ImpactNews(bits, rules.numbers)
+            self._owners, self._begun_at = (), now.steady - REMAKE_S
+            fresh = follower
+            await self._write(lambda files: fresh.load(files))
         watched = follower
-        is_new = await self._local.write(lambda files: _watch(files, watched))
-        if not is_new and (follower.is_making or now.steady < self._looked_at + LOOK_S):
-            return follower
-        self._looked_at = now.steady
-        told = await self._rows.average()
-        known = await self._local.write(_average_of) if told is None else told
-        epoch, by = int(now.wall // EPOCH_S), follower.now.average if follower.now else known
-        is_old = epoch != self._made_in or max(known, by) > DRIFT * min(known, by)
-        if is_new or (is_old and now.steady >= self._made_at + REMAKE_S):
-            self._made_at, self._made_in = now.steady, epoch
-            follower.begin(known)
+        await self._write(lambda files: _watch(files, watched))
+        if not follower.is_reading and (epoch := await self._wanted(follower, now)) is not None:
+            told = await self._rows.average()
+            known = await self._write(_average_of) if told is None else told
+            self._begun_at = now.steady
+            last = max((each.impacts.made.run for each in follower.tables), default=0)
+            run = max(int(now.wall * 1000) % (1 << 48), last + 1)
+            await self._write(lambda files: watched.begin(run, epoch, known))
         return follower
 
-    async def _tell(self) -> bool:
+    async def _wanted(self, follower: ImpactFollower, now: Now) -> int | None:
+        """Return the epoch of which a table is to be made now, None where none is."""
+        epoch = int(now.wall // EPOCH_S)
+        present = follower.now(epoch)
+        if present is None or present.impacts.made.epoch < epoch:
+            return epoch
+        if now.wall >= (epoch + 1) * EPOCH_S - self._ahead_s and not follower.is_coming(epoch + 1):
+            return epoch + 1
+        documents = self._local.documents
+        is_grown = documents > GROWN * present.impacts.made.documents
+        return epoch if is_grown and now.steady >= self._begun_at + REMAKE_S else None
+
+    async def _tell(self, follower: ImpactFollower) -> bool:
         owners, steady = self._overlay.view.owners_by_slot(), self._clock().steady
+        runs = [each.impacts.made.run for each in follower.made]
         if owners is not self._owners:
             self._owners, self._keepers = owners, _keepers(owners)
-            self._news.keep(self._keepers)
             self._due_at = {peer: at for peer, at in self._due_at.items() if peer in self._keepers}
+        self._news.keep(self._keepers, runs)
         live = [peer for peer in self._keepers if self._overlay.view.is_live(peer)]
         due = sorted((self._due_at.get(peer, 0.0), peer) for peer in live if self._due_at.get(peer, 0.0) <= steady)
+        if due:
+            await self._settle(follower, steady)
         for _, peer in due[:AT_ONCE]:
-            is_told = await self._tell_one(peer)
-            self._due_at[peer] = steady + (TELL_S if is_told else RETRY_S)
+            told = [await self._tell_one(peer, each) for each in follower.made]
+            self._due_at[peer] = steady + (TELL_S if all(told) else RETRY_S)
         return bool(due)
 
-    async def _tell_one(self, peer: NodeId) -> bool:
-        """Tell a keeper what is news to it; return whether it took all."""
-        view, at = self._overlay.view, self._clock().wall
-        slots = [slot for slot in sorted(view.owned()) if view.node_id in view.owners(slot)]
-        slots = [slot for slot in slots if view.is_ready(view.node_id, slot)]
-        masks, teams = self._agree(slots).level, map(view.owners, slots)
-        level = tuple(
-            slot
-            for slot, mask, team in zip(slots, masks, teams, strict=True)
-            if is_enough(mask, len(team), view.strategy.min_acks)
-        )
-        term_slots = self._keepers[peer]
+    async def _settle(self, follower: ImpactFollower, steady: float) -> None:
+        """Join in what came, now and then, or where a table has never been told of."""
+        if steady >= self._settled_at + SETTLE_S or any(each.as_of == NOT_YET for each in follower.made):
+            epoch, wall = self._epoch(), self._clock().wall
+            await self._write(lambda files: follower.settle(files, epoch, wall))
+            self._settled_at = steady
 
-        def write(files: IndexFiles) -> tuple[list[TellImpacts], int]:
-            if (own := self.own) is None or files.watcher is not self._follower:
-                return [], 0
-            totals, change = files.totals.at(self._bits), own.change
-            counts: dict[int, SlotCounts] = {
-                slot: SlotCounts(slot, *_counted(totals.get(slot, NOTHING))) for slot in slots
-            }
-            found = self._news.messages(peer, term_slots, own, SpokenSlots(at, counts, level))
-            own.change += 1
-            return found, change
+    async def _tell_one(self, peer: NodeId, table: FollowedTable) -> bool:
+        """Tell a keeper what is news to it of a table, and once it said that it lacks more, that, too; return whether
+        it took all."""
+        lacks = await self._exchange(peer, table)
+        return (await self._exchange(peer, table) if lacks else lacks) is False
 
-        messages, change = await self._local.write(write)
-        is_told = bool(messages)
-        for message in messages:
+    async def _exchange(self, peer: NodeId, table: FollowedTable) -> bool | None:
+        """Tell a keeper what it is thought to lack; return whether it lacks more, None where it did not answer."""
+        spoken, run, taken = self._says(table), table.impacts.made.run, LevelsTaken()
+        messages, sent = self._news.messages(peer, self._keepers[peer], table.impacts, spoken), list[TellLevels]()
+        while (message := await self._write(lambda files: next(messages, None))) is not None:
             self.sent_bytes += len(msgspec.msgpack.encode(message))
             try:
-                taken = await self._overlay.ask(peer, message, ImpactsTaken, timeout_s=EXCHANGE_S)
+                taken = await self._overlay.ask(peer, message, LevelsTaken, timeout_s=EXCHANGE_S)
             except RemoteError:
-                return False
-            is_told &= self._news.note_taken(peer, message, taken, change)
-        return is_told
+                return None
+            sent.append(msgspec.structs.replace(message, entries=b""))
+        return not self._news.note_taken(peer, run, sent, taken) if taken.is_taken else None
+
+    def _spoken(self) -> list[Slot]:
+        """Return the slots of which this node can speak."""
+        view = self._overlay.view
+        slots = [slot for slot in sorted(view.owned()) if view.node_id in view.owners(slot)]
+        return [slot for slot in slots if view.is_ready(view.node_id, slot)]
+
+    def _says(self, table: FollowedTable) -> SpokenSlots:
+        view, slots, totals = self._overlay.view, self._spoken(), self._local.totals_by_slot()
+        masks, teams = self._agree(slots).level, map(view.owners, slots)
+        behind = tuple(
+            slot
+            for slot, mask, team in zip(slots, masks, teams, strict=True)
+            if not is_enough(mask, len(team), view.strategy.min_acks)
+        )
+        young = (slot for slot in slots if slot not in table.impacts.made.counts)
+        counts = ((slot, totals.get(slot, NOTHING)) for slot in young)
+        told = tuple(SlotCounts(slot, each.documents, each.lengths) for slot, each in counts)
+        return SpokenSlots(table.as_of, tuple(slots), behind, told)
 
 
-def _watch(files: IndexFiles, follower: ImpactFollower) -> bool:
-    """Have an index followed; return whether it was not before."""
-    is_new, files.watcher = files.watcher is not follower, follower
-    return is_new
+def _tried(work: Callable[[IndexFiles], _Result], files: IndexFiles) -> tuple[_Result | None, BrokenFile | None]:
+    try:
+        return work(files), None
+    except BrokenFile as error:
+        files.watcher = None
+        return None, error
+
+
+def _watch(files: IndexFiles, follower: ImpactFollower) -> None:
+    files.watcher = follower
 
 
 def _unwatch(files: IndexFiles) -> None:
@@ -179,10 +257,6 @@ def _unwatch(files: IndexFiles) -> None:
 def _average_of(files: IndexFiles) -> float:
     cells = files.totals.at(0).values()
     return max((average_length(Statistics(each.documents, each.lengths, ())) for each in cells), default=1.0)
-
-
-def _counted(totals: SlotTotals) -> tuple[int, Counts]:
-    return totals.documents, totals.lengths
 
 
 def _keepers(owners: Iterable[Sequence[NodeId]]) -> dict[NodeId, list[Slot]]:

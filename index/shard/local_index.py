@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 LOOK_S = 1.0  # how often it is looked which indexes are needed
 TRY_AGAIN_S = 10.0  # between two tries to begin an index where the machine refused
 NOTHING = SlotTotals()
+_DIRECTORY = "directory"  # what belongs to the directory of terms, beside the indexes
 _Result = TypeVar("_Result")
 
 
@@ -258,6 +259,10 @@ class LocalIndex:
         except BadMessage:  # busy, or damaged: an answer without this help is better than none
             return []
 
+    def directory_file(self, name: str) -> Path | None:
+        """Return where a file of the directory of terms lies, None where all is in memory."""
+        return None if self._path is None else self._path / _DIRECTORY / name
+
     async def write(self, work: Callable[[IndexFiles], _Result]) -> _Result:
         """Do work on the thread that writes the index that serves; raises MachineRefuses or IndexCorrupt."""
         return await self._serving.write(work)
@@ -325,7 +330,7 @@ def _unneeded(path: Path, view: View) -> Iterable[Path]:
     """What lies in the directory and belongs to no rules that count, counted lately or will; releases that knew one
     analyzer left their files there."""
     known = known_rules((view.strategy, *view.former_strategies(), *view.coming_strategies()))
-    needed = {_name(rules.analyzer) for rules in known}
+    needed = {_DIRECTORY, *(_name(rules.analyzer) for rules in known)}
     needed.add(_name(planned_rules(view.strategy, ()).now.analyzer))
     return [each for each in path.glob("*") if each.name not in needed]
 

@@ -1,20 +1,26 @@
 """Serves the rows of terms that this node keeps: takes what owners of slots tell, and answers who asks.
 
-Where the strategy has no directory, nothing is kept.
+Where the strategy has no directory, nothing is kept. What was told is joined in and put on disk every ten minutes, and
+when the node stops; what fails meanwhile is as if it had not been told.
 """
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TypeVar
 
-from dht import BadMessage, Clock, NodeId, Overlay
-from index.directory.messages import AskRows, ImpactsTaken, TellImpacts, ToldRows
-from index.directory.row_keeper import Owners, RowKeeper
+from dht import BadMessage, BrokenFile, Clock, MachineRefuses, NodeId, Overlay
+from index.directory.messages import AskRows, LevelsTaken, TellLevels, ToldRows
+from index.directory.row_keeper import RowKeeper
+from index.directory.weighed_owners import Owners
+from index.shard.block_file import BlockFile
 from index.shard.local_index import LocalIndex
 
 MOST_WAITING = 64  # questions and tellings in line; one more is refused
 MOST_WAITING_OF_ONE = 8  # of one peer
+ON_DISK_S = 600.0  # between two times that all is put on disk
+_NOTE, _SETS = "told", "sets"
 _Result = TypeVar("_Result")
 
 
@@ -24,44 +30,92 @@ class RowServer:
     def __init__(self, overlay: Overlay, local: LocalIndex, clock: Clock) -> None:
         self._overlay, self._local, self._clock = overlay, local, clock
         self._keeper: RowKeeper | None = None
+        self._file: BlockFile | None = None
         self._owners: Owners = ()
         self._telling = frozenset[NodeId]()  # who owns any slot
         self._turn = asyncio.Lock()
         self._waiting = Counter[NodeId]()
+        self._on_disk_at = clock().steady
         self.entries = 0
         self.answered = 0
-        overlay.serve(TellImpacts, self._take)
+        overlay.serve(TellLevels, self._take)
         overlay.serve(AskRows, self._rows)
 
     async def average(self) -> float | None:
         """Return the mean length of the network's documents as owners have told, None where too few have."""
-        keeper = await self.refresh()
-        return await self._work(lambda: keeper.average(self._owners)) if keeper else None
+        keeper, now = await self.refresh(), self._clock().wall
+        return await self._work(lambda: keeper.average(now)) if keeper else None
 
     async def refresh(self) -> RowKeeper | None:
         """Keep what the strategy and the owners of slots want kept; return the keeper, None where there is none."""
         view, numbers = self._overlay.view, self._local.plan.now.numbers
         if not view.strategy.directory:
-            self._keeper, self._owners, self.entries = None, (), 0
+            if self._keeper is not None:
+                await self._work(self._erase)
             return None
         keeper = self._keeper
         if keeper is None or (keeper.slot_bits, keeper.numbers) != (view.strategy.slot_bits, numbers):
-            keeper = self._keeper = RowKeeper(view.strategy.slot_bits, numbers)
-            self._owners = ()
+            keeper = await self._work(lambda: self._open(view.strategy.slot_bits, numbers))
         owners = view.owners_by_slot()
         if owners is not self._owners and len(owners) == 1 << keeper.slot_bits:
             self._owners, self._telling = owners, frozenset[NodeId]().union(*owners)
             await self._work(lambda: keeper.keep(owners, view.node_id))
         return keeper
 
-    async def _take(self, peer: NodeId, told: TellImpacts) -> ImpactsTaken:
+    async def keep_on_disk(self) -> None:
+        """Put what was told on disk, now and then: one slot's terms after the other, so that nobody has to wait."""
+        now, keeper = self._clock().steady, self._keeper
+        if keeper is not None and now >= self._on_disk_at + ON_DISK_S:
+            self._on_disk_at, noted = now, await self._work(keeper.note)
+            for slot in keeper.term_slots:
+                await self._work(lambda slot=slot: keeper.settle(slot))  # type: ignore[misc]
+            await self._work(lambda: self._commit(noted))
+
+    async def close(self) -> None:
+        """Put what was told on disk, and close the file."""
+        if self._file is not None:
+            self._on_disk_at = -ON_DISK_S
+            with suppress(MachineRefuses):
+                await self.keep_on_disk()
+        self._forget()
+
+    def _open(self, slot_bits: int, numbers: tuple[int, int]) -> RowKeeper:
+        """Take up what is on disk, where it is of such rows."""
+        self._forget()
+        self._file = file = BlockFile(self._local.directory_file("rows.sqlite"))
+        noted = file.note(_NOTE)
+        if not RowKeeper.is_noted(noted, slot_bits, numbers):
+            file.clear()
+            noted = b""
+        self._keeper = RowKeeper(slot_bits, numbers, file.part, noted, file.note(_SETS))
+        return self._keeper
+
+    def _commit(self, noted: bytes) -> None:
+        if self._file is not None and self._keeper is not None:
+            self._file.put_note(_NOTE, noted)
+            self._file.put_note(_SETS, self._keeper.note_sets())
+            self._file.commit()
+
+    def _forget(self) -> None:
+        """Begin with what is on disk, the next time."""
+        if self._file is not None:
+            with suppress(BrokenFile):
+                self._file.close()
+        self._file, self._keeper, self._owners, self.entries = None, None, (), 0
+
+    def _erase(self) -> None:
+        self._forget()
+        if (path := self._local.directory_file("rows.sqlite")) is not None:
+            BlockFile.erase(path)
+
+    async def _take(self, peer: NodeId, told: TellLevels) -> LevelsTaken:
         if (keeper := await self.refresh()) is None:
-            return ImpactsTaken()
+            return LevelsTaken()
         if peer not in self._telling:
             raise BadMessage(peer.hex(), "levels of terms: it owns no slot")
         now = self._clock().wall
 
-        def take() -> ImpactsTaken:
+        def take() -> LevelsTaken:
             taken = keeper.take(peer, told, now)
             self.entries = keeper.entries
             return taken
@@ -71,9 +125,9 @@ class RowServer:
     async def _rows(self, peer: NodeId, ask: AskRows) -> ToldRows:
         if (keeper := await self.refresh()) is None:
             raise BadMessage(peer.hex(), "no rows are kept here: the strategy has no directory")
-        now, owners = self._clock().wall, self._owners
+        now = self._clock().wall
         self.answered += 1
-        return await self._work_for(peer, lambda: keeper.rows(ask, owners, now))
+        return await self._work_for(peer, lambda: keeper.rows(ask, now))
 
     async def _work_for(self, peer: NodeId, job: Callable[[], _Result]) -> _Result:
         """Work for a peer; raises BadMessage where too much waits."""
@@ -86,6 +140,14 @@ class RowServer:
             self._waiting -= Counter([peer])
 
     async def _work(self, job: Callable[[], _Result]) -> _Result:
-        """Do work in a thread, alone: sorting in what was told takes milliseconds."""
+        """Do work in a thread, alone: sorting in what was told takes milliseconds. Raises MachineRefuses where the file
+        fails; if it is damaged, it is begun anew."""
         async with self._turn:
-            return await asyncio.to_thread(job)
+            try:
+                return await asyncio.to_thread(job)
+            except MachineRefuses:
+                self._forget()
+                raise
+            except BrokenFile as error:
+                self._erase()
+                raise MachineRefuses(error.path, error.reason, "rows are told again") from error

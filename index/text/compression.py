@@ -1,7 +1,7 @@
 """Compression of what the index keeps: one zstd frame each; the one file of the index that knows the library.
 
-Each kind of data has a dictionary, which says what many of its kind have in common; without it frames cannot be read.
-Contexts are kept per thread because the library's are not to be shared.
+Records have a dictionary, which says what many of their kind have in common; without it frames cannot be read. Contexts
+are kept per thread because the library's are not to be shared.
 """
 
 import threading
@@ -48,3 +48,27 @@ def frames_by(name: str) -> Frames:
     dictionary = zstandard.ZstdCompressionDict(Path(__file__).with_name(f"{name}.dict").read_bytes())
     dictionary.precompute_compress(level=LEVEL)  # once for all threads
     return Frames(dictionary)
+
+
+_local = threading.local()
+
+
+def squeeze(data: bytes) -> bytes:
+    """Compress to one frame that states its size, by no dictionary."""
+    if not hasattr(_local, "compressor"):
+        _local.compressor = zstandard.ZstdCompressor(level=LEVEL)
+    made: bytes = _local.compressor.compress(data)
+    return made
+
+
+def expand(data: bytes, most: int) -> bytes:
+    """Return what `squeeze` was given; raises ValueError for anything else, and for more bytes before they come out."""
+    if not hasattr(_local, "decompressor"):
+        _local.decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    try:
+        if not 0 <= zstandard.frame_content_size(data) <= most:  # -1: it says none
+            raise ValueError("it is larger than it may be, or does not say how large")
+        found: bytes = _local.decompressor.decompress(data)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
+    return found

@@ -126,6 +126,7 @@ class NodeCore:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""
         self.crawl.crawler.close()
         self._disk_meter.close()
+        await self.index.teller.close()
         await self.index.local.close()
         self.store.records.close()
 

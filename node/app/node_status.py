@@ -105,7 +105,7 @@ class NodeStatus:
             "runs": self._overlay.view.strategy.directory,
             "entries": index.rows.entries,
             "answered": index.rows.answered,
-            "own_entries": len(teller.own) if teller.own is not None else 0,
+            "own_entries": teller.entries,
             "is_full": teller.is_full,
             "sent_bytes": teller.sent_bytes,
             "searches": directory.searches,

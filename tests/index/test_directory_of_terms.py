@@ -5,27 +5,31 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import index_corpus as corpus
 import msgspec
-import numpy as np
 import pytest
-from brute_force import brute_force
+from brute_force import BruteForce, brute_force
 from index_network import World, loop_clock
 
 from crawl import signature
-from dht import Key, Message, NodeId, Slot, slot_of
+from dht import DocumentId, Key, Message, NodeId, Slot, slot_of
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
-from index.directory.impact_table import ENTRY_BYTES, WORD
-from index.directory.messages import AskRows, TellImpacts, ToldRows
+from index.directory.impact_pack import pack, unpack
+from index.directory.impact_table import ImpactTable, empty
+from index.directory.messages import AskRows, TellLevels, ToldRows
 from index.directory.row_page import RowPage, pack_page, unpack_page
 from index.directory.term_row import NOWHERE
+from index.directory.told_epoch import EPOCH_S
+from index.query.collection_statistics import Statistics
+from index.query.parser import Query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
 from index.search.row_finder import ROW_S
-from index.shard.impact_teller import TELL_S, ImpactTeller
+from index.shard.impact_teller import AHEAD_S, TELL_S, ImpactTeller
 from index.shard.row_server import RowServer
 
 pytestmark = pytest.mark.virtual_time
@@ -37,6 +41,20 @@ QUERIES += [f"{RARE[3]} OR {RARE[4]}", "+ganges dogs", f"datenbank {RARE[9]}", f
 RARE_RUN = QUERIES[14]
 
 
+class EpochOracle(BruteForce):
+    """Scores by the statistics of other documents than those that it searches: of those when the epoch began."""
+
+    def __init__(self, texts: tuple[Text, ...], counted: tuple[Text, ...]) -> None:
+        super().__init__(texts, signature)
+        self._counted = brute_force(counted, signature)
+
+    def _count(self, query: Query) -> Statistics:
+        return self._counted._count(query)
+
+
+oracle_of = lru_cache(8)(EpochOracle)
+
+
 class DirectoryWorld(World):
     """Nodes that keep rows and tell what theirs are made of."""
 
@@ -44,6 +62,7 @@ class DirectoryWorld(World):
         config = IndexConfig(engine="memory", commit_s=0.0)
         super().__init__(random.Random(seed), nodes, replicas, config, BITS)
         self.network.strategy = msgspec.structs.replace(self.network.strategy, directory=True)
+        self.counted = tuple[Text, ...]()
         self.rows, self.tellers = dict[bytes, RowServer](), dict[bytes, ImpactTeller]()
         for node in self.nodes:
             self.rows[node.id] = rows = RowServer(node.overlay, node.local, loop_clock)
@@ -59,9 +78,13 @@ class DirectoryWorld(World):
         self.network.asked.clear()
         return await self.nodes[asker].searcher.search(SearchRequest(query, deadline_ms=20_000, **more))
 
-    def first_ten(self, query: str) -> list[tuple[str, float]]:
-        brute = brute_force(tuple(self.store.values()), signature, self.nodes[0].local.plan.now)
-        return [(hit.text.url, hit.scored.score) for hit in brute.search(query).hits[:10]]
+    def begin_epoch(self) -> None:
+        """Have queries scored by the documents that there are now."""
+        self.counted = tuple(self.store.values())
+
+    def first_ten(self, query: str, counted: tuple[Text, ...] = ()) -> list[tuple[str, float]]:
+        oracle = oracle_of(tuple(self.store.values()), counted or self.counted)
+        return [(hit.text.url, hit.scored.score) for hit in oracle.search(query).hits[:10]]
 
     async def proven(self, asker: int = 0, queries: Sequence[str] = QUERIES) -> int:
         """Ask, hold what is said to be proven to the exact answer, and return how many are."""
@@ -86,7 +109,8 @@ def web(seed: int, count: int, begin: int = 0) -> list[Text]:
     for number, text in enumerate(corpus.web(rng, count), begin):
         river = RIVERS[min(int(rng.expovariate(0.35)), 9)]
         text = replace(text, key=Key(rng.randbytes(20)), body=f"{text.body} {river} {RARE[number % 40]}")
-        made.append(replace(text, url=f"{text.url}?{number}") if begin else text)
+        new = replace(text, url=f"{text.url}?{number}", id=DocumentId(rng.randbytes(20)))
+        made.append(new if begin else text)
     return made
 
 
@@ -94,6 +118,7 @@ def web(seed: int, count: int, begin: int = 0) -> list[Text]:
 async def world() -> AsyncIterator[DirectoryWorld]:
     made = DirectoryWorld(1)
     await made.put(web(1, 200))
+    made.begin_epoch()
     await made.tell()
     yield made
     await made.close()
@@ -112,6 +137,7 @@ async def test_what_is_proven_is_exact_and_few_slots_are_asked(world: DirectoryW
 
     every = await world.answers(RARE_RUN, every_slot=True)
     assert every["exact"] and every["directory"] is None and found_in(every) == world.first_ten(RARE_RUN)
+    assert len({str(found_in(await world.answers(RARE_RUN, asker))) for asker in range(5)}) == 1
     for query in ('"search engine"', "site:a.example run", "dat*", "x-ray"):
         assert (await world.answers(query))["directory"] is None, "rows do not tell all of this"
     assert (await world.answers("run", facets=True))["facets"] and not (await world.answers("run"))["facets"]
@@ -142,13 +168,31 @@ async def test_what_is_new_is_found_once_it_was_told_and_not_proven_before(world
     assert await world.proven() > 0.7 * len(QUERIES)
 
 
-async def test_what_is_gone_counts_no_more(world: DirectoryWorld) -> None:
-    gone = [text for text in world.store.values() if RARE[7] in text.body.split()]
-    await world.drop(gone)
+async def test_numbers_are_those_of_the_epoch_until_the_next_begins_for_all(world: DirectoryWorld) -> None:
+    before = (await world.answers(RARE[7]))["directory"]
+    await world.drop([text for text in world.store.values() if RARE[7] in text.body.split()])
+    await world.put(web(3, 12, begin=2000))
     await wait(TELL_S + ROW_S)
     await world.tell()
-    answer = await world.answers(RARE[7])
-    assert answer["directory"]["proven"] and answer["directory"]["slots_asked"] == 0 and not answer["results"]
+    answers = [await world.answers(f"{RARE[7]} amur", asker) for asker in (0, 3)]
+    assert found_in(answers[0]) == found_in(answers[1]) and len({each["total"] for each in answers}) == 1
+    gone = (await world.answers(RARE[7]))["directory"]
+    assert gone["proven"] and gone["slots_asked"] >= before["slots_asked"] > 0
+    assert gone["statistics"] == before["statistics"] and gone["epoch"] == before["epoch"] == 0
+    assert await world.proven() > 0.7 * len(QUERIES)
+
+    await wait(EPOCH_S - AHEAD_S / 2 - loop_clock().wall)
+    await world.tell()
+    still = (await world.answers(RARE[7], 2))["directory"]
+    assert still["statistics"] == before["statistics"], "the next epoch's tables are told before it begins"
+    await wait(EPOCH_S - TELL_S - loop_clock().wall)
+    world.begin_epoch()
+    await world.put(web(4, 12, begin=3000))
+    await wait(TELL_S + ROW_S)
+    await world.tell()
+    after = {asker: await world.answers(RARE[7], asker) for asker in (0, 3)}
+    assert {each["directory"]["epoch"] for each in after.values()} == {1}
+    assert after[0]["directory"]["statistics"] == after[3]["directory"]["statistics"] != before["statistics"]
     assert await world.proven() > 0.7 * len(QUERIES)
 
 
@@ -194,13 +238,13 @@ async def test_an_owner_that_lies_hides_nothing_and_moves_no_number(
 ) -> None:
     world = DirectoryWorld(1)
     await world.put(web(1, 200))
+    world.begin_epoch()
     overlay = world.nodes[1].overlay
     ask = overlay.ask
 
     async def lie(peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
-        if isinstance(message, TellImpacts):
-            parts = tuple(msgspec.structs.replace(each, entries=made_up(each.entries, level)) for each in message.parts)
-            message = msgspec.structs.replace(message, parts=parts)
+        if isinstance(message, TellLevels):
+            message = msgspec.structs.replace(message, entries=made_up(message.entries, level))
         return await ask(peer, message, answer, timeout_s=timeout_s)
 
     monkeypatch.setattr(overlay, "ask", lie)
@@ -211,12 +255,10 @@ async def test_an_owner_that_lies_hides_nothing_and_moves_no_number(
 
 def made_up(entries: bytes, level: int) -> bytes:
     """What an owner tells who says nothing of its terms, or too much."""
-    if not level:
-        return b""
-    count = len(entries) // ENTRY_BYTES
-    words = np.frombuffer(entries, WORD, count, offset=8 * count).copy()
+    table = unpack(entries) if level else empty()
+    words = table.words.copy()
     words["level"], words["df"] = level, 1000
-    return entries[: 8 * count] + words.tobytes()
+    return pack(ImpactTable(table.hashes, words))
 
 
 async def wait(seconds: float) -> None:

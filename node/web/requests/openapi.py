@@ -170,6 +170,8 @@ _SCHEMAS: Json = {
             "properties": {
                 "proven": _FLAG,
                 "as_of": _NUMBER,
+                "epoch": _COUNT,
+                "statistics": _TEXT,
                 "slots_asked": _COUNT,
                 "slots_not_asked": _COUNT,
             },

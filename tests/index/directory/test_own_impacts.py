@@ -1,28 +1,31 @@
-"""What a node says of its own documents is what they are, however they came and went, and only what is new is news."""
+"""What a node says of its own documents is what they are, its numbers stay within an epoch, and only what is new to a
+keeper is told, over restarts of both."""
 
 import random
+from collections.abc import Sequence
 
 import index_corpus as corpus
-import numpy as np
 import pytest
 
 from dht import NodeId, Slot
 from index.directory.impact import impacts_of
 from index.directory.impact_news import ImpactNews, SpokenSlots
-from index.directory.impact_table import ENTRY_BYTES, NAME_BIT, ImpactTable, hashes_of
-from index.directory.messages import SlotCounts
-from index.directory.own_impacts import OwnImpacts
+from index.directory.impact_pack import count_of
+from index.directory.impact_table import NAME_BIT, ImpactTable, hashes_of, joined
+from index.directory.messages import TellLevels
+from index.directory.own_impacts import MadeTable, OwnImpacts
 from index.directory.row_keeper import RowKeeper
 from index.directory.term_row import SlotSummary
 from index.query.ranking_rules import NEWEST_RANKING
 from index.text.field_terms import analyse
-from index.text.forward_index import decode_forward, encode_forward, forward_of
+from index.text.forward_index import decode_forward, encode_forward
 from index.text.site_host import front_name
 from index.text.stem_classes import class_of
 
-AVERAGE, ALL = 60.0, slice(None)
+AVERAGE, SLOTS, BITS = 60.0, tuple(map(Slot, range(8))), 3
 Entry = tuple[int, int, int]  # hash, slot, class
 Said = dict[Entry, tuple[int, int, bool]]
+Web = list[tuple[Slot, corpus.Text]]
 
 
 def said_by(table: ImpactTable) -> Said:
@@ -33,7 +36,12 @@ def said_by(table: ImpactTable) -> Said:
     return found
 
 
-def summary_of(texts: list[tuple[Slot, corpus.Text]]) -> Said:
+def news(impacts: OwnImpacts, since: int = 0) -> Said:
+    impacts.settle()
+    return said_by(joined([impacts.news(slot, BITS, since) for slot in SLOTS]))
+
+
+def summary_of(texts: Web) -> Said:
     """What documents say, by the slow and obvious way."""
     found = dict[Entry, tuple[int, int, bool]]()
     for slot, stem_class in {(slot, class_of(text.language)) for slot, text in texts}:
@@ -48,88 +56,95 @@ def summary_of(texts: list[tuple[Slot, corpus.Text]]) -> Said:
     return found
 
 
-def made_of(texts: list[tuple[Slot, corpus.Text]]) -> OwnImpacts:
-    impacts = OwnImpacts(NEWEST_RANKING, AVERAGE)
+def count(impacts: OwnImpacts, texts: Web, sign: int = 1) -> None:
     for slot, text in texts:
-        impacts.count(slot, decode_forward(encode_forward(text, analyse(text))), 1)
-    impacts.settle()
+        impacts.count(slot, decode_forward(encode_forward(text, analyse(text))), sign)
+
+
+def made_of(texts: Web, run: int = 1, slots: Sequence[Slot] = SLOTS) -> OwnImpacts:
+    impacts = OwnImpacts(NEWEST_RANKING, MadeTable(run, 0, AVERAGE), {})
+    count(impacts, texts)
+    impacts.finish(0.0, {slot: (sum(at == slot for at, _ in texts), (0, 0, 0, 0)) for slot in slots})
     return impacts
 
 
-def web(seed: int, count: int) -> list[tuple[Slot, corpus.Text]]:
+def web(seed: int, count: int) -> Web:
     rng = random.Random(seed)
     return [(Slot(rng.randrange(8)), text) for text in corpus.web(rng, count)]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_table_says_what_the_documents_say(seed: int) -> None:
+@pytest.mark.parametrize(("seed", "block"), [(1, 4096), (2, 16)])
+def test_the_table_says_what_the_documents_say(seed: int, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("index.directory.block_table.BLOCK_ENTRIES", block)
     texts = web(seed, 60)
-    assert said_by(made_of(texts).news(ALL, 0)) == summary_of(texts)
+    impacts = OwnImpacts(NEWEST_RANKING, MadeTable(1, 0, AVERAGE), {})
+    for begin in range(0, 60, 7):
+        count(impacts, texts[begin : begin + 7])
+        impacts.settle()
+    count(impacts, texts[:3], -1)
+    count(impacts, texts[:3])
+    assert news(impacts) == summary_of(texts) and len(impacts) == len(summary_of(texts))
 
 
-def test_only_what_changed_is_news_and_what_is_gone_is_told() -> None:
+def test_once_it_is_made_only_levels_rise_and_only_what_changed_is_news() -> None:
     texts = web(3, 60)
     impacts = made_of(texts[:50])
-    told = said_by(impacts.news(ALL, 0))
-    assert not len(impacts.news(ALL, impacts.change)), "nothing has changed since"
-    since, impacts.change = impacts.change, impacts.change + 1
-    for slot, text in texts[50:]:
-        impacts.count(slot, forward_of(text), 1)
-    for slot, text in texts[:5]:
-        impacts.count(slot, forward_of(text), -1)
-    impacts.settle()
-    news = said_by(impacts.news(ALL, since))
-    wanted = summary_of(texts[5:])
-    for entry, (df, level, is_name) in {**told, **news}.items():
-        known = wanted.get(entry, (0, 0, False))
-        assert df == known[0] and level >= known[1] and is_name >= known[2], "levels only rise"
-    assert len(news) < len(wanted) / 2 and any(not df for df, _, _ in news.values())
-
-    anew = made_of(texts[5:])
-    since = impacts.change
-    anew.follow(impacts)
-    mended = said_by(anew.news(ALL, since))
-    now = {entry: each for entry, each in {**told, **news, **mended}.items() if each[0]}
-    assert now == wanted, "made anew, levels are no higher than they must be"
-    assert mended and len(mended) < len(news)
-    since = anew.change
-    again = made_of(texts[5:])
-    again.follow(anew)
-    assert not len(again.news(ALL, since)), "what is said twice is no news"
+    told, since = news(impacts), impacts.made.change
+    assert not news(impacts, since), "nothing has changed since"
+    count(impacts, texts[:5], -1)
+    count(impacts, texts[:20], 0)
+    assert not news(impacts, impacts.made.change), "what goes, and what is read again, is no news"
+    count(impacts, texts[50:])
+    changed, wanted = news(impacts, since), summary_of(texts)
+    assert 0 < len(changed) < len(wanted) / 2 and impacts.made.documents == 50
+    for entry, (_, level, is_name) in wanted.items():
+        assert (told | changed)[entry] == (told.get(entry, (0, 0, False))[0], level, is_name)
 
 
-def test_a_table_takes_what_is_news_and_forgets_what_is_gone() -> None:
+def test_of_slots_that_came_later_documents_are_counted() -> None:
     texts = web(4, 60)
-    impacts = made_of(texts[:40])
-    table, since, impacts.change = impacts.news(ALL, 0), impacts.change, impacts.change + 1
-    for slot, text in texts[40:]:
-        impacts.count(slot, forward_of(text), 1)
-    for slot, text in texts[:10]:
-        impacts.count(slot, forward_of(text), -1)
-    whole = impacts.settle()
-    table = table.replaced(impacts.news(ALL, since))
-    assert said_by(table) == {entry: each for entry, each in said_by(whole).items() if each[0]}
-    assert (np.diff(table.hashes.astype(np.float64)) >= 0).all()
+    early, late = [each for each in texts if each[0] < 4], [each for each in texts if each[0] >= 4]
+    impacts = made_of(early, slots=SLOTS[:4])
+    count(impacts, late)
+    assert news(impacts) == summary_of(texts)
 
 
 def test_a_keeper_that_began_anew_is_told_all_again_and_one_without_room_later() -> None:
-    peer, slots = NodeId(bytes(20)), [Slot(number) for number in range(8)]
-    own, news = made_of(web(5, 40)), ImpactNews(1, 3, (5, 5))
-    spoken = SpokenSlots(0.0, {slot: SlotCounts(slot, 9, (0, 0, 0, 9)) for slot in slots}, tuple(slots))
+    peer, own, spoken = NodeId(bytes(20)), made_of(web(5, 40)), SpokenSlots(0.0, SLOTS)
+    told = ImpactNews(BITS, (5, 5))
+
+    def keeper(
+        blocks: dict[int, dict[int, bytes]], noted: bytes = b"", sets: bytes = b"", most: int = 1 << 20
+    ) -> RowKeeper:
+        made = RowKeeper(BITS, (5, 5), lambda slot: blocks.setdefault(slot, {}), noted, sets, most)
+        made.keep([(peer,)] * 8, peer)
+        return made
 
     def tell(keeper: RowKeeper) -> tuple[int, bool]:
-        keeper.keep([(peer,)] * 8, peer)
-        messages, change, is_told = news.messages(peer, slots, own, spoken), own.change, True
-        own.change += 1
-        for message in messages:
-            is_told &= news.note_taken(peer, message, keeper.take(peer, message, 0.0), change)
-        return sum(len(part.entries) for message in messages for part in message.parts), is_told
+        sent = list[TellLevels]()
+        for message in told.messages(peer, SLOTS, own, spoken):
+            sent.append(message)
+            taken = keeper.take(peer, message, 0.0)
+        return sum(count_of(each.entries) for each in sent), told.note_taken(peer, own.made.run, sent, taken)
 
-    first, other, small = RowKeeper(3, (5, 5)), RowKeeper(3, (5, 5)), RowKeeper(3, (5, 5), most_entries=9)
-    size = len(own.settle()) * ENTRY_BYTES
-    assert tell(first) == (size, True) and first.entries * ENTRY_BYTES == size
+    blocks = dict[int, dict[int, bytes]]()
+    first, other, small = keeper(blocks), keeper({}), keeper({}, most=9)
+    size = len(own)
+    assert tell(first) == (0, False), "it is asked first what it has"
+    assert tell(first) == (size, True) and first.entries == size
     assert tell(first) == (0, True), "nothing is new"
-    assert tell(other) == (0, False), "it began anew, and says so"
-    assert tell(other) == (size, True) and other.entries == first.entries
-    assert tell(small) == (0, False)
-    assert tell(small) == (size, True) and small.entries <= 9, "to hurry would be of no use"
+    noted = first.note()
+    for slot in SLOTS:
+        first.settle(slot)
+    sets = first.note_sets()
+    count(own, web(6, 3))
+    own.settle()
+    assert 0 < tell(first)[0] < size / 4 and first.entries > size
+    again = keeper(blocks, noted, sets)
+    told = ImpactNews(BITS, (5, 5))
+    assert again.entries == size and tell(again) == (0, False), "what came after it was put on disk is told again"
+    assert 0 < tell(again)[0] < size / 4 and again.entries == first.entries and tell(again) == (0, True)
+    assert tell(other) == (0, False), "it has nothing, and says so"
+    assert tell(other) == (len(own), True) and other.entries == len(own)
+    assert tell(small)[1] is False
+    assert tell(small) == (len(own), True) and small.entries <= 9, "to hurry would be of no use"
