@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from index.shard.level_owners import YOUNG_S
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
-    from index.shard.planned_rules import planned_rules, unknown_rules
+    from index.shard.planned_rules import planned_rules, reads_anchors, unknown_rules
     from index.shard.question_server import Agree
     from index.shard.row_server import RowServer
     from index.text.analyzer_rules import ANALYZERS
@@ -86,6 +86,7 @@ __all__ = [
     "page_number",
     "planned_rules",
     "rank_told_hosts",
+    "reads_anchors",
     "slots_of",
     "unknown_rules",
     "untraced",

@@ -16,7 +16,7 @@ from crawl import (
     signature,
 )
 from dht import PeerAudit, SiteShards
-from index import Agree, ImpactTeller, IndexConfig, LocalIndex, RowServer, Searcher
+from index import Agree, ImpactTeller, IndexConfig, LocalIndex, RowServer, Searcher, reads_anchors
 from node.app.environment import NodeEnvironment
 from node.archive.network_reader import NetworkReader
 from node.crawling.anchor_writer import AnchorWriter
@@ -87,7 +87,9 @@ class StoreParts:
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         find_page = partial(env.store.find_page, content=False, proven=False)
-        anchors = AnchorWriter(self.replicator, find_page, self.shards.key_of)
+        anchors = AnchorWriter(
+            self.replicator, find_page, self.shards.key_of, lambda: reads_anchors(env.overlay.view.strategy)
+        )
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, anchors, TermsMaker(env.overlay))
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)

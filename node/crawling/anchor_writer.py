@@ -1,7 +1,8 @@
 """Tells the pages that a page of another site links to how it calls them, and takes that back when a link goes.
 
-An anchor that cannot be written now is left out: nothing but an answer's order hangs on it, and the page's next version
-brings it again. The same text of the same domain is sent once for as long as it is remembered.
+An anchor that cannot be written now is left out: nothing but an answer's order hangs on it, and the page's next
+version brings it again. The same text of the same domain is sent once for as long as it is remembered. None is written
+where the analyzer in force does not read them: in such a network releases may run that know no such records.
 """
 
 import logging
@@ -46,9 +47,11 @@ class AnchorStore(Protocol):
 class AnchorWriter:
     """Writes the anchors of the pages that one node stores."""
 
-    def __init__(self, store: AnchorStore, find: Find, place: Callable[[str], Key]) -> None:
-        """`place`: where the records of a canonical URL live now."""
-        self._store, self._find, self._place = store, find, place
+    def __init__(
+        self, store: AnchorStore, find: Find, place: Callable[[str], Key], are_read: Callable[[], bool]
+    ) -> None:
+        """`place`: where the records of a canonical URL live now; `are_read` tells whether anchors count at all."""
+        self._store, self._find, self._place, self._are_read = store, find, place, are_read
         self._sent: OrderedDict[tuple[str, str], str] = OrderedDict()  # by domain and page, the text
 
     def texts_before(self, page: Page) -> Mapping[str, str]:
@@ -58,6 +61,8 @@ class AnchorWriter:
 
     async def tell(self, page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
         """Write what is new in a version of a page, given the anchors of the one `before`."""
+        if not self._are_read():
+            return
         domain = _domain(page.url)
         now = anchor_texts(page.url, ((link.url, link.anchor) for link in page.links))
         try:
