@@ -12,6 +12,7 @@ from crawl import Page
 from crawl.content.page import Link
 from dht import NodeId, document_id
 from index import SearchRequest
+from node.crawling.ingest import document_of
 from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
@@ -52,7 +53,8 @@ async def crawled(world: World, web: Press, liar: int | None = None, trick: str 
             lie = replace(page, links=(Link(PORT, FALSE),), fetched_at=page.fetched_at + (trick == "dates"))
             await honest(lie, epoch, before, today)
             if trick == "replaces":
-                await ingest.write([ingest._page(replace(page, fetched_at=page.fetched_at + 1.0), epoch)])
+                later = replace(page, fetched_at=page.fetched_at + 1.0)
+                await ingest.write([ingest._draft(later, epoch, document_of(later))])
 
         anchors.tell = tell  # type: ignore[method-assign]
     await world.pass_time(10.0)
