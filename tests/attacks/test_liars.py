@@ -11,7 +11,8 @@ from tests.attacks.liars import LIES, Judge, Lie
 from tests.sim.judged import crawled
 
 OLD_S = 60.0  # what was written later may be on its way, and accuses nobody
-RIGHT = 0.99
+RIGHT = 0.99  # of many answers
+DECEIVED = 4  # answers at most, one of each asker, before it has found the liar out
 TOUCHED = 100  # queries of an asker that reach the liar, until it is avoided
 RECORDS = 50
 SHORT = ("hits: the best are left out", "hits: the best are left out, and others may follow", "records: there are none")
@@ -29,7 +30,7 @@ def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
             await lie.later(world, liar)
         judged = await (judge := Judge(world, liar, told)).ask(queries)
         print(judged, f"{judged.share_right:.2%} right")
-        assert judged.share_right >= RIGHT, judged
+        assert judged.wrong.total() <= max(DECEIVED, (1 - RIGHT) * queries), judged
         assert judge.accused() <= {liar.overlay.view.node_id}, "nobody else"
         if any(judged.touched.values()):
             assert all(touched <= TOUCHED for touched in judged.touched.values()), judged
