@@ -11,8 +11,7 @@ from tests.attacks.liars import LIES, Judge, Lie
 from tests.sim.judged import crawled
 
 OLD_S = 60.0  # what was written later may be on its way, and accuses nobody
-RIGHT = 0.99  # of many answers
-DECEIVED = 4  # answers at most, one of each asker, before it has found the liar out
+RIGHT = 0.99
 TOUCHED = 100  # queries of an asker that reach the liar, until it is avoided
 RECORDS = 50
 SHORT = ("hits: the best are left out", "hits: the best are left out, and others may follow", "records: there are none")
@@ -30,7 +29,7 @@ def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
             await lie.later(world, liar)
         judged = await (judge := Judge(world, liar, told)).ask(queries)
         print(judged, f"{judged.share_right:.2%} right")
-        assert judged.wrong.total() <= max(DECEIVED, (1 - RIGHT) * queries), judged
+        assert judged.share_right >= RIGHT, judged
         assert judge.accused() <= {liar.overlay.view.node_id}, "nobody else"
         if any(judged.touched.values()):
             assert all(touched <= TOUCHED for touched in judged.touched.values()), judged
@@ -42,7 +41,7 @@ def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
 
 @pytest.mark.parametrize("name", SHORT)
 def test_a_lie_is_found_out_within_a_few_queries(name: str) -> None:
-    judge(LIES[name], WorldPlan(seed=3, hosts=3, pages=12), 40)
+    judge(LIES[name], WorldPlan(seed=3, hosts=3, pages=12), 400)
 
 
 @pytest.mark.prove
