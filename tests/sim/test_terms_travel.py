@@ -4,7 +4,6 @@ import pytest
 from msgspec.structs import replace
 
 from crawl import signature
-from dht import Topic
 from index import SearchOracle, SearchRequest, Text
 from index.engine.index_files import IndexFiles
 from index.text.page_terms import terms_of
@@ -83,8 +82,7 @@ def lie(node: SimNode) -> None:
 def test_false_terms_cost_their_author_all_and_nobody_is_a_liar_for_a_page_that_it_names(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Taken unread at first, they are found out once a page is to be shown. (Until then who took them may count
-    otherwise than who did not: risk 17 of PROTOCOL.md.)"""
+    """Taken unread at first, they are found out once a page is to be shown."""
     monkeypatch.setattr("index.engine.terms_trust.PAST", 0)
     monkeypatch.setattr("index.engine.terms_trust.SAMPLED", 0.0)
 
@@ -105,8 +103,7 @@ def test_false_terms_cost_their_author_all_and_nobody_is_a_liar_for_a_page_that_
         for node in honest:
             core = node.node_core
             assert core.index.local.trust.false_authors == {author}
-            lied = {told.peer for told in core.audit.refutations() if told.topic != Topic.STATISTICS}
-            assert lied <= {liar.identity.node_id}
+            assert core.audit.refuted() <= {liar.identity.node_id}
             records = await indexed(node)
             assert records == {id: terms_of(texts[id]).forward for id in records}
 
