@@ -5,7 +5,7 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,14 +65,15 @@ async def crawl(
     within_s: float,
     replicas: int = REPLICAS,
     share: float | None = None,
+    terms: str = "derive",
 ) -> FleetCrawl:
     """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use until all
-    is fetched."""
+    is fetched; `terms`: what the strategy says of them."""
     children = Children(folder)
     log = folder / "web.jsonl"
     try:
         port = await _serve(children, web, folder)
-        fleet = await _start(children, web, nodes, delay_s, folder, replicas)
+        fleet = await _start(children, web, nodes, delay_s, folder, {"replicas": replicas, "terms": terms})
         async with aiohttp.ClientSession() as session:
             client, pids = NodeClient(session), [child.process.pid for child in children.running[1:]]
             await _until(children.running, client, fleet, _are_ready, READY_WITHIN_S)
@@ -122,14 +123,14 @@ async def _serve(children: Children, web: Web, folder: Path) -> int:
 
 
 async def _start(
-    children: Children, web: Web, count: int, delay_s: float, folder: Path, replicas: int
+    children: Children, web: Web, count: int, delay_s: float, folder: Path, strategy: Mapping[str, Any]
 ) -> list[DemoNode]:
     apart = os.getpid() % 1000 * 10  # two runs at once do not look for the same ports
     web_ports, peer_ports = free_ports(count, 20_000 + apart), free_ports(count, 40_000 + apart)
     fleet = [
         DemoNode(f"node-{n + 1}", (4,), web_ports[n], peer_ports[n], folder / f"node-{n + 1}") for n in range(count)
     ]
-    network = write_network(folder / "network.toml", fleet, ["*.example"], delay_s, replicas)
+    network = write_network(folder / "network.toml", fleet, ["*.example"], delay_s, strategy)
     crawl = {"crawl.allow_private": True, "crawl.hosts_file": str(folder / "hosts"), "crawl.min_delay_s": delay_s}
     await install_all(children, {node: lone_settings(node) | crawl for node in fleet}, network)
     for node in fleet:

@@ -19,14 +19,14 @@ FIRST_CONTACTS = 2  # nodes, the founder first
 
 
 def write_network(
-    path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float, copies: int | None = None
+    path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float, differing: Mapping[str, Any] | None = None
 ) -> Path:
     """Make a network by invitation for these nodes and hosts; return the path of its file. `delay_s`: its politeness
-    rule, `copies`: replicas of everything, where they are not the usual ones."""
+    rule, `differing`: fields of its strategy that are not the usual ones."""
     bootstrap = [address for node in nodes[:FIRST_CONTACTS] for address in node.bootstrap]
     rules = (*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny"))
     fields: dict[str, Any] = {"rules": rules, "min_delay_s": delay_s, "ranks": True}
-    found_network(path, "demo", bootstrap, fields=fields if copies is None else fields | {"replicas": copies})
+    found_network(path, "demo", bootstrap, fields=fields | dict(differing or {}))
     return path
 
 

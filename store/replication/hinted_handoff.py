@@ -47,10 +47,12 @@ class HintedHandoff:
         """Remember what a peer is owed, and return what did not fit; `is_here`: the records lie in our store."""
         rows, refused = [], []
         size = self._bytes
-        for r in records:
-            body = None if is_here else pack([r])
+        bodies = [None if is_here else pack([r]) for r in records]
+        has_room = not self._store.no_room(sum(REFERENCE_BYTES + len(body or b"") for body in bodies))  # asks the disk
+        for r, body in zip(records, bodies, strict=True):
             row_bytes = REFERENCE_BYTES + len(body or b"")
-            if size + row_bytes > self._config.outbox_bytes or self._store.no_room(size + row_bytes - self._bytes):
+            no_room = not has_room and self._store.no_room(size + row_bytes - self._bytes)
+            if size + row_bytes > self._config.outbox_bytes or no_room:
                 refused.append(OwedCopy(peer, r.kind, r.id, r.key, r.version.at_ms))
                 continue
             size += row_bytes
