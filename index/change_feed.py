@@ -74,10 +74,13 @@ class ChangeFeed(Protocol):
         """Tell whether `changes` can go on from here. Where not (another incarnation, too old), documents may have left
         unseen: the follower forgets everything and begins at b"", which is always known."""
 
-    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
+    async def changes(
+        self, cursor: bytes, limit: int, known: dict[bytes, int] | None = None
+    ) -> tuple[Sequence[DocumentChange], bytes]:
         """Return up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor.
 
-        It returns at once, maybe empty; where nothing follows, the cursor is the one that was given."""
+        It returns at once, maybe empty; where nothing follows, the cursor is the one that was given. `known` is the
+        feed's own note of what it told for the same batch, empty at first; that need not be told twice."""
 
     async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
         """Return what documents are now, with nothing offered."""

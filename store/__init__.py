@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         anchors_of,
         decode_anchor,
         encode_anchor,
+        page_part,
         standing_anchors,
         stem_of,
     )
@@ -61,6 +62,6 @@ __all__ = [
     "TermsBody", "TooFewCopies", "Version", "VersionPolicy", "anchor_id", "anchors_of", "check_store", "decode_anchor",
     "decode_document", "decode_head", "decode_host", "digest_of", "encode_anchor", "encode_document", "encode_head",
     "encode_host", "erases", "former_id", "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack",
-    "page_in", "page_version", "proven_terms", "sign_package", "standing_anchors", "stem_of", "store_copy",
+    "page_in", "page_part", "page_version", "proven_terms", "sign_package", "standing_anchors", "stem_of", "store_copy",
     "terms_body", "url_of",
 ]  # fmt: skip

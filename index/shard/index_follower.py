@@ -282,10 +282,11 @@ class IndexFollower:
     async def _batch(self) -> tuple[list[DocumentChange], bytes]:
         """The next changes, as many as share a commit, and the cursor after them."""
         found: list[DocumentChange] = []
+        known = dict[bytes, int]()
         cursor, chars = self._cursor, 0
         for _ in range(MAX_READS):
             room = self._config.batch_count - len(found)
-            changes, after = await self._feed.changes(cursor, min(room, READ_COUNT))
+            changes, after = await self._feed.changes(cursor, min(room, READ_COUNT), known)
             found += changes
             chars += sum(map(_chars, changes))
             if after == cursor or len(found) >= self._config.batch_count or chars >= MAX_BATCH_CHARS:

@@ -23,6 +23,7 @@ from store import (
     decode_document,
     encode_head,
     page_in,
+    page_part,
     standing_anchors,
     terms_body,
 )
@@ -47,13 +48,22 @@ class StoreChangeFeed:
             return True
         return cursor[:16] == self._log.incarnation and self.sequence(cursor) >= self._log.horizon
 
-    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
-        """Return up to `limit` changes of documents after the cursor, and the next cursor."""
+    async def changes(
+        self, cursor: bytes, limit: int, known: dict[bytes, int] | None = None
+    ) -> tuple[Sequence[DocumentChange], bytes]:
+        """Return up to `limit` changes of documents after the cursor, and the next cursor; nothing of those that were
+        read for the same batch since, as `known` says of each: a page's anchors come one by one."""
         changed = self._log.changes(self.sequence(cursor), limit)
         if not changed:
             return [], cursor
-        touched = dict.fromkeys(id for change in changed if (id := self._page_of(change)) is not None)
-        return [self._read(id) for id in touched], self._cursor(changed[-1].sequence)
+        read, now = known if known is not None else {}, self._log.sequence
+        found = list[DocumentChange]()
+        for change in changed:
+            page = page_part(change.id)
+            if read.get(page, -1) < change.sequence and (id := self._page_of(change)) is not None:
+                read[page] = now
+                found.append(self._read(id))
+        return found, self._cursor(changed[-1].sequence)
 
     def _offered(self, record: Record | None) -> OfferedTerms | None:
         """What came beside just this version of a page."""
@@ -70,14 +80,16 @@ class StoreChangeFeed:
 
     def _page_of(self, change: RecordChange) -> DocumentId | None:
         """The page of which a change may alter what the index holds, None where there is none: a visit does where it
-        hides a page, or shows it again, and where it goes, or other sites call its URL something."""
+        hides a page, or shows it again, and where it goes, or other sites call a URL something that has no page."""
         if change.kind == Kind.ANCHOR:
             return self._store.page_of(change.id)
         if change.kind != Kind.VISIT:
             return change.id if change.kind in (Kind.DOCUMENT, Kind.STANDING) else None
+        beside = frozenset[Kind]() if change.removed else self._store.kinds_beside(change.id)
+        if not change.removed and Kind.DOCUMENT not in beside:
+            return change.id if Kind.ANCHOR in beside else None
         visit = None if change.removed else self._find(Kind.VISIT, change.id)
-        is_news = visit is None or visit_of(visit).barred_at != 0
-        return change.id if is_news or self._store.anchors(change.id) else None
+        return change.id if visit is None or visit_of(visit).barred_at else None
 
     def _read(self, id: DocumentId) -> DocumentChange:
         record, visit = self._store.find_page(id, content=False, proven=False), self._find(Kind.VISIT, id)

@@ -19,7 +19,11 @@ FIRST_CONTACTS = 2  # nodes, the founder first
 
 
 def write_network(
-    path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float, differing: Mapping[str, Any] | None = None
+    path: Path,
+    nodes: Sequence[DemoNode],
+    hosts: Iterable[str],
+    delay_s: float,
+    differing: Mapping[str, Any] | None = None,
 ) -> Path:
     """Make a network by invitation for these nodes and hosts; return the path of its file. `delay_s`: its politeness
     rule, `differing`: fields of its strategy that are not the usual ones."""

@@ -381,6 +381,10 @@ class RecordStore:
         found = (self.find(Kind.ANCHOR, DocumentId(other), content=False) for other in named)
         return [record for record in found if record is not None]
 
+    def kinds_beside(self, id: DocumentId) -> frozenset[Kind]:
+        """Return of which kinds records of a page lie here: itself, what is known of its URL, its anchors."""
+        return frozenset(Kind(kind) for kind, _ in self.query(row_table.OF_PAGE, (id,)))
+
     def page_of(self, anchor: DocumentId) -> DocumentId | None:
         """Return the id of the page that an anchor is of, where its page or what is known of its URL lies here."""
         found = self.query(row_table.OF_PAGE, (anchor,))

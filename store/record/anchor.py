@@ -50,6 +50,11 @@ def anchor_id(page: DocumentId, domain: str) -> DocumentId:
     return DocumentId(page[:_SAME] + bytes((number,)))
 
 
+def page_part(id: DocumentId) -> bytes:
+    """Return what the ids of a page and of its anchors have in common, given any of them."""
+    return id[:_SAME]
+
+
 def anchors_of(id: DocumentId) -> DocumentId:
     """Return what stands for all anchors of a page where records are asked for, given its id or that of any of them."""
     return DocumentId(id[:_SAME] + _ALL)

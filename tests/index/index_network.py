@@ -54,7 +54,7 @@ class ListFeed:
     def knows(self, cursor: bytes) -> bool:
         return cursor == b"" or cursor.startswith(self.incarnation)
 
-    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
+    async def changes(self, cursor: bytes, limit: int, known: object = None) -> tuple[Sequence[DocumentChange], bytes]:
         start = int(cursor[1:] or b"0")
         batch = self.log[start : start + limit]
         return batch, self.incarnation + str(start + len(batch)).encode() if batch else cursor

@@ -82,3 +82,30 @@ async def test_what_goes_elsewhere_is_searched_here_no_more() -> None:
     await port.store.drop_range(bytes(20), b"\xff" * 20)
     assert await port.follow() is None
     port.store.close()
+
+
+async def test_a_page_whose_anchors_come_one_by_one_is_told_once_in_a_batch() -> None:
+    port = Followed()
+    feed, known, cursor, told = StoreChangeFeed(port.store), dict[bytes, int](), b"", list[Text | None]()
+    await port.store.put(list(map(signed, [document(PORT, 5), WAITS])))
+    for source in ("one", "two", "six", "ten"):
+        await port.store.put([signed(anchor(f"http://{source}.test/", source))])
+
+    async def follow() -> None:
+        nonlocal cursor
+        while True:
+            changes, after = await feed.changes(cursor, 1, known)
+            told.extend(change.text for change in changes)
+            if after == cursor:
+                return
+            cursor = after
+
+    await follow()
+    assert [text and len(text.anchors) for text in told] == [4]
+    await port.store.put([signed(anchor("http://new.test/", "new"))])
+    await follow()
+    assert [text and len(text.anchors) for text in told] == [4, 5], "what came since is told"
+    await port.store.put([signed(drafted(Visit(PORT, 2, state=VisitState.FETCHED, visited_at=9.0), 1, 9, DAY + 9))])
+    await follow()
+    assert len(told) == 2, "that its URL was visited says nothing new of a page that is here"
+    port.store.close()
