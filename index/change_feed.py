@@ -33,6 +33,7 @@ class Text:
     written_at: float = 0.0  # when its author wrote this version, by its own clock
     origin: str = ""  # the archive that it was imported from; "" where it was fetched
     anchors: tuple[str, ...] = ()  # how other sites call it, one text of each registrable domain that links to it
+    page_version: bytes = b""  # of what its author wrote, where `version` is of that and its anchors
 
     @property
     def is_fetched(self) -> bool:

@@ -161,6 +161,7 @@ class IndexFiles:
     def spare(self) -> None:
         """Give up what only indexing needs in memory."""
         self.table.spare()
+        self.intake.forget()
         forget_terms()
         forget_words()
 

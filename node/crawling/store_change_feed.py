@@ -156,7 +156,7 @@ def shown_text(record: Record | None, visit: Record | None, anchors: Sequence[Re
     if text is None or not named:
         return text
     version, written = version_with(text.version, named), written_at([record, *anchors])
-    return replace(text, version=version, written_at=written, anchors=texts_of(named))
+    return replace(text, version=version, written_at=written, anchors=texts_of(named), page_version=text.version)
 
 
 def sound_anchors(anchors: Sequence[Record]) -> Named:
