@@ -1,5 +1,5 @@
-"""Takes the terms of documents from where they are cheapest: as they were a moment ago, out of their authors' offers, or
-by analysis.
+"""Takes the terms of documents from where they are cheapest: from a moment ago, out of their authors' offers, or by
+analysis.
 
 Pure but for what is remembered of authors, and of the pages that came last: while their neighbours are crawled, other
 sites' anchors come one by one, and each is a new version of the document, whose own words are the same. What is taken

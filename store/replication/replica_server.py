@@ -53,9 +53,12 @@ class ReplicaServer:
         pages: PageVersions,
         endorsements: Endorsements,
         shelf: TermsShelf,
+        *,
+        take_terms: bool,
     ) -> None:
+        """`take_terms`: whether the owner of this node wants those of pages, where they travel."""
         self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
-        self._pages, self._endorsements, self._shelf = pages, endorsements, shelf
+        self._pages, self._endorsements, self._shelf, self._wants_terms = pages, endorsements, shelf, take_terms
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
@@ -113,7 +116,7 @@ class ReplicaServer:
 
     @property
     def _takes_terms(self) -> bool:
-        return self._overlay.view.strategy.terms == "travel"
+        return self._wants_terms and self._overlay.view.strategy.terms == "travel"
 
     async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
         """Owe the owners that a writer did not reach what it left here for them."""

@@ -150,6 +150,7 @@ class Replicator:
             pages,
             endorsements,
             self.terms,
+            take_terms=config.take_terms,
         )
         survey = PlaceSurvey(config, overlay, places)
         self._shard_mover = ShardMover(

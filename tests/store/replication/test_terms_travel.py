@@ -1,5 +1,6 @@
 """Terms come along with a page where the strategy wants them, and lie nowhere; whose are none leaves the page whole."""
 
+from dataclasses import replace as config_with
 from hashlib import sha256
 
 import pytest
@@ -49,9 +50,11 @@ def test_terms_come_beside_their_pages_and_are_kept_nowhere() -> None:
     network(2, story)
 
 
-def test_nobody_is_sent_terms_where_each_owner_makes_them() -> None:
+@pytest.mark.parametrize(("terms", "wanted"), [("derive", True), ("travel", False)])
+def test_nobody_is_sent_terms_where_each_owner_makes_them_or_the_receiver_wants_none(terms: str, wanted: bool) -> None:
     async def story(net: Net) -> None:
-        writer, owner = await started(net, "derive")
+        net.list[1].config = config_with(net.list[1].config, take_terms=wanted)
+        writer, owner = await started(net, terms)
         await writer.replicator.write(pages(0))
         await writer.replicator.write(pages(10))
         assert found(owner, pages(0)) == found(owner, pages(10)) == []
