@@ -22,6 +22,7 @@ from benchmarks.scale.row_sizes import made_up_bytes, node_mb
 from benchmarks.scale.selection import ask_all
 from benchmarks.search.known_rules import KnownItem
 from index import SearchOracle
+from index.directory.slot_choice import WaveSizes
 from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.scoring import score
@@ -72,7 +73,7 @@ def test_asking_more_cells_finds_more_until_it_is_proven() -> None:
     corpus = Corpus(web(random.Random(1), 90), list(map(parse_query, words)))
     for bits, place in ((HOST_BITS, by_host), (6, by_slot(corpus.texts, 6))):
         cells = Cells(corpus, bits, place)
-        few, all_ = ask_all(corpus, cells, items, 2, 2), ask_all(corpus, cells, items, 2, 1 << bits)
+        few, all_ = (ask_all(corpus, cells, items, WaveSizes(2, count, count)) for count in (2, 1 << bits))
         assert all(each.recall == 1 and each.is_proven for each in all_)
         assert all(few[n].slots <= 2 and few[n].recall <= 1 for n in range(len(words)))
         assert sum(each.recall for each in few) < 3 and cells.used > 2
