@@ -69,7 +69,7 @@ def _loosest(rests: Sequence[RestOfSlots]) -> RestOfSlots:
 
 def _greatest(said: NDArray[np.void]) -> NDArray[np.void]:
     """What several say of the same slots, a line each: the greatest level, and the lower median of the documents."""
-    found = said[0].copy()
+    found: NDArray[np.void] = said[0].copy()
     found["level"] = said["level"].max(axis=0)
     df = np.sort(said["mark"] & MOST_DF, axis=0)[(len(said) - 1) // 2]
     found["mark"] = df | (said["mark"] & IS_NAME).max(axis=0)
