@@ -28,7 +28,7 @@ class Network:
     def __init__(self) -> None:
         self.records: dict[tuple[Kind, DocumentId], Record] = {}
         self.written = 0
-        self.is_down, self.takes_anchors = False, asyncio.Event()
+        self.is_down, self.takes_anchors, self.has_anchors = False, asyncio.Event(), asyncio.Event()
         self.takes_anchors.set()
 
     async def write(self, drafts: Sequence[Draft]) -> None:
@@ -40,6 +40,8 @@ class Network:
             held = self.records.get((record.kind, record.id))
             self.records[record.kind, record.id] = max(filter(None, (held, record)), key=lambda each: each.version)
             self.written += 1
+            if record.kind == Kind.ANCHOR:
+                self.has_anchors.set()
 
     async def read_many(
         self, wanted: Sequence[tuple[Kind, DocumentId, Key]]
@@ -116,14 +118,13 @@ async def test_pages_that_are_told_of_together_say_what_they_would_one_by_one() 
 async def test_a_page_is_kept_though_nobody_takes_its_anchors() -> None:
     crawl = Crawl()
     ingest = Ingest(crawl.network, lambda: Now(86_400.0, 0.0), anchors=crawl.anchors)
-    async with asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.anchors.run())
         crawl.network.takes_anchors.clear()
         await ingest.keep(page_of(FIRST, 1.0, port="ferry times"), 1)
         assert (Kind.DOCUMENT, document_id(FIRST)) in crawl.network.records and not crawl.network.said(PORT)
         crawl.network.takes_anchors.set()
-        while not crawl.network.said(PORT):
-            await asyncio.sleep(0)
+        await crawl.network.has_anchors.wait()
         running.cancel()
 
 
