@@ -24,7 +24,7 @@ MOST_REMEMBERED = 1 << 18  # different terms of pages: some thousand pages, 20 M
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _PageAlone:
     """What was made of a page without its anchors; whose offer that was, where it was taken unread."""
 
     fields: FieldTerms
@@ -38,7 +38,7 @@ class TermsIntake:
 
     def __init__(self, trust: TermsTrust, analyzer: AnalyzerRules) -> None:
         self.trust, self._analyzer = trust, analyzer
-        self._recent, self._terms = OrderedDict[bytes, _Read](), 0
+        self._recent, self._terms = OrderedDict[bytes, _PageAlone](), 0
 
     def take(self, number: int, text: Text, offered: OfferedTerms | None) -> tuple[PageTerms, TakenTerms | None]:
         """Return the terms of a document, and what is to be noted of it where they are its author's, unread."""
@@ -71,22 +71,22 @@ class TermsIntake:
             self.trust.note_false(FalseTerms(text.id, said.author, said.proof))
         return is_true
 
-    def _remember(self, name: bytes, read: _Read) -> None:
+    def _remember(self, name: bytes, read: _PageAlone) -> None:
         self._recent[name] = read
         self._terms += len(read.fields.vocabulary)
         while self._terms > MOST_REMEMBERED:
             self._terms -= len(self._recent.popitem(last=False)[1].fields.vocabulary)
 
-    def _read(self, text: Text, offered: OfferedTerms | None) -> _Read:
+    def _read(self, text: Text, offered: OfferedTerms | None) -> _PageAlone:
         """What is made of a page without its anchors."""
         alone = replace(text, anchors=())
         opened = self._opened(alone, offered) if offered is not None else None
         if offered is not None and opened is not None:
             if offered.author and not self.trust.is_sampled(offered.author, offered.digest):
-                return _Read(opened.fields, opened.words, opened.forward, offered)
+                return _PageAlone(opened.fields, opened.words, opened.forward, offered)
             if not offered.author or self.is_true(text, offered):
-                return _Read(opened.fields, opened.words, opened.forward)
-        return _Read(analyse(alone, self._analyzer), words_of(alone))
+                return _PageAlone(opened.fields, opened.words, opened.forward)
+        return _PageAlone(analyse(alone, self._analyzer), words_of(alone))
 
     def _opened(self, text: Text, offered: OfferedTerms) -> PageTerms | None:
         """The terms that are offered, None where they are of no use; nothing could be shown of what is no terms."""
