@@ -24,6 +24,7 @@ _Bits = Annotated[int, Meta(ge=0, le=MAX_SLOT_BITS)]
 _Number = Annotated[int, Meta(ge=0, le=MOST_NUMBER)]
 _Instant = Annotated[float, Meta(ge=0.0, lt=1e12)]  # Unix seconds
 _Hash = Annotated[bytes, Meta(min_length=HASH_BYTES, max_length=HASH_BYTES)]
+_Id = Annotated[bytes, Meta(max_length=20)]
 
 
 class SlotCounts(msgspec.Struct, frozen=True, array_like=True):
@@ -93,3 +94,34 @@ class ToldRows(Message, frozen=True, array_like=True):
     page: Annotated[bytes, Meta(max_length=MOST_PAGE_BYTES)]
     unknown: Annotated[tuple[_Slot, ...], Meta(max_length=MOST_UNKNOWN)]
     as_of: _Instant
+
+
+class AskWitness(Message, frozen=True, array_like=True):
+    """Asks an owner of a slot which document has the greatest level of a term there, by its table of the name `run`."""
+
+    in_packets = True
+
+    run: _Number
+    slot: _Slot
+    hash: _Hash
+
+
+class WitnessPage(Message, frozen=True, array_like=True):
+    """Names the document, by which it is read as any other. Both are empty where there is none any more."""
+
+    id: _Id = b""
+    key: _Id = b""
+
+
+class BetterPage(Message, frozen=True, array_like=True):
+    """Tells a keeper that a document has a greater level of a term than the row says for its slot; the keeper reads it
+    and sees for itself."""
+
+    in_packets = True
+
+    slot_bits: _Bits
+    analyzer: _Number
+    ranking: _Number
+    hash: _Hash
+    id: _Id
+    key: _Id

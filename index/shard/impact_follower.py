@@ -21,7 +21,7 @@ from index.shard.block_file import BlockFile
 from index.text.forward_index import decode_forward
 
 AT_ONCE = 128  # documents: some 80 ms
-_NOTE = "tables"
+_NOTE = "witnessed"  # in place of "tables", whose levels had no witnesses: those are made anew
 _NOTHING = SlotTotals()
 
 
@@ -135,6 +135,14 @@ class ImpactFollower:
             table.as_of = now
         self.note(files)
 
+    def witness(self, files: IndexFiles, run: int, slot: Slot, term: int) -> ForwardRow | None:
+        """Return the document that has a term's greatest level in a slot by the table of this name, as far as it was
+        told; None where there is no such table or document any more."""
+        table = next((each for each in self.made if each.impacts.made.run == run), None)
+        begin = table.impacts.witness(slot, term) if table else b""
+        rows = files.table.beginning_with(begin) if begin else []
+        return next((row for row in rows if row.cell >> CELL_BITS - self._slot_bits == slot), None)
+
     def note(self, files: IndexFiles) -> None:
         """Keep on disk what is joined in."""
         tables = [each.impacts.made for each in self.tables if each.impacts.made.is_made]
@@ -150,7 +158,7 @@ class ImpactFollower:
     def _count(self, table: FollowedTable, rows: Iterable[ForwardRow], sign: int) -> None:
         for row in rows:
             slot = Slot(row.cell >> CELL_BITS - self._slot_bits)
-            table.impacts.count(slot, decode_forward(row.record), sign)
+            table.impacts.count(slot, row.id, decode_forward(row.record), sign)
 
     def _drop(self, table: FollowedTable) -> None:
         table.impacts.clear()

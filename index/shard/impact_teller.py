@@ -18,6 +18,7 @@ from index.directory.messages import LevelsTaken, SlotCounts, TellLevels
 from index.directory.own_impacts import NOT_YET
 from index.directory.told_epoch import EPOCH_S
 from index.directory.weighed_owners import Owners
+from index.engine.forward_table import ForwardRow
 from index.engine.index_files import IndexFiles
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import Statistics
@@ -101,6 +102,13 @@ class ImpactTeller:
         except IndexCorrupt:  # what this node's documents say can be made anew
             self._erase()
         return False
+
+    async def witness(self, run: int, slot: Slot, term: int) -> ForwardRow | None:
+        """Return the document of a term's greatest level in a slot by one of the tables that are told, None where there
+        is none; raises MachineRefuses or IndexCorrupt."""
+        if (follower := self._follower) is None:
+            return None
+        return await self._write(lambda files: follower.witness(files, run, slot, term))
 
     async def close(self) -> None:
         """Keep on disk what this node's documents say and what it was told, and close both files."""

@@ -58,7 +58,7 @@ def summary_of(texts: Web) -> Said:
 
 def count(impacts: OwnImpacts, texts: Web, sign: int = 1) -> None:
     for slot, text in texts:
-        impacts.count(slot, decode_forward(encode_forward(text, analyse(text))), sign)
+        impacts.count(slot, text.id, decode_forward(encode_forward(text, analyse(text))), sign)
 
 
 def made_of(texts: Web, run: int = 1, slots: Sequence[Slot] = SLOTS) -> OwnImpacts:

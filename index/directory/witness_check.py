@@ -1,0 +1,60 @@
+"""Whether a signed page bears out what an owner of its slot told of a term.
+
+Pure: a claim and a page in, a verdict out. An owner names the page that has the level; whoever doubts it reads that page
+as any other, and computes. Levels stay for an epoch while pages change and go, so a page that changed since the table
+was begun proves nothing against its owner; one that stood before must have the level.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+import numpy as np
+
+from dht import NodeId, Slot, slot_of
+from index.change_feed import Text
+from index.directory.impact import impacts_in
+from index.directory.impact_table import hashes_of
+from index.query.search_rules import SearchRules
+from index.text.forward_index import forward_of
+
+COUNTING_S = 3600.0  # before a table is made its pages are counted, at most for so long
+
+
+@dataclass(frozen=True, slots=True)
+class LevelClaim:
+    """Says that by one owner's table, `run`, a term (its hash as a number) has a level in a slot. `average`: the mean
+    length by which it was computed; `made_at`: when all pages were counted, Unix seconds."""
+
+    owner: NodeId
+    slot: Slot
+    term: int
+    level: int
+    run: int
+    average: float
+    made_at: float
+
+
+class Verdict(Enum):
+    """What a check of a claim gave."""
+
+    SHOWN = auto()
+    UNSHOWN = auto()  # no page was named, nobody has it, or it changed since
+    FALSE = auto()
+
+
+def judge(claim: LevelClaim, text: Text | None, rules: SearchRules, slot_bits: int) -> Verdict:
+    """Hold a claim to the page that its owner named; None: nobody has such a page."""
+    if text is None:
+        return Verdict.UNSHOWN
+    if slot_of(text.key, slot_bits) != claim.slot:
+        return Verdict.FALSE
+    if level_in(text, claim.term, rules, claim.average)[0] >= claim.level:
+        return Verdict.SHOWN
+    return Verdict.FALSE if text.written_at < claim.made_at - COUNTING_S else Verdict.UNSHOWN
+
+
+def level_in(text: Text, term: int, rules: SearchRules, average: float) -> tuple[int, bool]:
+    """Compute the level of a term in a page, 0 where it is not there, and whether it names a front page."""
+    terms, impacts = impacts_in(forward_of(text, rules.analyzer), rules.ranking, average)
+    at = np.flatnonzero(hashes_of(terms) == np.uint64(term))
+    return (int(impacts.levels[at[0]]), bool(impacts.is_name[at[0]])) if len(at) else (0, False)
