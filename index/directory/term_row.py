@@ -56,6 +56,12 @@ class TermRow:
         """Return how many documents of some stem classes, a bit each, hold the term."""
         return sum(count for number, count in self.by_class if classes >> number & 1)
 
+    def said_of(self, slot: Slot) -> SlotEntry:
+        """Return what it says of a slot, named or not."""
+        named = next((each for each in self.entries if each.slot == slot), None)
+        level, is_name = (self.rest.level, self.rest.is_name) if self.rest else (0, False)
+        return named or SlotEntry(slot, level, 0, is_name)
+
 
 NOWHERE = TermRow()
 

@@ -48,13 +48,21 @@ def judge(claim: LevelClaim, text: Text | None, rules: SearchRules, slot_bits: i
         return Verdict.UNSHOWN
     if slot_of(text.key, slot_bits) != claim.slot:
         return Verdict.FALSE
-    if level_in(text, claim.term, rules, claim.average)[0] >= claim.level:
+    if SeenPage(text, claim.term, rules).level_by(claim.average)[0] >= claim.level:
         return Verdict.SHOWN
     return Verdict.FALSE if text.written_at < claim.made_at - COUNTING_S else Verdict.UNSHOWN
 
 
-def level_in(text: Text, term: int, rules: SearchRules, average: float) -> tuple[int, bool]:
-    """Compute the level of a term in a page, 0 where it is not there, and whether it names a front page."""
-    terms, impacts = impacts_in(forward_of(text, rules.analyzer), rules.ranking, average)
-    at = np.flatnonzero(hashes_of(terms) == np.uint64(term))
-    return (int(impacts.levels[at[0]]), bool(impacts.is_name[at[0]])) if len(at) else (0, False)
+class SeenPage:
+    """A page that was read, for one of its terms (its hash as a number)."""
+
+    def __init__(self, text: Text, term: int, rules: SearchRules) -> None:
+        self.written_at, self._term, self._rules = text.written_at, term, rules.ranking
+        self._forward = forward_of(text, rules.analyzer)
+
+    def level_by(self, average: float) -> tuple[int, bool]:
+        """Return the level by a mean length of documents, 0 where the term is not there; and whether it names a front
+        page."""
+        terms, impacts = impacts_in(self._forward, self._rules, average)
+        at = np.flatnonzero(hashes_of(terms) == np.uint64(self._term))
+        return (int(impacts.levels[at[0]]), bool(impacts.is_name[at[0]])) if len(at) else (0, False)

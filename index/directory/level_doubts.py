@@ -1,0 +1,139 @@
+"""Whose levels are doubted, whose are not believed, and who told too little.
+
+Pure: claims and verdicts in, decisions out; instants are Unix seconds. Nobody can accuse an owner: a keeper doubts by
+what it was told itself, and judges by pages that it read itself. It doubts a level with which one owner of a slot stands
+alone far above the others, and by lot any. An owner is not believed for a while once two pages that it named belied it,
+or once it showed fewer than half of what it was asked for; then its levels count nothing, and it is no proof that a slot
+holds nothing else. Numbers of documents are never touched: by them scores are computed, and nobody's private memory may
+move these.
+"""
+
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dht import NodeId, Slot
+from index.directory.witness_check import LevelClaim, Verdict
+
+ALONE = 15  # levels above those of all other owners, a tenth of what a word can earn by its frequency
+LOT = 1 / 16  # of the looks at rows in which no level stands alone
+LOOK_S = 1.0  # between two looks
+PICKED = 4  # claims of one look
+MOST_WAITING = 16  # owners whose claims wait, one of each
+AGAIN_S = 3600.0  # before the same claim is checked again
+FALSE_PAGES = 2  # by one an owner may be wrong: the texts of its links may have changed unseen
+LATEST = 8  # checks of an owner of which half have to be shown
+DISBELIEVED_S, MOST_DISBELIEVED_S = 3600.0, 86_400.0  # at first, twice as long each next time within the latter
+REMEMBERED = 4096  # owners, and claims that were checked
+MOST_LOW = 256  # owners that told too little of a slot
+Choice = TypeVar("Choice")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToldLevels:
+    """What the owners of each slot told of one term. `slots`: those that have it, ascending; by slot and seat of an
+    owner `told`: the level as it was told, and `counted`: as it counts, 0 where it does not."""
+
+    slots: NDArray[np.int64]
+    told: NDArray[np.int64]
+    counted: NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class _Past:
+    """What is known of an owner. `shown`: of its latest checks; `false`: pages that belied it, and when."""
+
+    shown: deque[bool] = field(default_factory=lambda: deque(maxlen=LATEST))
+    false: dict[bytes, float] = field(default_factory=dict)
+    until: float = 0.0
+    for_s: float = 0.0
+
+
+class LevelDoubts:
+    """The doubts of one keeper of rows."""
+
+    def __init__(self, draw: Callable[[], float]) -> None:
+        """`draw` gives a random number from 0 to 1."""
+        self._draw = draw
+        self._looked_at = float("-inf")
+        self._line = OrderedDict[NodeId, LevelClaim]()
+        self._checked = OrderedDict[tuple[NodeId, int, int], float]()
+        self._past = OrderedDict[NodeId, _Past]()
+        self._low = OrderedDict[tuple[NodeId, Slot], float]()
+
+    def wants(self, now: float) -> bool:
+        """Tell whether another row is to be looked at; it counts as looked at."""
+        if len(self._line) >= MOST_WAITING or 0 <= now - self._looked_at < LOOK_S:
+            return False
+        self._looked_at = now
+        return True
+
+    def one_of(self, rows: Sequence[Choice]) -> Choice:
+        """Draw one of some rows."""
+        return rows[int(self._draw() * len(rows))]
+
+    def pick(self, levels: ToldLevels) -> list[tuple[int, int]]:
+        """Return which levels of a row are to be checked, by line and seat."""
+        ordered = np.sort(levels.counted, axis=1)
+        second = ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(ordered), np.int64)
+        lines, seats = np.nonzero(levels.counted >= np.maximum(second + ALONE, 1)[:, None])
+        if not len(lines) and self._draw() < LOT:
+            lines, seats = np.nonzero(levels.counted)
+        drawn = sorted({int(self._draw() * len(lines)) for _ in range(PICKED)}) if len(lines) else []
+        return [(int(lines[each]), int(seats[each])) for each in drawn]
+
+    def offer(self, claim: LevelClaim, now: float) -> None:
+        """Let a claim wait, where there is room and it was not checked lately."""
+        at = self._checked.get((claim.owner, claim.slot, claim.term), -AGAIN_S)
+        is_new = claim.owner not in self._line and not at <= now < at + AGAIN_S
+        if is_new and len(self._line) < MOST_WAITING:
+            self._line[claim.owner] = claim
+
+    def next(self) -> LevelClaim | None:
+        """Take a claim that is to be checked, None where none waits."""
+        return self._line.popitem(last=False)[1] if self._line else None
+
+    def note(self, claim: LevelClaim, verdict: Verdict, page: bytes, now: float) -> bool:
+        """Note what a check gave, and the id of the page that was read; return whether the owner is no longer believed
+        from now on."""
+        _remember(self._checked, (claim.owner, claim.slot, claim.term), now)
+        past = self._past.pop(claim.owner, None) or _Past()
+        self._past[claim.owner] = past
+        if len(self._past) > REMEMBERED:
+            self._past.popitem(last=False)
+        past.shown.append(verdict is Verdict.SHOWN)
+        past.false = {each: at for each, at in past.false.items() if now < at + MOST_DISBELIEVED_S}
+        if verdict is Verdict.FALSE and len(past.false) < FALSE_PAGES:
+            past.false[page] = now
+        is_vague = len(past.shown) == LATEST and 2 * sum(past.shown) < LATEST
+        if now < past.until or not (len(past.false) >= FALSE_PAGES or is_vague):
+            return False
+        again = past.for_s and now < past.until + MOST_DISBELIEVED_S
+        past.for_s = min(2 * past.for_s, MOST_DISBELIEVED_S) if again else DISBELIEVED_S
+        past.until = now + past.for_s
+        past.shown.clear()
+        past.false.clear()
+        return True
+
+    def disbelieved(self, now: float) -> frozenset[NodeId]:
+        """Return whose levels count nothing."""
+        return frozenset(peer for peer, past in self._past.items() if now < past.until)
+
+    def note_low(self, owner: NodeId, slot: Slot, now: float) -> None:
+        """Note that a page of a slot had a greater level than its owner told, though it told later."""
+        _remember(self._low, (owner, slot), now, MOST_LOW)
+
+    def low(self, now: float) -> list[tuple[NodeId, Slot]]:
+        """Return which owners are no proof of what a slot holds."""
+        return [each for each, at in self._low.items() if now < at + DISBELIEVED_S]
+
+
+def _remember(known: OrderedDict, each: object, at: float, most: int = REMEMBERED) -> None:  # type: ignore[type-arg]
+    known.pop(each, None)
+    known[each] = at
+    if len(known) > most:
+        known.popitem(last=False)
