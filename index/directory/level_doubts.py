@@ -20,7 +20,7 @@ from dht import NodeId, Slot
 from index.directory.witness_check import LevelClaim, Verdict
 
 ALONE = 15  # levels above those of all other owners, a tenth of what a word can earn by its frequency
-LOT = 1 / 16  # of the looks at rows in which no level stands alone
+LOT_S = 60.0  # between two that are drawn from rows in which no level stands alone: a page read takes 4 kB
 LOOK_S = 1.0  # between two looks
 PICKED = 4  # claims of one look
 MOST_WAITING = 16  # owners whose claims wait, one of each
@@ -59,7 +59,7 @@ class LevelDoubts:
     def __init__(self, draw: Callable[[], float]) -> None:
         """`draw` gives a random number from 0 to 1."""
         self._draw = draw
-        self._looked_at = float("-inf")
+        self._looked_at = self._drew_at = float("-inf")
         self._line = OrderedDict[NodeId, LevelClaim]()
         self._checked = OrderedDict[tuple[NodeId, int, int], float]()
         self._past = OrderedDict[NodeId, _Past]()
@@ -76,14 +76,16 @@ class LevelDoubts:
         """Draw one of some rows."""
         return rows[int(self._draw() * len(rows))]
 
-    def pick(self, levels: ToldLevels) -> list[tuple[int, int]]:
+    def pick(self, levels: ToldLevels, now: float) -> list[tuple[int, int]]:
         """Return which levels of a row are to be checked, by line and seat."""
         ordered = np.sort(levels.counted, axis=1)
         second = ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(ordered), np.int64)
         lines, seats = np.nonzero(levels.counted >= np.maximum(second + ALONE, 1)[:, None])
-        if not len(lines) and self._draw() < LOT:
+        count = PICKED
+        if not len(lines) and not 0 <= now - self._drew_at < LOT_S:
+            self._drew_at, count = now, 1
             lines, seats = np.nonzero(levels.counted)
-        drawn = sorted({int(self._draw() * len(lines)) for _ in range(PICKED)}) if len(lines) else []
+        drawn = sorted({int(self._draw() * len(lines)) for _ in range(count)}) if len(lines) else []
         return [(int(lines[each]), int(seats[each])) for each in drawn]
 
     def offer(self, claim: LevelClaim, now: float) -> None:

@@ -24,7 +24,7 @@ _Bits = Annotated[int, Meta(ge=0, le=MAX_SLOT_BITS)]
 _Number = Annotated[int, Meta(ge=0, le=MOST_NUMBER)]
 _Instant = Annotated[float, Meta(ge=0.0, lt=1e12)]  # Unix seconds
 _Hash = Annotated[bytes, Meta(min_length=HASH_BYTES, max_length=HASH_BYTES)]
-_Id = Annotated[bytes, Meta(max_length=20)]
+_Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 
 
 class SlotCounts(msgspec.Struct, frozen=True, array_like=True):
@@ -106,11 +106,17 @@ class AskWitness(Message, frozen=True, array_like=True):
     hash: _Hash
 
 
-class WitnessPage(Message, frozen=True, array_like=True):
-    """Names the document, by which it is read as any other. Both are empty where there is none any more."""
+class PageName(msgspec.Struct, frozen=True, array_like=True):
+    """Names a document, as it is read."""
 
-    id: _Id = b""
-    key: _Id = b""
+    id: _Id
+    key: _Id
+
+
+class WitnessPage(Message, frozen=True, array_like=True):
+    """Names the document, none where there is none any more."""
+
+    pages: Annotated[tuple[PageName, ...], Meta(max_length=1)] = ()
 
 
 class BetterPage(Message, frozen=True, array_like=True):
@@ -123,5 +129,4 @@ class BetterPage(Message, frozen=True, array_like=True):
     analyzer: _Number
     ranking: _Number
     hash: _Hash
-    id: _Id
-    key: _Id
+    page: PageName

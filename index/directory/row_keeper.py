@@ -144,6 +144,10 @@ class RowKeeper:
         page = pack_page(RowPage(self._weighed.epoch, rows))
         return ToldRows(page, tuple(unknown), max(0.0, min(each.as_of for each in weighed.values())))
 
+    def next_claim(self) -> LevelClaim | None:
+        """Take a level that is to be checked, None where none is."""
+        return self._doubts.next() if self._doubts else None
+
     def judged(self, claim: LevelClaim, verdict: Verdict, page: bytes, now: float) -> bool:
         """Take what a check of a claim gave; return whether its owner is no longer believed from now on."""
         is_found_out = self._doubts is not None and self._doubts.note(claim, verdict, page, now)
@@ -215,11 +219,12 @@ class RowKeeper:
         """Look at a row for levels to be checked."""
         number, teams = number_of(term_hash), self._slot(term).teams
         levels = self._terms[term].levels(number, teams)
-        for place, seat in doubts.pick(levels):
+        for place, seat in doubts.pick(levels, now):
             slot, level = Slot(int(levels.slots[place])), int(levels.told[place, seat])
             peer = self._owners[slot][seat]
             told = self._in_force(peer, now)
-            doubts.offer(LevelClaim(peer, slot, number, level, told.run, told.average, told.made_at), now)
+            if told.known.get(term) == teams.numbers[slot, seat]:  # no newer table has come since
+                doubts.offer(LevelClaim(peer, slot, number, level, told.run, told.average, told.made_at), now)
 
     def _in_force(self, peer: NodeId, now: float) -> ToldEpoch:
         """What counts now of those who told anything."""

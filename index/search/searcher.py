@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from dht import Clock, NodeId, Overlay, PeerAudit, Slot
+from index.change_feed import Read
 from index.config import IndexConfig
 from index.errors import QueryError
 from index.query.parser import parse_query
@@ -13,7 +14,7 @@ from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
 from index.search.answer_body import AnswerBody
 from index.search.answer_page import AnswerPage, BoundedRequest
-from index.search.copy_proof import Read, believe
+from index.search.copy_proof import believe
 from index.search.directory_search import DirectorySearch
 from index.search.hit_audit import HitAudit
 from index.search.near_copies import Sign, no_signature

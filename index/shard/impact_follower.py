@@ -138,8 +138,9 @@ class ImpactFollower:
     def witness(self, files: IndexFiles, run: int, slot: Slot, term: int) -> ForwardRow | None:
         """Return the document that has a term's greatest level in a slot by the table of this name, as far as it was
         told; None where there is no such table or document any more."""
-        table = next((each for each in self.made if each.impacts.made.run == run), None)
-        begin = table.impacts.witness(slot, term) if table else b""
+        made = (each.impacts for each in self.tables if each.impacts.made.is_made)
+        impacts = next((each for each in made if each.made.run == run), None)
+        begin = impacts.witness(slot, term) if impacts else b""
         rows = files.table.beginning_with(begin) if begin else []
         return next((row for row in rows if row.cell >> CELL_BITS - self._slot_bits == slot), None)
 

@@ -65,7 +65,7 @@ class DirectoryWorld(World):
         self.counted = tuple[Text, ...]()
         self.rows, self.tellers = dict[bytes, RowServer](), dict[bytes, ImpactTeller]()
         for node in self.nodes:
-            self.rows[node.id] = rows = RowServer(node.overlay, node.local, loop_clock)
+            self.rows[node.id] = rows = RowServer(node.overlay, node.local, loop_clock, random.Random(seed))
             self.tellers[node.id] = ImpactTeller(node.overlay, node.local, node.overlay.agree, rows, loop_clock)
 
     async def tell(self) -> None:
