@@ -1,7 +1,7 @@
 """Levels that signed pages were seen to have, and no owner of their slots told.
 
 Pure: values only; instants are Unix seconds. They count beside what owners tell, for a day, so that a slot whose owners
-make it seem poorer is asked all the same. They are not kept over a restart: whoever shows such a page again tells again.
+make it seem poorer is asked all the same. They are not kept over a restart: whoever shows such a page again says so.
 """
 
 from collections import OrderedDict

@@ -1,11 +1,11 @@
 """Whose levels are doubted, whose are not believed, and who told too little.
 
 Pure: claims and verdicts in, decisions out; instants are Unix seconds. Nobody can accuse an owner: a keeper doubts by
-what it was told itself, and judges by pages that it read itself. It doubts a level with which one owner of a slot stands
+what it was told itself, and judges by pages that it read itself. It doubts levels with which one owner of a slot stands
 alone far above the others, and by lot any. An owner is not believed for a while once two pages that it named belied it,
-or once it showed fewer than half of what it was asked for; then its levels count nothing, and it is no proof that a slot
-holds nothing else. Numbers of documents are never touched: by them scores are computed, and nobody's private memory may
-move these.
+or once it showed fewer than half of what it was asked for; then its levels count nothing, and it does not prove what a
+slot lacks. Numbers of documents are never touched: by them scores are computed, and nobody's private memory may move
+these.
 """
 
 from collections import OrderedDict, deque

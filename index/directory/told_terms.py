@@ -27,8 +27,8 @@ MOST_PIECES = 64  # that wait to be joined in, before they become one
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotTeams:
     """Says whose words count, by slot and seat of an owner. `numbers`: of their words, -1 where there are none;
-    `looser`: by what their levels are multiplied; `believed`: whether their levels count; `votes`: whether their numbers
-    of documents do; `documents`: how many a slot has."""
+    `looser`: by what their levels are multiplied; `believed`: whether these count; `votes`: whether their numbers of
+    documents do; `documents`: how many a slot has."""
 
     numbers: NDArray[np.int64]
     looser: NDArray[np.float64]

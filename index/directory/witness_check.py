@@ -1,8 +1,8 @@
 """Whether a signed page bears out what an owner of its slot told of a term.
 
-Pure: a claim and a page in, a verdict out. An owner names the page that has the level; whoever doubts it reads that page
-as any other, and computes. Levels stay for an epoch while pages change and go, so a page that changed since the table
-was begun proves nothing against its owner; one that stood before must have the level.
+Pure: a claim and a page in, a verdict out. An owner names the page that has the level; who doubts it reads that page as
+any other, and computes. Levels stay for an epoch while pages change and go, so a page that changed since the table was
+begun proves nothing against its owner; one that stood before must have the level.
 """
 
 from dataclasses import dataclass

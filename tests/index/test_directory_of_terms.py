@@ -12,7 +12,7 @@ import index_corpus as corpus
 import msgspec
 import pytest
 from brute_force import BruteForce, brute_force
-from index_network import World, loop_clock
+from index_network import FakeOverlay, World, loop_clock
 
 from crawl import signature
 from dht import DocumentId, Key, Message, NodeId, Slot, slot_of
@@ -20,17 +20,21 @@ from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.directory.impact_pack import pack, unpack
 from index.directory.impact_table import ImpactTable, empty
+from index.directory.level_doubts import FALSE_PAGES
 from index.directory.messages import AskRows, TellLevels, ToldRows
 from index.directory.row_page import RowPage, pack_page, unpack_page
 from index.directory.term_row import NOWHERE
 from index.directory.told_epoch import EPOCH_S
+from index.directory.witness_check import COUNTING_S
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
 from index.search.row_finder import ROW_S
 from index.shard.impact_teller import AHEAD_S, TELL_S, ImpactTeller
+from index.shard.level_audit import LevelAudit
 from index.shard.row_server import RowServer
+from index.shard.witness_server import WitnessServer
 
 pytestmark = pytest.mark.virtual_time
 BITS = 8
@@ -64,15 +68,25 @@ class DirectoryWorld(World):
         self.network.strategy = msgspec.structs.replace(self.network.strategy, directory=True)
         self.counted = tuple[Text, ...]()
         self.rows, self.tellers = dict[bytes, RowServer](), dict[bytes, ImpactTeller]()
+        self.audits = dict[bytes, LevelAudit]()
         for node in self.nodes:
             self.rows[node.id] = rows = RowServer(node.overlay, node.local, loop_clock, random.Random(seed))
             self.tellers[node.id] = ImpactTeller(node.overlay, node.local, node.overlay.agree, rows, loop_clock)
+            WitnessServer(node.overlay, node.local, self.tellers[node.id], loop_clock)
+            self.audits[node.id] = LevelAudit(node.overlay, rows, node.read, loop_clock)
 
     async def tell(self) -> None:
         """Let everybody who lives tell all that is due now."""
         for node in self.nodes:
             while node.id not in self.network.dead and await self.tellers[node.id].advance():
                 pass
+
+    async def audit(self) -> None:
+        """Let everybody check what is due to be checked, and forget the rows that were found."""
+        for audit in self.audits.values():
+            while await audit.step():
+                pass
+        await wait(ROW_S)
 
     async def answers(self, query: str, asker: int = 0, **more: Any) -> dict[str, Any]:
         self.network.asked.clear()
@@ -96,6 +110,15 @@ class DirectoryWorld(World):
                 assert found_in(answer) == self.first_ten(query), query
                 count += 1
         return count
+
+    async def slots_asked(self, queries: Sequence[str] = QUERIES) -> int:
+        """Ask, and return how many slots that took."""
+        return sum([(await self.answers(each))["directory"]["slots_asked"] for each in queries])
+
+    async def most_level(self, asker: int = 0) -> int:
+        """Return the greatest level that any row has which an asker needs for one word."""
+        found = [(await self.nodes[asker].searcher.rows.find([each], NEWEST_RULES.numbers, 1e9))[0] for each in RIVERS]
+        return max(each.level for known in found if known for row in known.rows.values() for each in row.entries)
 
 
 def found_in(answer: dict[str, Any]) -> list[tuple[str, float]]:
@@ -239,17 +262,33 @@ async def test_an_owner_that_lies_hides_nothing_and_moves_no_number(
     world = DirectoryWorld(1)
     await world.put(web(1, 200))
     world.begin_epoch()
-    overlay = world.nodes[1].overlay
-    ask = overlay.ask
-
-    async def lie(peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
-        if isinstance(message, TellLevels):
-            message = msgspec.structs.replace(message, entries=made_up(message.entries, level))
-        return await ask(peer, message, answer, timeout_s=timeout_s)
-
-    monkeypatch.setattr(overlay, "ask", lie)
+    lie_to_keepers(monkeypatch, world.nodes[1].overlay, level)
     await world.tell()
     assert await world.proven() > (0.3 if level else 0.7) * len(QUERIES), "who claims too much is asked for nothing"
+    await world.close()
+
+
+async def test_an_owner_that_claims_too_much_is_found_out_by_pages_and_attracts_no_more_questions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = DirectoryWorld(1)
+    await world.put(web(1, 200))
+    world.begin_epoch()
+    await wait(2 * COUNTING_S)
+    liar = world.nodes[1]
+    lie_to_keepers(monkeypatch, liar.overlay, 255)
+    await world.tell()
+    before = await world.slots_asked()
+    assert await world.most_level() == 255
+    for _ in range(FALSE_PAGES):
+        await world.audit()
+        await world.proven()
+    await world.audit()
+    after = await world.slots_asked()
+    assert await world.most_level() < 255, "what it says of levels counts no more"
+    assert after < 0.8 * before and await world.proven() > 0.7 * len(QUERIES)
+    audits = world.audits.values()
+    print(before, after, sum(each.checked for each in audits))
     await world.close()
 
 
@@ -259,6 +298,18 @@ def made_up(entries: bytes, level: int) -> bytes:
     words = table.words.copy()
     words["level"], words["df"] = level, 1000
     return pack(ImpactTable(table.hashes, words))
+
+
+def lie_to_keepers(monkeypatch: pytest.MonkeyPatch, overlay: FakeOverlay, level: int) -> None:
+    """Have a node tell that all its terms have this level, at level 0 that it has none."""
+    ask = overlay.ask
+
+    async def lie(peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
+        if isinstance(message, TellLevels):
+            message = msgspec.structs.replace(message, entries=made_up(message.entries, level))
+        return await ask(peer, message, answer, timeout_s=timeout_s)
+
+    monkeypatch.setattr(overlay, "ask", lie)
 
 
 async def wait(seconds: float) -> None:
