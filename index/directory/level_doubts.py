@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dht import NodeId, Slot
-from index.directory.witness_check import LevelClaim, Verdict
+from index.directory.witness_check import LevelClaim, WitnessVerdict
 
 ALONE = 15  # levels above those of all other owners, a tenth of what a word can earn by its frequency
 LOT_S = 60.0  # between two that are drawn from rows in which no level stands alone: a page read takes 4 kB
@@ -99,7 +99,7 @@ class LevelDoubts:
         """Take a claim that is to be checked, None where none waits."""
         return self._line.popitem(last=False)[1] if self._line else None
 
-    def note(self, claim: LevelClaim, verdict: Verdict, page: bytes, now: float) -> bool:
+    def note(self, claim: LevelClaim, verdict: WitnessVerdict, page: bytes, now: float) -> bool:
         """Note what a check gave, and the id of the page that was read; return whether the owner is no longer believed
         from now on."""
         _remember(self._checked, (claim.owner, claim.slot, claim.term), now)
@@ -107,9 +107,9 @@ class LevelDoubts:
         self._past[claim.owner] = past
         if len(self._past) > REMEMBERED:
             self._past.popitem(last=False)
-        past.shown.append(verdict is Verdict.SHOWN)
+        past.shown.append(verdict is WitnessVerdict.SHOWN)
         past.false = {each: at for each, at in past.false.items() if now < at + MOST_DISBELIEVED_S}
-        if verdict is Verdict.FALSE and len(past.false) < FALSE_PAGES:
+        if verdict is WitnessVerdict.FALSE and len(past.false) < FALSE_PAGES:
             past.false[page] = now
         is_vague = len(past.shown) == LATEST and 2 * sum(past.shown) < LATEST
         if now < past.until or not (len(past.false) >= FALSE_PAGES or is_vague):

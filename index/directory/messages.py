@@ -123,8 +123,6 @@ class BetterPage(Message, frozen=True, array_like=True):
     """Tells a keeper that a document has a greater level of a term than the row says for its slot; the keeper reads it
     and sees for itself."""
 
-    in_packets = True
-
     slot_bits: _Bits
     analyzer: _Number
     ranking: _Number

@@ -27,7 +27,7 @@ from index.directory.term_row import TermRow
 from index.directory.told_epoch import EPOCH_S, ToldEpoch, in_force, worth_keeping
 from index.directory.told_terms import ToldTerms
 from index.directory.weighed_owners import Owners, WeighedOwners, WeighedSlot, seats_of
-from index.directory.witness_check import LevelClaim, SeenPage, Verdict
+from index.directory.witness_check import LevelClaim, SeenPage, WitnessVerdict
 from index.text.field_terms import LIMITS
 
 MOST_KEPT = 16_000_000  # entries of all owners, some 4 bytes each on the disk
@@ -148,7 +148,7 @@ class RowKeeper:
         """Take a level that is to be checked, None where none is."""
         return self._doubts.next() if self._doubts else None
 
-    def judged(self, claim: LevelClaim, verdict: Verdict, page: bytes, now: float) -> bool:
+    def judged(self, claim: LevelClaim, verdict: WitnessVerdict, page: bytes, now: float) -> bool:
         """Take what a check of a claim gave; return whether its owner is no longer believed from now on."""
         is_found_out = self._doubts is not None and self._doubts.note(claim, verdict, page, now)
         if is_found_out:

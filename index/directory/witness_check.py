@@ -34,7 +34,7 @@ class LevelClaim:
     made_at: float
 
 
-class Verdict(Enum):
+class WitnessVerdict(Enum):
     """What a check of a claim gave."""
 
     SHOWN = auto()
@@ -42,15 +42,15 @@ class Verdict(Enum):
     FALSE = auto()
 
 
-def judge(claim: LevelClaim, text: Text | None, rules: SearchRules, slot_bits: int) -> Verdict:
+def judge(claim: LevelClaim, text: Text | None, rules: SearchRules, slot_bits: int) -> WitnessVerdict:
     """Hold a claim to the page that its owner named; None: nobody has such a page."""
     if text is None:
-        return Verdict.UNSHOWN
+        return WitnessVerdict.UNSHOWN
     if slot_of(text.key, slot_bits) != claim.slot:
-        return Verdict.FALSE
+        return WitnessVerdict.FALSE
     if SeenPage(text, claim.term, rules).level_by(claim.average)[0] >= claim.level:
-        return Verdict.SHOWN
-    return Verdict.FALSE if text.written_at < claim.made_at - COUNTING_S else Verdict.UNSHOWN
+        return WitnessVerdict.SHOWN
+    return WitnessVerdict.FALSE if text.written_at < claim.made_at - COUNTING_S else WitnessVerdict.UNSHOWN
 
 
 class SeenPage:

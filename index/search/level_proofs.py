@@ -38,7 +38,7 @@ AGAIN_S = 3600.0  # before a page is shown again for one term
 REMEMBERED = 1024
 
 
-class _Given(NamedTuple):
+class _ShownPages(NamedTuple):
     """What was shown for a query, `by_directory` or not."""
 
     query: Query
@@ -60,15 +60,15 @@ class LevelProofs:
     def __init__(self, overlay: Overlay, finder: RowFinder, clock: Clock, rng: Random) -> None:
         self._overlay, self._finder, self._clock, self._rng = overlay, finder, clock, rng
         self._told = OrderedDict[tuple[bytes, str], float]()
-        self.line: AuditLine[_Given] = AuditLine(self._confirm)
+        self.line: AuditLine[_ShownPages] = AuditLine(self._confirm)
         self.told = 0  # pages
 
     def offer(self, query: Query, shown: Sequence[ShownResult], *, by_directory: bool) -> None:
         """Take in an answer, where the network has a directory and there is room."""
         if shown and self._overlay.view.strategy.directory and (by_directory or self._rng.random() < DRAWN):
-            self.line.offer(_Given(query, shown if by_directory else [self._rng.choice(shown)], by_directory))
+            self.line.offer(_ShownPages(query, shown if by_directory else [self._rng.choice(shown)], by_directory))
 
-    async def _confirm(self, given: _Given) -> None:
+    async def _confirm(self, given: _ShownPages) -> None:
         query, rules, until = given.query, given.query.rules, self._clock().steady + ROWS_S
         forward = None if given.by_directory else forward_of(given.shown[0].text, rules.analyzer)
         terms = _most_about(forward, rules) if forward else terms_of(query)

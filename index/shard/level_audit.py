@@ -50,7 +50,7 @@ class LevelAudit:
         if (rules := self._rows.rules) is None:
             return False
         if self._line:
-            await self._look(*self._line.popleft(), rules)
+            await self._weigh(*self._line.popleft(), rules)
             return True
         if (claim := await self._rows.ask_keeper(lambda keeper: keeper.next_claim())) is None:
             return False
@@ -76,7 +76,7 @@ class LevelAudit:
         if await self._rows.ask_keeper(lambda keeper: keeper.judged(claim, verdict, id, now)):
             log.warning("levels not believed, signed pages do not bear them out peer=%s", claim.owner.hex())
 
-    async def _look(self, peer: NodeId, told: BetterPage, rules: SearchRules) -> None:
+    async def _weigh(self, peer: NodeId, told: BetterPage, rules: SearchRules) -> None:
         """Read a page that a peer calls better than a row, and take what it has."""
         is_sure, text = await self._page(told.page)
         if not is_sure:
