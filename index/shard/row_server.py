@@ -51,6 +51,10 @@ class RowServer:
         now = self._clock().wall
         return await self.ask_keeper(lambda keeper: keeper.average(now))
 
+    def disbelieved(self) -> frozenset[NodeId]:
+        """Return the owners whose levels are not believed now."""
+        return self._doubts.disbelieved(self._clock().wall)
+
     @property
     def rules(self) -> SearchRules | None:
         """By which rules rows are kept, None where there is no directory."""

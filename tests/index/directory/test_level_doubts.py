@@ -1,0 +1,86 @@
+"""Levels are doubted where an owner stands alone, and owners are believed again, later each time."""
+
+from random import Random
+
+import numpy as np
+
+from dht import NodeId, Slot
+from index.directory.level_doubts import (
+    AGAIN_S,
+    ALONE,
+    DISBELIEVED_S,
+    LATEST,
+    LOOK_S,
+    LOT_S,
+    MOST_DISBELIEVED_S,
+    LevelDoubts,
+    ToldLevels,
+)
+from index.directory.witness_check import LevelClaim, WitnessVerdict
+
+NOW = 1_000_000.0
+PEER = NodeId(b"p" * 20)
+
+
+def claim(term: int = 1, owner: NodeId = PEER) -> LevelClaim:
+    return LevelClaim(owner, Slot(1), term, 9, 1, 60.0, NOW)
+
+
+def levels(*rows: tuple[int, ...]) -> ToldLevels:
+    counted = np.array(rows, np.int64)
+    return ToldLevels(np.arange(len(rows)), counted, counted)
+
+
+def test_who_stands_alone_is_doubted_first_and_one_of_the_others_a_minute() -> None:
+    doubts = LevelDoubts(Random(1).random)
+    assert doubts.wants(NOW) and not doubts.wants(NOW + LOOK_S / 2) and doubts.wants(NOW + LOOK_S)
+    alone = levels((90, 90, 90), (90, 90 + ALONE, 0), (90, 89 + ALONE, 90), (ALONE, 0, 0))
+    assert {each for _ in range(9) for each in doubts.pick(alone, NOW)} == {(1, 1), (3, 0)}
+    agreed = levels((90, 90, 0))
+    drawn = [doubts.pick(agreed, NOW + LOT_S * number / 4) for number in range(80)]
+    assert sorted(map(len, drawn)) == [0] * 60 + [1] * 20
+    assert {each for picked in drawn for each in picked} == {(0, 0), (0, 1)}, "of who said nothing there is nothing"
+    soon = NOW + LOT_S * 19.5
+    assert doubts.pick(levels((9,)), soon) == [] != doubts.pick(levels((ALONE,)), soon), "a slot of one owner"
+
+
+def test_a_claim_waits_once_and_is_not_checked_again_soon() -> None:
+    doubts = LevelDoubts(Random(1).random)
+    doubts.offer(claim(1), NOW)
+    doubts.offer(claim(2), NOW)
+    assert doubts.next() == claim(1) and doubts.next() is None, "one of an owner"
+    doubts.note(claim(1), WitnessVerdict.SHOWN, b"page", NOW)
+    doubts.offer(claim(1), NOW + AGAIN_S - 1)
+    assert doubts.next() is None
+    doubts.offer(claim(1), NOW + AGAIN_S)
+    assert doubts.next() == claim(1)
+    for number in range(99):
+        doubts.offer(claim(3, NodeId(bytes([number]) * 20)), NOW)
+    assert not doubts.wants(NOW + LOOK_S), "the line is full"
+
+
+def test_two_pages_belie_an_owner_and_one_page_does_not() -> None:
+    doubts, now = LevelDoubts(Random(1).random), NOW
+    assert not any(doubts.note(claim(term), WitnessVerdict.FALSE, b"one page", now) for term in (1, 2, 3))
+    for for_s in (DISBELIEVED_S, 2 * DISBELIEVED_S):
+        doubts.note(claim(4), WitnessVerdict.FALSE, b"one page", now)
+        assert doubts.note(claim(4), WitnessVerdict.FALSE, b"another page", now)
+        assert doubts.disbelieved(now + for_s - 1) == {PEER} and not doubts.disbelieved(now + for_s)
+        now += for_s
+    doubts.note(claim(), WitnessVerdict.FALSE, b"one page", now)
+    assert not doubts.note(claim(), WitnessVerdict.FALSE, b"another page", now + MOST_DISBELIEVED_S), "a day apart"
+
+
+def test_who_shows_half_is_believed_and_who_shows_less_is_not() -> None:
+    shown, unshown = [WitnessVerdict.SHOWN] * (LATEST // 2), [WitnessVerdict.UNSHOWN] * (LATEST // 2)
+    for verdicts, is_found_out in (([*unshown, *shown], False), ([*shown[1:], *unshown, unshown[0]], True)):
+        doubts = LevelDoubts(Random(1).random)
+        found = [doubts.note(claim(term), verdict, b"", NOW) for term, verdict in enumerate(verdicts)]
+        assert found == [False] * (LATEST - 1) + [is_found_out]
+
+
+def test_what_owners_told_too_little_of_is_forgotten() -> None:
+    doubts = LevelDoubts(Random(1).random)
+    for number in range(999):
+        doubts.note_low(PEER, Slot(number), NOW)
+    assert len(doubts.low(NOW)) == 256 and not doubts.low(NOW + DISBELIEVED_S)
