@@ -3,8 +3,8 @@
 Pure: documents in, levels out, kept in blocks. While the table is made all documents are counted; then its numbers are
 those of the epoch and stay, and what comes later raises levels alone: so all whom it is told have the same numbers, and
 a document that goes changes nothing before the next epoch. Each batch of changes has a number, so that it is known
-which of them a keeper was told. With each level stands its *witness*, the document that has it, by four bytes of its
-id: nobody is told of it who does not ask (`witness_check.py`).
+which of them a keeper was told. With each level stands its *witness*, the document that has it, by the first bytes of
+its id: nobody is told of it who does not ask (`witness_check.py`).
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ from index.text.forward_index import Counts, ForwardRecord
 
 MOST_ENTRIES = 16_000_000  # some 5 bytes each on the disk; of some 400,000 pages in 50 slots
 MOST_PENDING = 400_000  # entries of documents that are not joined in yet, 24 bytes each
-PAGE_BYTES = 4  # of a document's id: of 400,000 documents one in 10,000 shares them with another
+PAGE_BYTES = 3  # of a document's id: of the 8,000 of a slot one in 2,000 shares them with another, and is no witness
 
 
 NOT_YET = -1.0

@@ -94,8 +94,8 @@ class ForwardTable:
             return {row.id: row for row in _select(self._writer, "id", ids)}
 
     def beginning_with(self, id_begin: bytes) -> list[ForwardRow]:
-        """Return the rows of the first documents whose ids begin so; for the writing thread."""
-        asked = "SELECT * FROM document WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 4"
+        """Return the rows of the documents whose ids begin so, 64 at most; for the writing thread."""
+        asked = "SELECT * FROM document WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 64"
         with self._failures(), self._writing:
             bounds = id_begin, id_begin.ljust(ID_BYTES, b"\xff")
             return list(map(ForwardRow._make, self._writer.execute(asked, bounds)))

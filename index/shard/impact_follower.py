@@ -142,7 +142,8 @@ class ImpactFollower:
         impacts = next((each for each in made if each.made.run == run), None)
         begin = impacts.witness(slot, term) if impacts else b""
         rows = files.table.beginning_with(begin) if begin else []
-        return next((row for row in rows if row.cell >> CELL_BITS - self._slot_bits == slot), None)
+        found = [row for row in rows if row.cell >> CELL_BITS - self._slot_bits == slot]
+        return found[0] if len(found) == 1 else None
 
     def note(self, files: IndexFiles) -> None:
         """Keep on disk what is joined in."""
