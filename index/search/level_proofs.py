@@ -31,7 +31,7 @@ from index.text.stem_classes import class_of
 
 log = logging.getLogger(__name__)
 
-DRAWN = 0.25  # of the answers that went by both rounds
+DRAWN = 0.25  # of the answers: to check one takes a millisecond
 DRAWN_TERMS = 4  # of a page: most of them stand in its title
 ROWS_S = 5.0  # for rows to be found, and a keeper to answer
 AGAIN_S = 3600.0  # before a page is shown again for one term
@@ -65,7 +65,7 @@ class LevelProofs:
 
     def offer(self, query: Query, shown: Sequence[ShownResult], *, by_directory: bool) -> None:
         """Take in an answer, where the network has a directory and there is room."""
-        if shown and self._overlay.view.strategy.directory and (by_directory or self._rng.random() < DRAWN):
+        if shown and self._overlay.view.strategy.directory and self._rng.random() < DRAWN:
             self.line.offer(_ShownPages(query, shown if by_directory else [self._rng.choice(shown)], by_directory))
 
     async def _confirm(self, given: _ShownPages) -> None:
