@@ -8,12 +8,14 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from math import ceil
 
+import numpy as np
+
 from dht import Slot
 from index.directory.impact import MOST_LEVEL, looser_by
-from index.directory.term_row import MOST_SLOTS, RestOfSlots, SlotEntry, TermRow
+from index.directory.term_row import RestOfSlots, SlotEntry, TermRow, entries_of
 from index.directory.told_epoch import EPOCH_S
 
-MOST_TERMS = 1024
+MOST_TERMS, MOST_OF_ONE = 1024, 64  # slots of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +39,21 @@ class BetterPages:
         self._seen = OrderedDict[int, dict[Slot, SeenLevel]]()
 
     def note(self, term: int, slot: Slot, seen: SeenLevel) -> None:
-        """Remember a level; of as many slots as a row names."""
+        """Remember a level."""
         found = self._seen.pop(term, {})
         found.pop(slot, None)
         found[slot] = seen
-        if len(found) > MOST_SLOTS:
+        if len(found) > MOST_OF_ONE:
             del found[next(iter(found))]
         self._seen[term] = found
         if len(self._seen) > MOST_TERMS:
             self._seen.popitem(last=False)
 
-    def raised(self, term: int, row: TermRow, average: float, now: float) -> TermRow:
-        """Return a term's row with what was seen of its slots."""
+    def raised(self, term: int, row: TermRow, most: int, average: float, now: float) -> TermRow:
+        """Return a term's row, with so many slots named at most, and with what was seen of its slots."""
         for slot, seen in self._seen.get(term, {}).items():
             if now < seen.until:
-                row = _with(row, SlotEntry(slot, seen.by(average), 0, seen.is_name))
+                row = _with(row, most, SlotEntry(slot, seen.by(average), 0, seen.is_name))
         return row
 
 
@@ -60,13 +62,11 @@ def seen_level(level: int, is_name: bool, average: float, now: float) -> SeenLev
     return SeenLevel(level, is_name, average, now + EPOCH_S)
 
 
-def _with(row: TermRow, seen: SlotEntry) -> TermRow:
-    said = row.said_of(seen.slot)
-    level, is_name = max(said.level, seen.level), said.is_name or seen.is_name
-    entries = {each.slot: each for each in row.entries}
-    if seen.slot in entries or len(entries) < MOST_SLOTS:
-        df = entries[seen.slot].df if seen.slot in entries else 0
-        entries[seen.slot] = SlotEntry(seen.slot, level, df, is_name)
-        return replace(row, entries=tuple(entries[slot] for slot in sorted(entries)))
-    rest = row.rest or RestOfSlots(1, 0, 0)
-    return replace(row, rest=replace(rest, level=level, is_name=is_name))
+def _with(row: TermRow, most: int, seen: SlotEntry) -> TermRow:
+    said, others = row.said_of(seen.slot), row.entries[row.entries["slot"] != seen.slot]
+    both = SlotEntry(seen.slot, max(said.level, seen.level), said.df, said.is_name or seen.is_name)
+    if len(others) < len(row.entries) or len(others) < most:
+        entries = np.concatenate((others, entries_of([both])))
+        return replace(row, entries=entries[np.argsort(entries["slot"])])
+    slots = row.rest.slots if row.rest else 1
+    return replace(row, rest=RestOfSlots(slots, both.level, both.is_name))

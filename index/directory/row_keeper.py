@@ -21,9 +21,9 @@ from index.directory.impact_pack import unpack_told
 from index.directory.impact_table import ImpactTable, number_of, slots_of, term_slot
 from index.directory.level_doubts import LevelDoubts
 from index.directory.messages import MOST_ENTRIES, MOST_UNKNOWN, AskRows, LevelsTaken, TellLevels, ToldRows
-from index.directory.row_page import RowPage, pack_page
+from index.directory.row_page import RowPage, most_named, pack_page
 from index.directory.speaker_sets import SpeakerSets
-from index.directory.term_row import TermRow
+from index.directory.term_row import MOST_NAMED, TermRow
 from index.directory.told_epoch import EPOCH_S, ToldEpoch, in_force, worth_keeping
 from index.directory.told_terms import ToldTerms
 from index.directory.weighed_owners import Owners, WeighedOwners, WeighedSlot, seats_of
@@ -138,7 +138,8 @@ class RowKeeper:
         unknown = sorted(set[int]().union(*(each.unknown for each in weighed.values())))
         if len(unknown) > min(MOST_UNKNOWN, len(self._owners) // 2):
             raise BadMessage("", f"of {len(unknown)} slots too few owners have told what they hold")
-        rows = {each: self._row(number_of(each), slot, now) for each, slot in slots.items()}
+        most = most_named(len(slots))
+        rows = {each: self._row(number_of(each), slot, now, most) for each, slot in slots.items()}
         if self._doubts and self._doubts.wants(now):
             self._doubt(self._doubts, *self._doubts.one_of(list(slots.items())), now)
         page = pack_page(RowPage(self._weighed.epoch, rows))
@@ -210,10 +211,10 @@ class RowKeeper:
                 found.add(each.coming[1])
         return found
 
-    def _row(self, number: int, slot: Slot, now: float) -> TermRow:
-        """The row of a term, given its slot."""
-        row = self._terms[slot].row(number, self._slot(slot).teams)
-        return self._better.raised(number, row, self._weighed.epoch.average, now)
+    def _row(self, number: int, slot: Slot, now: float, most: int = MOST_NAMED) -> TermRow:
+        """The row of a term, given its slot, with so many slots named at most."""
+        row = self._terms[slot].row(number, self._slot(slot).teams, most)
+        return self._better.raised(number, row, most, self._weighed.epoch.average, now)
 
     def _doubt(self, doubts: LevelDoubts, term_hash: bytes, term: Slot, now: float) -> None:
         """Look at a row for levels to be checked."""

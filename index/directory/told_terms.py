@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dht import Slot
 from index.directory.block_table import Blocks, BlockTable
 from index.directory.impact import MOST_LEVEL
 from index.directory.impact_table import NAME_BIT, NOTED, ImpactTable, joined, places_of
 from index.directory.level_doubts import ToldLevels
 from index.directory.speaker_sets import SpeakerSets
-from index.directory.term_row import MOST_SLOTS, NOWHERE, RestOfSlots, SlotEntry, TermRow
+from index.directory.term_row import ENTRY, IS_NAME, MOST_DF, MOST_NAMED, NOWHERE, RestOfSlots, TermRow
 from index.text.stem_classes import CLASSES
 
 MOST_PIECES = 64  # that wait to be joined in, before they become one
@@ -70,10 +69,10 @@ class ToldTerms:
             self._table.merge(_last(joined(self._pending, NOTED)), join)
             self._pending, self.waiting = [], 0
 
-    def row(self, number: int, teams: SlotTeams) -> TermRow:
-        """Return the row of a term, by its hash as a number."""
+    def row(self, number: int, teams: SlotTeams, most: int = MOST_NAMED) -> TermRow:
+        """Return the row of a term, by its hash as a number, with so many slots named at most."""
         words, seats = self._counting(number, teams)
-        return _row_of(words, seats, teams) if len(words) else NOWHERE
+        return _row_of(words, seats, teams, most) if len(words) else NOWHERE
 
     def levels(self, number: int, teams: SlotTeams) -> ToldLevels:
         """Return what each owner told of the levels of a term."""
@@ -124,7 +123,7 @@ def _levels(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams) 
     return np.where(teams.believed[slots, seats], levels, 0)
 
 
-def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams) -> TermRow:
+def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams, most: int) -> TermRow:
     """What the owners of each slot say together of one term, by ascending slot and class."""
     places, slots = places_of(words), words["slot"]
     levels, believed = _levels(words, seats, teams), teams.believed[slots, seats]
@@ -142,19 +141,13 @@ def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams) 
     is_said = np.logical_or.reduceat(believed, starts[firsts]) | (by_slot > 0)
     order = np.lexsort((at, -by_slot, -level))
     order = order[is_said[order]]
-    named, others = np.sort(order[:MOST_SLOTS]), order[MOST_SLOTS:]
-    entries = zip(at[named].tolist(), level[named].tolist(), by_slot[named].tolist(), is_name[named], strict=True)
-    rest = None
-    if len(others):
-        rest = RestOfSlots(
-            len(others), int(level[others].max()), int(by_slot[others].sum()), bool(is_name[others].any())
-        )
+    named, others = np.sort(order[:most]), order[most:]
+    entries = np.zeros(len(named), ENTRY)
+    entries["slot"], entries["level"] = at[named], level[named]
+    entries["mark"] = np.minimum(by_slot[named], MOST_DF) | IS_NAME * is_name[named]
+    rest = RestOfSlots(len(others), int(level[others].max()), bool(is_name[others].any())) if len(others) else None
     sums = np.bincount(classes, df, len(CLASSES)).astype(np.int64).tolist()
-    return TermRow(
-        tuple(SlotEntry(Slot(slot), most, count, bool(name)) for slot, most, count, name in entries),
-        rest,
-        tuple((number, count) for number, count in enumerate(sums) if count),
-    )
+    return TermRow(entries, rest, tuple((number, count) for number, count in enumerate(sums) if count))
 
 
 def _medians(told: NDArray[np.int64], votes: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -123,7 +123,7 @@ class DirectoryWorld(World):
     async def most_level(self, asker: int = 0) -> int:
         """Return the greatest level that any row has which an asker needs for one word."""
         found = [(await self.nodes[asker].searcher.rows.find([each], NEWEST_RULES.numbers, 1e9))[0] for each in RIVERS]
-        return max(each.level for known in found if known for row in known.rows.values() for each in row.entries)
+        return max(int(row.entries["level"].max()) for known in found if known for row in known.rows.values())
 
 
 def found_in(answer: dict[str, Any]) -> list[tuple[str, float]]:

@@ -16,7 +16,7 @@ from index.directory.level_doubts import DISBELIEVED_S, LevelDoubts
 from index.directory.messages import AskRows, SlotCounts, TellLevels, ToldRows
 from index.directory.row_keeper import TOLD_S, RowKeeper
 from index.directory.row_page import unpack_page
-from index.directory.term_row import RestOfSlots, SlotEntry, TermRow, hash_of
+from index.directory.term_row import RestOfSlots, TermRow, hash_of
 from index.directory.told_epoch import EPOCH_S
 from index.directory.weighed_owners import FRESH_S
 from index.directory.witness_check import SeenPage, WitnessVerdict
@@ -65,8 +65,8 @@ def test_of_what_owners_say_the_greatest_level_counts_and_the_median_of_document
     for peer, said in zip(PEERS, (true, lie, true), strict=True):
         assert keeps.take(peer, told(said), NOW).missing == ()
     row, answer = ask(keeps)
-    entries = {each.slot: each for each in row.entries}
-    assert entries[Slot(3)].level >= 90 and entries[Slot(7)].level == 120
+    levels = row.at(np.array(ALL))["level"]
+    assert levels[3] >= 90 and levels[7] == 120
     assert row.by_class == ((0, 6),) and not answer.unknown and answer.as_of == NOW
 
 
@@ -116,7 +116,7 @@ def test_numbers_are_those_of_who_counted_before_the_epoch_began_where_anybody_d
     for peer, df, young in zip(PEERS, (4, 7, 2), ((), (), (3,)), strict=True):
         keeps.take(peer, told({3: (df, 90 + df)}, made_at=before, young=young), NOW)
     row, _ = ask(keeps, at + 20)
-    assert row.by_class == ((0, 4),) and row.entries[0].level >= 97
+    assert row.by_class == ((0, 4),) and row.entries[0]["level"] >= 97
 
     ahead = int(NOW // EPOCH_S) + 1
     for peer in PEERS:
@@ -135,20 +135,20 @@ def test_an_owner_that_pages_belied_counts_for_numbers_alone_for_a_while() -> No
     for peer, said in zip(PEERS, ({3: (4, 90)}, {3: (9, 200), 5: (9, 240)}, {3: (4, 90)}), strict=True):
         keeps.take(peer, told(said), NOW)
     row, _ = ask(keeps)
-    assert [each.level for each in row.entries] == [200, 240]
+    assert row.entries["level"].tolist() == [200, 240]
     claim = keeps.next_claim()
     assert claim and (claim.owner, claim.level) in {(PEERS[1], 200), (PEERS[1], 240)}, "it stands alone"
     assert not keeps.judged(claim, WitnessVerdict.FALSE, b"one", NOW)
     assert keeps.judged(claim, WitnessVerdict.FALSE, b"another", NOW)
     row, answer = ask(keeps, NOW + 1)
-    assert [(each.slot, each.level, each.df) for each in row.entries] == [(3, 90, 4)] and not answer.unknown
+    assert row.entries.tolist() == [(3, 90, 4)] and not answer.unknown
     assert row.by_class == ((0, 4),), "numbers are those of the epoch, whoever is believed"
     keeps.take(PEERS[2], told({3: (4, 90)}, behind=(9,)), NOW)
     assert ask(keeps, NOW + 9)[1].unknown == (9,), "it is no proof of what a slot lacks"
     late = NOW + DISBELIEVED_S + 1
     for peer in PEERS:
         keeps.take(peer, told({}, at=late, wholes=(), since=1), late)
-    assert max(each.level for each in ask(keeps, late)[0].entries) == 240
+    assert ask(keeps, late)[0].entries["level"].max() == 240
 
 
 def test_a_page_that_has_more_than_its_owners_told_counts_and_they_prove_no_more_of_its_slot() -> None:
@@ -163,7 +163,7 @@ def test_a_page_that_has_more_than_its_owners_told_counts_and_they_prove_no_more
     assert keeps.see(hash_of("river"), Slot(3), SeenPage(page, term, NEWEST_RULES), NOW)
     row, answer = ask(keeps)
     level = SeenPage(page, term, NEWEST_RULES).level_by(unpack_page(answer.page).epoch.average)[0]
-    assert [(each.slot, each.level, each.df) for each in row.entries] == [(3, level, 4), (5, level, 0)]
+    assert row.entries.tolist() == [(3, level, 4), (5, level, 0)]
     assert answer.unknown == (3,)
     assert not keeps.see(hash_of("nowhere"), Slot(3), SeenPage(page, 1, NEWEST_RULES), NOW)
 
@@ -198,8 +198,8 @@ def test_of_what_keepers_say_the_greatest_level_counts_too() -> None:
     honest, nothing = KnownRow(row, epoch, frozenset({Slot(1)}), NOW), KnownRow(TermRow(), epoch, frozenset(), NOW + 60)
     found = agreed([honest, nothing, honest])
     assert found.row == row and found.as_of == NOW and found.unknown == {Slot(1)}
-    assert agreed([nothing, honest]).row.entries[3].level == row.entries[3].level
-    rest = TermRow(row.entries[:2], RestOfSlots(14, 110, 28), row.by_class)
+    assert agreed([nothing, honest]).row.entries[3]["level"] == row.entries[3]["level"]
+    rest = TermRow(row.entries[:2], RestOfSlots(14, 110), row.by_class)
     both = agreed([honest, KnownRow(rest, epoch, frozenset(), NOW)]).row
-    assert both.rest == RestOfSlots(14, 110, 28, False) and len(both.entries) == 16
-    assert both.entries[15] == SlotEntry(Slot(15), 115, 0) and both.entries[4].level == 110
+    assert both.rest == RestOfSlots(14, 110) and len(both.entries) == 16
+    assert both.entries[15].item() == (15, 115, 0) and both.entries[4]["level"] == 110

@@ -45,7 +45,7 @@ class Crawl:
     """One node that stores pages and tells others of their links."""
 
     def __init__(self) -> None:
-        self.network, self.at, self.are_read = Network(), 1.0, True
+        self.network, self.at, self.are_read, self.tells = Network(), 1.0, True, True
         self.anchors = AnchorWriter(self.network, self._find, placement_key, lambda: self.are_read)
 
     def _find(self, id: DocumentId) -> Record | None:
@@ -60,7 +60,9 @@ class Crawl:
         body, at_ms = encode_document(document_of(page)), int(self.at * 1000)
         if not self.network.is_down:
             await self.network.write([Draft(Kind.DOCUMENT, document_id(url), placement_key(url), 1, at_ms, 9, body)])
-        await self.anchors.tell(page, 1, before, 9)
+        self.anchors.note(page, 1, before, 9)
+        if self.tells:
+            await self.anchors.tell()
 
 
 async def test_where_no_analyzer_reads_anchors_none_is_written() -> None:
@@ -88,6 +90,18 @@ async def test_a_link_that_goes_takes_back_what_it_said_and_nothing_else() -> No
     assert crawl.network.said(PORT) == [""]
     await crawl.fetch(FIRST, port="ferry times")
     assert crawl.network.said(PORT) == ["ferry times"]
+
+
+async def test_pages_that_are_told_of_together_say_what_they_would_one_by_one() -> None:
+    crawl = Crawl()
+    await crawl.fetch(FIRST, port="ferry times", quay="boats")
+    crawl.tells = False
+    await crawl.fetch(SECOND, port="zanzibar ferry", quay="boats")
+    await crawl.fetch(FIRST, quay="boats")
+    assert crawl.network.said(PORT) == ["ferry times"], "nobody waits for what others hear"
+    await crawl.fetch(FIRST)
+    await crawl.anchors.tell()
+    assert (crawl.network.said(PORT), crawl.network.said(QUAY)) == (["zanzibar ferry"], [""])
 
 
 async def test_pages_that_link_alike_are_told_once_and_what_failed_again() -> None:
