@@ -123,7 +123,8 @@ class DirectoryWorld(World):
     async def most_level(self, asker: int = 0) -> int:
         """Return the greatest level that any row has which an asker needs for one word."""
         found = [(await self.nodes[asker].searcher.rows.find([each], NEWEST_RULES.numbers, 1e9))[0] for each in RIVERS]
-        return max(int(row.entries["level"].max()) for known in found if known for row in known.rows.values())
+        rows = [row for known in found if known for row in known.rows.values()]
+        return max(level for row in rows for level in row.entries["level"].tolist())
 
 
 def found_in(answer: dict[str, Any]) -> list[tuple[str, float]]:
