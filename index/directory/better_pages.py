@@ -15,7 +15,7 @@ from index.directory.impact import MOST_LEVEL, looser_by
 from index.directory.term_row import RestOfSlots, SlotEntry, TermRow, entries_of
 from index.directory.told_epoch import EPOCH_S
 
-MOST_TERMS, MOST_OF_ONE = 1024, 64  # slots of one
+MOST_TERMS, MOST_OF_ONE = 256, 16  # slots of one; 200 B each
 
 
 @dataclass(frozen=True, slots=True)

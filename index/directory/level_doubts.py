@@ -20,7 +20,7 @@ from dht import NodeId, Slot
 from index.directory.witness_check import LevelClaim, WitnessVerdict
 
 ALONE = 15  # levels above those of all other owners, a tenth of what a word can earn by its frequency
-LOT_S = 60.0  # between two that are drawn from rows in which no level stands alone: a page read takes 4 kB
+LOT_S = 600.0  # between two that are drawn from rows in which no level stands alone: a page read takes some 4 kB
 LOOK_S = 1.0  # between two looks
 PICKED = 4  # claims of one look
 MOST_WAITING = 16  # owners whose claims wait, one of each

@@ -31,7 +31,7 @@ def levels(*rows: tuple[int, ...]) -> ToldLevels:
     return ToldLevels(np.arange(len(rows)), counted, counted)
 
 
-def test_who_stands_alone_is_doubted_first_and_one_of_the_others_a_minute() -> None:
+def test_who_stands_alone_is_doubted_first_and_now_and_then_one_of_the_others() -> None:
     doubts = LevelDoubts(Random(1).random)
     assert doubts.wants(NOW) and not doubts.wants(NOW + LOOK_S / 2) and doubts.wants(NOW + LOOK_S)
     alone = levels((90, 90, 90), (90, 90 + ALONE, 0), (90, 89 + ALONE, 90), (ALONE, 0, 0))
