@@ -2,16 +2,17 @@
 
 Pure: claims and verdicts in, decisions out; instants are Unix seconds. Nobody can accuse an owner: a keeper doubts by
 what it was told itself, and judges by pages that it read itself. It doubts levels with which one owner of a slot stands
-alone far above the others, and by lot any. An owner is not believed for a while once two pages that it named belied it,
-or once it showed fewer than half of what it was asked for; then its levels count nothing, and it does not prove what a
-slot lacks. Numbers of documents are never touched: by them scores are computed, and nobody's private memory may move
-these.
+alone far above the others, and by lot any. Honest owners stand alone where a page changed after their table was made,
+and then have nothing to show: who shows nothing is asked for a level drawn from all that it told. An owner is not
+believed for a while once two pages that it named belied it, or once it showed fewer than half of what was drawn; then
+its levels count nothing, and it does not prove what a slot lacks. Numbers of documents are never touched: by them
+scores are computed, and nobody's private memory may move these.
 """
 
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +27,10 @@ PICKED = 4  # claims of one look
 MOST_WAITING = 16  # owners whose claims wait, one of each
 AGAIN_S = 3600.0  # before the same claim is checked again
 FALSE_PAGES = 2  # by one an owner may be wrong: the texts of its links may have changed unseen
-LATEST = 8  # checks of an owner of which half have to be shown
+LATEST = 8  # levels drawn of an owner of which half have to be shown
 DISBELIEVED_S, MOST_DISBELIEVED_S = 3600.0, 86_400.0  # at first, twice as long each next time within the latter
 REMEMBERED = 4096  # owners, and claims that were checked
-MOST_LOW = 256  # owners that told too little of a slot
+MOST_LOW, MOST_SUSPECTS = 256, 16  # owners that told too little of a slot; that did not show a level
 Choice = TypeVar("Choice")
 
 
@@ -43,9 +44,18 @@ class ToldLevels:
     counted: NDArray[np.int64]
 
 
+class PickedLevel(NamedTuple):
+    """Names a level of `ToldLevels` by line and seat; `is_drawn` by chance, or for being odd."""
+
+    line: int
+    seat: int
+    is_drawn: bool
+
+
 @dataclass(slots=True)
 class _Past:
-    """What is known of an owner. `shown`: of its latest checks; `false`: pages that belied it, and when."""
+    """What is known of an owner. `shown`: whether it showed the latest that were drawn; `false`: pages that belied it,
+    and when."""
 
     shown: deque[bool] = field(default_factory=lambda: deque(maxlen=LATEST))
     false: dict[bytes, float] = field(default_factory=dict)
@@ -64,6 +74,12 @@ class LevelDoubts:
         self._checked = OrderedDict[tuple[NodeId, int, int], float]()
         self._past = OrderedDict[NodeId, _Past]()
         self._low = OrderedDict[tuple[NodeId, Slot], float]()
+        self._suspects = OrderedDict[NodeId, float]()
+
+    @property
+    def suspects(self) -> Collection[NodeId]:
+        """Who did not show a level, and is asked for one that is drawn from all."""
+        return self._suspects.keys()
 
     def wants(self, now: float) -> bool:
         """Tell whether another row is to be looked at; it counts as looked at."""
@@ -76,17 +92,22 @@ class LevelDoubts:
         """Draw one of some rows."""
         return rows[int(self._draw() * len(rows))]
 
-    def pick(self, levels: ToldLevels, now: float) -> list[tuple[int, int]]:
-        """Return which levels of a row are to be checked, by line and seat."""
+    def pick(self, levels: ToldLevels, suspected: NDArray[np.bool_], now: float) -> list[PickedLevel]:
+        """Return which levels of a row are to be checked. `suspected`: by slot and seat, which are a suspect's."""
         ordered = np.sort(levels.counted, axis=1)
         second = ordered[:, -2] if ordered.shape[1] > 1 else np.zeros(len(ordered), np.int64)
-        lines, seats = np.nonzero(levels.counted >= np.maximum(second + ALONE, 1)[:, None])
-        count = PICKED
-        if not len(lines) and not 0 <= now - self._drew_at < LOT_S:
-            self._drew_at, count = now, 1
-            lines, seats = np.nonzero(levels.counted)
+        alone = (levels.counted >= np.maximum(second + ALONE, 1)[:, None]) & ~suspected
+        of_suspects = suspected & (levels.counted > 0)
+        picked = [*self._some(alone, PICKED, False), *self._some(of_suspects, PICKED, True)]
+        if not picked and not 0 <= now - self._drew_at < LOT_S:
+            self._drew_at = now
+            picked = self._some(levels.counted > 0, 1, True)
+        return picked
+
+    def _some(self, which: NDArray[np.bool_], count: int, is_drawn: bool) -> list[PickedLevel]:
+        lines, seats = np.nonzero(which)
         drawn = sorted({int(self._draw() * len(lines)) for _ in range(count)}) if len(lines) else []
-        return [(int(lines[each]), int(seats[each])) for each in drawn]
+        return [PickedLevel(int(lines[each]), int(seats[each]), is_drawn) for each in drawn]
 
     def offer(self, claim: LevelClaim, now: float) -> None:
         """Let a claim wait, where there is room and it was not checked lately."""
@@ -107,7 +128,11 @@ class LevelDoubts:
         self._past[claim.owner] = past
         if len(self._past) > REMEMBERED:
             self._past.popitem(last=False)
-        past.shown.append(verdict is WitnessVerdict.SHOWN)
+        if claim.is_drawn:
+            past.shown.append(verdict is WitnessVerdict.SHOWN)
+            self._suspects.pop(claim.owner, None)
+        elif verdict is WitnessVerdict.UNSHOWN:
+            _remember(self._suspects, claim.owner, now, MOST_SUSPECTS)
         past.false = {each: at for each, at in past.false.items() if now < at + MOST_DISBELIEVED_S}
         if verdict is WitnessVerdict.FALSE and len(past.false) < FALSE_PAGES:
             past.false[page] = now

@@ -220,12 +220,18 @@ class RowKeeper:
         """Look at a row for levels to be checked."""
         number, teams = number_of(term_hash), self._slot(term).teams
         levels = self._terms[term].levels(number, teams)
-        for place, seat in doubts.pick(levels, now):
-            slot, level = Slot(int(levels.slots[place])), int(levels.told[place, seat])
+        suspected = np.zeros(levels.told.shape, np.bool_)
+        for peer in self._seats.keys() & doubts.suspects:
+            places, seats = self._seats[peer]
+            lines = np.flatnonzero(np.isin(levels.slots, places))
+            suspected[lines, seats[np.searchsorted(places, levels.slots[lines])]] = True
+        for line, seat, is_drawn in doubts.pick(levels, suspected, now):
+            slot, level = Slot(int(levels.slots[line])), int(levels.told[line, seat])
             peer = self._owners[slot][seat]
             told = self._in_force(peer, now)
             if told.known.get(term) == teams.numbers[slot, seat]:  # no newer table has come since
-                doubts.offer(LevelClaim(peer, slot, number, level, told.run, told.average, told.made_at), now)
+                named = peer, slot, number, level
+                doubts.offer(LevelClaim(*named, told.run, told.average, told.made_at, is_drawn), now)
 
     def _in_force(self, peer: NodeId, now: float) -> ToldEpoch:
         """What counts now of those who told anything."""

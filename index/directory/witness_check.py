@@ -23,7 +23,8 @@ COUNTING_S = 3600.0  # before a table is made its pages are counted, at most for
 @dataclass(frozen=True, slots=True)
 class LevelClaim:
     """Says that by one owner's table, `run`, a term (its hash as a number) has a level in a slot. `average`: the mean
-    length by which it was computed; `made_at`: when all pages were counted, Unix seconds."""
+    length by which it was computed; `made_at`: when all pages were counted, Unix seconds; `is_drawn`: whether it was
+    drawn by chance, not for being odd."""
 
     owner: NodeId
     slot: Slot
@@ -32,6 +33,7 @@ class LevelClaim:
     run: int
     average: float
     made_at: float
+    is_drawn: bool = False
 
 
 class WitnessVerdict(Enum):

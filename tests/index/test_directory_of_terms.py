@@ -289,6 +289,25 @@ async def test_an_owner_that_claims_too_much_is_found_out_by_pages_and_attracts_
     await world.close()
 
 
+async def test_an_owner_whose_pages_changed_after_its_table_was_made_stays_believed() -> None:
+    world = DirectoryWorld(1)
+    await world.put(web(1, 120))
+    await wait(2 * COUNTING_S)
+    early = world.tellers[world.nodes[1].id]
+    while await early.advance():
+        pass
+    changed_at = loop_clock().wall
+    some = [each for each in world.store.values() if "volga" in each.body]
+    await world.put([replace(each, body="and so on", written_at=changed_at, version=bytes(32)) for each in some])
+    await world.tell()
+    for _ in range(12):
+        await world.slots_asked(["volga", "amur", RARE[1]])
+        await world.audit()
+    print([each.checked for each in world.audits.values()])
+    assert not any(rows.disbelieved() for rows in world.rows.values())
+    await world.close()
+
+
 async def test_owners_that_claim_too_little_are_corrected_by_whoever_shows_one_of_their_pages(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -22,8 +22,14 @@ NOW = 1_000_000.0
 PEER = NodeId(b"p" * 20)
 
 
-def claim(term: int = 1, owner: NodeId = PEER) -> LevelClaim:
-    return LevelClaim(owner, Slot(1), term, 9, 1, 60.0, NOW)
+def claim(term: int = 1, owner: NodeId = PEER, is_drawn: bool = False) -> LevelClaim:
+    return LevelClaim(owner, Slot(1), term, 9, 1, 60.0, NOW, is_drawn)
+
+
+def picked(doubts: LevelDoubts, told: ToldLevels, now: float, *suspected: int) -> list[tuple[int, int, bool]]:
+    """What is picked; `suspected`: seats in all slots."""
+    mask = np.isin(np.arange(told.told.shape[1]), suspected)
+    return [tuple(each) for each in doubts.pick(told, np.tile(mask, (len(told.slots), 1)), now)]
 
 
 def levels(*rows: tuple[int, ...]) -> ToldLevels:
@@ -35,13 +41,15 @@ def test_who_stands_alone_is_doubted_first_and_now_and_then_one_of_the_others() 
     doubts = LevelDoubts(Random(1).random)
     assert doubts.wants(NOW) and not doubts.wants(NOW + LOOK_S / 2) and doubts.wants(NOW + LOOK_S)
     alone = levels((90, 90, 90), (90, 90 + ALONE, 0), (90, 89 + ALONE, 90), (ALONE, 0, 0))
-    assert {each for _ in range(9) for each in doubts.pick(alone, NOW)} == {(1, 1), (3, 0)}
+    assert {each for _ in range(9) for each in picked(doubts, alone, NOW)} == {(1, 1, False), (3, 0, False)}
+    levels_of_one = {(0, 1, True), (1, 1, True), (2, 1, True), (3, 0, False)}
+    assert {each for _ in range(9) for each in picked(doubts, alone, NOW, 1)} == levels_of_one, "of a suspect any"
     agreed = levels((90, 90, 0))
-    drawn = [doubts.pick(agreed, NOW + LOT_S * number / 4) for number in range(80)]
+    drawn = [picked(doubts, agreed, NOW + LOT_S * number / 4) for number in range(80)]
     assert sorted(map(len, drawn)) == [0] * 60 + [1] * 20
-    assert {each for picked in drawn for each in picked} == {(0, 0), (0, 1)}, "of who said nothing there is nothing"
+    assert {each for some in drawn for each in some} == {(0, 0, True), (0, 1, True)}, "who said nothing is not asked"
     soon = NOW + LOT_S * 19.5
-    assert doubts.pick(levels((9,)), soon) == [] != doubts.pick(levels((ALONE,)), soon), "a slot of one owner"
+    assert picked(doubts, levels((9,)), soon) == [] != picked(doubts, levels((ALONE,)), soon), "a slot of one owner"
 
 
 def test_a_claim_waits_once_and_is_not_checked_again_soon() -> None:
@@ -75,8 +83,15 @@ def test_who_shows_half_is_believed_and_who_shows_less_is_not() -> None:
     shown, unshown = [WitnessVerdict.SHOWN] * (LATEST // 2), [WitnessVerdict.UNSHOWN] * (LATEST // 2)
     for verdicts, is_found_out in (([*unshown, *shown], False), ([*shown[1:], *unshown, unshown[0]], True)):
         doubts = LevelDoubts(Random(1).random)
-        found = [doubts.note(claim(term), verdict, b"", NOW) for term, verdict in enumerate(verdicts)]
+        found = [doubts.note(claim(1, is_drawn=True), verdict, b"", NOW) for verdict in verdicts]
         assert found == [False] * (LATEST - 1) + [is_found_out]
+
+
+def test_who_cannot_show_what_is_odd_is_asked_for_what_is_drawn_and_no_worse_off() -> None:
+    doubts = LevelDoubts(Random(1).random)
+    assert not any(doubts.note(claim(term), WitnessVerdict.UNSHOWN, b"", NOW) for term in range(9 * LATEST))
+    assert list(doubts.suspects) == [PEER]
+    assert not doubts.note(claim(1, is_drawn=True), WitnessVerdict.SHOWN, b"", NOW) and not doubts.suspects
 
 
 def test_what_owners_told_too_little_of_is_forgotten() -> None:
