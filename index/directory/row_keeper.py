@@ -24,7 +24,7 @@ from index.directory.messages import MOST_ENTRIES, MOST_UNKNOWN, AskRows, Levels
 from index.directory.row_page import RowPage, most_named, pack_page
 from index.directory.speaker_sets import SpeakerSets
 from index.directory.term_row import MOST_NAMED, TermRow
-from index.directory.told_epoch import EPOCH_S, ToldEpoch, in_force, worth_keeping
+from index.directory.told_epoch import EPOCH_S, MADE_AHEAD_S, ToldEpoch, in_force, worth_keeping
 from index.directory.told_terms import ToldTerms
 from index.directory.weighed_owners import Owners, WeighedOwners, WeighedSlot, seats_of
 from index.directory.witness_check import LevelClaim, SeenPage, WitnessVerdict
@@ -230,8 +230,8 @@ class RowKeeper:
             peer = self._owners[slot][seat]
             told = self._in_force(peer, now)
             if told.known.get(term) == teams.numbers[slot, seat]:  # no newer table has come since
-                named = peer, slot, number, level
-                doubts.offer(LevelClaim(*named, told.run, told.average, told.made_at, is_drawn), now)
+                named, made_at = (peer, slot, number, level), max(told.made_at, told.epoch * EPOCH_S - MADE_AHEAD_S)
+                doubts.offer(LevelClaim(*named, told.run, told.average, made_at, is_drawn), now)
 
     def _in_force(self, peer: NodeId, now: float) -> ToldEpoch:
         """What counts now of those who told anything."""
