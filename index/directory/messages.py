@@ -113,10 +113,18 @@ class PageName(msgspec.Struct, frozen=True, array_like=True):
     key: _Id
 
 
+class PageVersion(msgspec.Struct, frozen=True, array_like=True):
+    """Names a document, and in which version it is indexed."""
+
+    id: _Id
+    key: _Id
+    version: Annotated[bytes, Meta(max_length=32)]
+
+
 class WitnessPage(Message, frozen=True, array_like=True):
     """Names the document, none where there is none any more."""
 
-    pages: Annotated[tuple[PageName, ...], Meta(max_length=1)] = ()
+    pages: Annotated[tuple[PageVersion, ...], Meta(max_length=1)] = ()
 
 
 class BetterPage(Message, frozen=True, array_like=True):

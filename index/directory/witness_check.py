@@ -45,7 +45,8 @@ class WitnessVerdict(Enum):
 
 
 def judge(claim: LevelClaim, text: Text | None, rules: SearchRules, slot_bits: int) -> WitnessVerdict:
-    """Hold a claim to the page that its owner named; None: nobody has such a page."""
+    """Hold a claim to the page that its owner named, in the version that it named: another one may be a stale copy of
+    somebody else's. None: nobody showed it."""
     if text is None:
         return WitnessVerdict.UNSHOWN
     if slot_of(text.key, slot_bits) != claim.slot:

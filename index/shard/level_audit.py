@@ -67,12 +67,15 @@ class LevelAudit:
         except RemoteError as error:
             log.debug("witness not named peer=%s: %s", claim.owner.hex()[:8], error)
             named = WitnessPage()
-        is_sure, text = await self._page(named.pages[0]) if named.pages else (True, None)
+        is_sure, text, id, now = True, None, b"", self._clock().wall
+        if named.pages:
+            (page,) = named.pages
+            id, (is_sure, text) = page.id, await self._page(PageName(page.id, page.key))
+            text = text if text is not None and text.version == page.version else None
         if not is_sure:
             return
-        id = named.pages[0].id if named.pages else b""
         self.checked += 1
-        verdict, now = judge(claim, text, rules, self._overlay.view.strategy.slot_bits), self._clock().wall
+        verdict = judge(claim, text, rules, self._overlay.view.strategy.slot_bits)
         if await self._rows.ask_keeper(lambda keeper: keeper.judged(claim, verdict, id, now)):
             log.warning("levels not believed, signed pages do not bear them out peer=%s", claim.owner.hex())
 

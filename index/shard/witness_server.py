@@ -6,7 +6,7 @@ were taken from its author unread: nobody answers for another's false terms.
 
 from dht import BadMessage, Clock, DocumentId, MachineRefuses, NodeId, Overlay, RateLimiter, Slot
 from index.directory.impact_table import number_of, term_slot
-from index.directory.messages import AskWitness, PageName, WitnessPage
+from index.directory.messages import AskWitness, PageVersion, WitnessPage
 from index.errors import IndexCorrupt
 from index.shard.impact_teller import ImpactTeller
 from index.shard.local_index import LocalIndex
@@ -38,4 +38,4 @@ class WitnessServer:
             raise BadMessage(peer.hex(), "the index here cannot be read now") from error
         finally:
             self._waiting -= 1
-        return WitnessPage((PageName(row.id, row.key),)) if row and is_right else WitnessPage()
+        return WitnessPage((PageVersion(row.id, row.key, row.version),)) if row and is_right else WitnessPage()

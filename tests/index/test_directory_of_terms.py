@@ -20,7 +20,7 @@ from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.directory.impact_pack import pack, unpack
 from index.directory.impact_table import ImpactTable, empty, term_slot
-from index.directory.level_doubts import FALSE_PAGES
+from index.directory.level_doubts import FALSE_PAGES, LOOK_S
 from index.directory.messages import AskRows, AskWitness, BetterPage, PageName, TellLevels, ToldRows, WitnessPage
 from index.directory.row_page import RowPage, pack_page, unpack_page
 from index.directory.term_row import NOWHERE, hash_of
@@ -303,7 +303,23 @@ async def test_an_owner_whose_pages_changed_after_its_table_was_made_stays_belie
     for _ in range(12):
         await world.slots_asked(["volga", "amur", RARE[1]])
         await world.audit()
-    print([each.checked for each in world.audits.values()])
+    assert not any(rows.disbelieved() for rows in world.rows.values())
+    await world.close()
+
+
+async def test_who_shows_keepers_stale_copies_of_pages_has_no_owner_pass_for_a_liar(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("index.directory.level_doubts.LOT_S", 0.0)
+    world = await told_world(monkeypatch, set(), 0)
+    for text in list(world.store.values()):
+        world.store[text.id] = replace(text, title="", body="long ago", version=bytes(32))
+    for _ in range(6):
+        for word in ("volga", "amur", RARE[1]):
+            await world.nodes[0].searcher.rows.find([word], NEWEST_RULES.numbers, 1e9)
+            await wait(LOOK_S)
+        await world.audit()
+    assert sum(each.checked for each in world.audits.values()) > 12
     assert not any(rows.disbelieved() for rows in world.rows.values())
     await world.close()
 
