@@ -1,14 +1,15 @@
 """Holds what a searcher shows against the rows of the directory, and tells their keepers of a page that is better than
 they say: so owners that make their slot seem poor are found out by whoever meets one of its pages.
 
-Of a query by the directory all pages are held to the rows of its words, by the numbers that scored them, which costs no
-reading. Such a query never meets what rows hide well; so of others one page is drawn, now and then, with the terms that
-it is most about. A page counts that was written so long ago that all owners have told of it.
+Some answers are drawn. Of one by the directory all pages are held to the rows of its words, by the numbers that scored
+them. Such a query never meets what rows hide well; so of another one page is chosen, with the terms that it is most
+about. A page counts that was written so long ago that all owners have told of it.
 """
 
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
@@ -65,8 +66,10 @@ class LevelProofs:
 
     def offer(self, query: Query, shown: Sequence[ShownResult], *, by_directory: bool) -> None:
         """Take in an answer, where the network has a directory and there is room."""
-        if shown and self._overlay.view.strategy.directory and self._rng.random() < DRAWN:
-            self.line.offer(_ShownPages(query, shown if by_directory else [self._rng.choice(shown)], by_directory))
+        if not (shown and self._overlay.view.strategy.directory and self._rng.random() < DRAWN):
+            return
+        chosen = list(map(_light, shown)) if by_directory else [self._rng.choice(shown)]
+        self.line.offer(_ShownPages(query, chosen, by_directory))
 
     async def _confirm(self, given: _ShownPages) -> None:
         query, rules, until = given.query, given.query.rules, self._clock().steady + ROWS_S
@@ -108,6 +111,11 @@ def better(text: Text, had: Sequence[_Had], found: FoundRows) -> list[str]:
         return []
     said = {each.term: found.rows[each.term].said_of(slot) for each in had}
     return [each.term for each in had if each.level > said[each.term].level or each.is_name > said[each.term].is_name]
+
+
+def _light(shown: ShownResult) -> ShownResult:
+    """A result without the words of its page, which may wait."""
+    return ShownResult(replace(shown.text, headings=(), body="", boilerplate="", anchors=()), shown.scored)
 
 
 def _by_numbers(query: Query, text: Text, numbers: ScoreInputs, average: float) -> list[_Had]:
