@@ -324,7 +324,7 @@ async def test_who_shows_keepers_stale_copies_of_pages_has_no_owner_pass_for_a_l
     await world.close()
 
 
-@pytest.mark.parametrize("query", ['"tigris tigris"', f"tigris {RARE[0]}"])
+@pytest.mark.parametrize("query", ['"tigris tigris"', f"tigris +{RARE[0]}"])
 async def test_owners_that_claim_too_little_are_corrected_by_whoever_shows_one_of_their_pages(
     monkeypatch: pytest.MonkeyPatch, query: str
 ) -> None:
@@ -333,7 +333,7 @@ async def test_owners_that_claim_too_little_are_corrected_by_whoever_shows_one_o
     hidden, exact = await world.answers("tigris"), world.first_ten("tigris")
     assert hidden["directory"]["proven"] and found_in(hidden)[:9] == exact[1:], "all its owners lie: nobody can know"
     monkeypatch.setattr("index.search.level_proofs.DRAWN", 1.0)
-    assert found_in(await world.answers(query))[0][0] == best.url, "another word leads to it"
+    assert best.url in dict(found_in(await world.answers(query))), "another word leads to it"
     await world.audit()
     answer = await world.answers("tigris")
     assert answer["directory"]["proven"] and found_in(answer) == exact
