@@ -148,7 +148,7 @@ class LevelDoubts:
 
     def disbelieved(self, now: float) -> frozenset[NodeId]:
         """Return whose levels count nothing."""
-        return frozenset(peer for peer, past in self._past.items() if now < past.until)
+        return frozenset(peer for peer, past in list(self._past.items()) if now < past.until)  # other threads ask, too
 
     def note_low(self, owner: NodeId, slot: Slot, now: float) -> None:
         """Note that a page of a slot had a greater level than its owner told, though it told later."""

@@ -25,7 +25,7 @@ CHECK_S = 10.0  # between two pages that are read
 WITNESS_S = 10.0  # for an owner to answer
 MOST_WAITING, OF_ONE = 16, 4  # pages that wait to be read; and so many a minute of one peer
 WORTHLESS = 3  # pages of a peer that were not better, before it is not heard for an hour
-REMEMBERED = 4096  # peers
+REMEMBERED, MOST_BETTER = 4096, 64  # peers; pages that were better
 
 
 class LevelAudit:
@@ -34,9 +34,10 @@ class LevelAudit:
     def __init__(self, overlay: Overlay, rows: RowServer, read: Read, clock: Clock) -> None:
         self._overlay, self._rows, self._read, self._clock = overlay, rows, read, clock
         self._line = deque[tuple[NodeId, BetterPage]]()
+        self._better = deque[BetterPage](maxlen=MOST_BETTER)
         self._limit = RateLimiter(OF_ONE / 60.0, OF_ONE)
-        self._worthless = OrderedDict[NodeId, tuple[int, float]]()
-        self.checked = self.raised = 0  # claims; levels
+        self._strikes = OrderedDict[NodeId, tuple[int, float]]()
+        self.checked = self.raised = self.worthless = 0  # claims; levels; pages that were not better
         overlay.serve(BetterPage, self._hear)
 
     async def run(self) -> None:
@@ -88,14 +89,16 @@ class LevelAudit:
         if text is not None:
             page, slot = SeenPage(text, number_of(told.hash), rules), slot_of(text.key, told.slot_bits)
             is_better = bool(await self._rows.ask_keeper(lambda keeper: keeper.see(told.hash, slot, page, now)))
-        before, _ = self._worthless.pop(peer, (0, 0.0))
+        before, _ = self._strikes.pop(peer, (0, 0.0))
         if is_better:
             self.raised += 1
+            self._better.append(told)
             log.info("level raised by a page that no owner told of slot=%d page=%s", slot, told.page.id.hex())
             return
-        self._worthless[peer] = before + 1, now
-        if len(self._worthless) > REMEMBERED:
-            self._worthless.popitem(last=False)
+        self.worthless += 1
+        self._strikes[peer] = before + 1, now
+        if len(self._strikes) > REMEMBERED:
+            self._strikes.popitem(last=False)
 
     async def _page(self, name: PageName) -> tuple[bool, Text | None]:
         """Read a page: whether anybody could tell, and what it says."""
@@ -109,7 +112,9 @@ class LevelAudit:
         bits = self._overlay.view.strategy.slot_bits
         if rules is None or (told.slot_bits, told.analyzer, told.ranking) != (bits, *rules.numbers):
             raise BadMessage(peer.hex(), "no rows by such rules are kept here")
-        count, at = self._worthless.get(peer, (0, 0.0))
+        if told in self._better or any(told == each for _, each in self._line):  # many may meet it at once
+            return Done()
+        count, at = self._strikes.get(peer, (0, 0.0))
         if count >= WORTHLESS and now.wall < at + DISBELIEVED_S:
             raise BadMessage(peer.hex(), "pages of yours were not better than rows")
         if len(self._line) >= MOST_WAITING or not self._limit.take(peer, now.steady):
