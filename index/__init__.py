@@ -33,12 +33,14 @@ if TYPE_CHECKING:
     from index.search.query_trace import Tracer, untraced
     from index.search.searcher import RunningSearch, Searcher
     from index.shard.impact_teller import ImpactTeller
+    from index.shard.level_audit import LevelAudit
     from index.shard.level_owners import YOUNG_S
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.planned_rules import planned_rules, reads_anchors, unknown_rules
     from index.shard.question_server import Agree
     from index.shard.row_server import RowServer
+    from index.shard.witness_server import WitnessServer
     from index.text.analyzer_rules import ANALYZERS
     from index.text.page_terms import digest_of_terms, pack_terms
 else:
@@ -60,6 +62,7 @@ __all__ = [
     "IndexConfig",
     "InflowAck",
     "InflowMessage",
+    "LevelAudit",
     "LinkGraph",
     "LocalIndex",
     "OfferedTerms",
@@ -75,6 +78,7 @@ __all__ = [
     "TermsTrust",
     "Text",
     "Tracer",
+    "WitnessServer",
     "allowed_flows",
     "build_graph",
     "digest_of_terms",

@@ -3,7 +3,7 @@
 Pure: values and a protocol; `node/crawling/store_change_feed.py` adapts the store to it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -66,6 +66,10 @@ class DocumentChange:
     text: Text | None
     written_at: float = 0.0
     offered: OfferedTerms | None = None
+
+
+Read = Callable[[Sequence[tuple[DocumentId, Key]]], Awaitable[Mapping[DocumentId, Text | None]]]
+"""Reads documents whose signatures were verified: None for those that nobody has, nothing where it cannot tell."""
 
 
 class ChangeFeed(Protocol):

@@ -182,7 +182,7 @@ class LightNode:
         self.overlay, self._network, self.feed = overlay, network, ListFeed()
         found = cast(Overlay, overlay)
         self.local = LocalIndex.open(CONFIG, None, found, self.feed, overlay.agree)
-        self.rows = RowServer(found, self.local, loop_clock)
+        self.rows = RowServer(found, self.local, loop_clock, Random(number))
         self.teller = ImpactTeller(found, self.local, overlay.agree, self.rows, loop_clock)
         self.searcher = Searcher(CONFIG, found, self.local, self._read, loop_clock, Random(number), signature)
 

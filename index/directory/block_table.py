@@ -7,6 +7,7 @@ hash lie in one. What is new is joined in by the batch, since each block that a 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, MutableMapping
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,9 @@ Join = Callable[[ImpactTable, ImpactTable], ImpactTable]  # of what was there, a
 class BlockTable:
     """The entries of one mapping of blocks, with notes. Its length: how many there are."""
 
-    def __init__(self, blocks: Blocks) -> None:
-        self._blocks, self._starts = blocks, sorted(blocks)
+    def __init__(self, blocks: Blocks, kind: np.dtype[Any] = NOTED) -> None:
+        """`kind`: of the entries' words."""
+        self._blocks, self._kind, self._starts = blocks, kind, sorted(blocks)
         self._count = sum(count_of(blocks[start]) for start in self._starts)
         self._open: tuple[int, ImpactTable] | None = None  # who reads on wants the same block again
 
@@ -39,7 +41,7 @@ class BlockTable:
             if int(block.hashes[-1]) >= end:
                 inner = inner[0], int(np.searchsorted(block.hashes, np.uint64(end)))
             parts.append(block[slice(*inner)])
-        return joined(parts, NOTED)
+        return joined(parts, self._kind)
 
     def merge(self, news: ImpactTable, join: Join) -> None:
         """Join in what is new, ascending by hash."""
@@ -48,7 +50,7 @@ class BlockTable:
         begin, starts = 0, list[int | None](self._starts) or [None]
         for start, end in zip(starts, ends, strict=True):
             if begin < end:
-                known = self._read(start) if start is not None else empty(NOTED)
+                known = self._read(start) if start is not None else empty(self._kind)
                 self._write(start, join(known, news[begin:end]))
             begin = end
         self._starts, self._open = sorted(self._blocks), None
@@ -61,7 +63,7 @@ class BlockTable:
 
     def _read(self, start: int) -> ImpactTable:
         if self._open is None or self._open[0] != start:
-            self._open = start, unpack(self._blocks[start], NOTED)
+            self._open = start, unpack(self._blocks[start], self._kind)
         return self._open[1]
 
     def _write(self, start: int | None, table: ImpactTable) -> None:

@@ -55,19 +55,19 @@ def impacts_of(fields: FieldTerms, is_front: bool, rules: RankingRules, average:
     title, *headings, url, body, _ = fields.lines
     parts = [title, np.concatenate([title[:0], *headings]), url, body]
     counts = np.stack([np.bincount(part, minlength=count) for part in parts], axis=1)
-    return _levels(counts, lengths_of(fields), is_front, rules, average)
+    return impacts_by(counts, lengths_of(fields), is_front, rules, average)
 
 
 def impacts_in(forward: ForwardRecord, rules: RankingRules, average: float) -> tuple[list[str], TermImpacts]:
     """Compute the levels of all terms of a document that is indexed; return the terms, too."""
     terms, counts = forward.counts()
-    return terms, _levels(counts, forward.lengths, forward.is_front, rules, average)
+    return terms, impacts_by(counts, forward.lengths, forward.is_front, rules, average)
 
 
-def _levels(
+def impacts_by(
     counts: NDArray[np.int64], lengths: Counts, is_front: bool, rules: RankingRules, average: float
 ) -> TermImpacts:
-    """The levels of terms that stand so often in each field."""
+    """Compute the levels of terms that stand so often in each field of a document."""
     tf, has = counts @ np.array(WEIGHTS), counts > 0
     in_title, in_address = earned(rules, (_IN_TITLE, _IN_ADDRESS), lengths, False, (1.0, 1.0), MANY)
     norm = K1 * (1 - B + B * weighted(lengths) / average)

@@ -2,8 +2,9 @@
 
 Pure: tables in, bytes out, and back with every number checked where strangers sent them. Layout: how many entries
 (u32), then a zstd frame that states its size: how many hashes (u32) · their distances, the first from 0 (u64) · how
-many entries each has (u32) · of all entries df (i32), slot (u16), level (u8), mark (u8), and the note (u32) where they
-have one. All are little-endian; of each column the first bytes of all its numbers come first, then the second ones.
+many entries each has (u32) · of all entries df (i32), slot (u16), level (u8), mark (u8), and the note (u32) and the
+page (u32) where they have one. All are little-endian; of each column the first bytes of all its numbers come first,
+then the second ones.
 """
 
 import struct

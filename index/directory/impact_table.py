@@ -1,7 +1,8 @@
 """Levels of many terms in sorted columns: a hash, and beside it what one slot's documents of one stem class say.
 
-Pure: arrays in, arrays out. Whoever keeps many notes one more number with each: of which change it is, or of whom. A
-term is its hash as a number, so that terms of one slot lie together. How they are kept and sent: `impact_pack.py`.
+Pure: arrays in, arrays out. Whoever keeps many notes one more number with each: of which change it is, or of whom; and
+of its own documents also which of them has that level. A term is its hash as a number, so that terms of one slot lie
+together. How they are kept and sent: `impact_pack.py`.
 """
 
 from collections.abc import Sequence
@@ -18,8 +19,9 @@ HASH_BITS = 8 * HASH_BYTES
 NAME_BIT = 0x80  # of `mark`: it may name a front page; the other bits are the stem class
 WORD = np.dtype([("df", "<i4"), ("slot", "<u2"), ("level", "u1"), ("mark", "u1")])
 NOTED = np.dtype([*((name, WORD[name]) for name in WORD.names or ()), ("note", "<u4")])
+WITNESSED = np.dtype([*((name, NOTED[name]) for name in NOTED.names or ()), ("page", "<u4")])
 Hashes = NDArray[np.uint64]
-Words = NDArray[Any]  # of WORD or NOTED
+Words = NDArray[Any]  # of WORD, NOTED or WITNESSED
 
 
 @dataclass(frozen=True, slots=True, eq=False)

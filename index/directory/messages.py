@@ -24,6 +24,7 @@ _Bits = Annotated[int, Meta(ge=0, le=MAX_SLOT_BITS)]
 _Number = Annotated[int, Meta(ge=0, le=MOST_NUMBER)]
 _Instant = Annotated[float, Meta(ge=0.0, lt=1e12)]  # Unix seconds
 _Hash = Annotated[bytes, Meta(min_length=HASH_BYTES, max_length=HASH_BYTES)]
+_Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 
 
 class SlotCounts(msgspec.Struct, frozen=True, array_like=True):
@@ -93,3 +94,45 @@ class ToldRows(Message, frozen=True, array_like=True):
     page: Annotated[bytes, Meta(max_length=MOST_PAGE_BYTES)]
     unknown: Annotated[tuple[_Slot, ...], Meta(max_length=MOST_UNKNOWN)]
     as_of: _Instant
+
+
+class AskWitness(Message, frozen=True, array_like=True):
+    """Asks an owner of a slot which document has the greatest level of a term there, by its table of the name `run`."""
+
+    in_packets = True
+
+    run: _Number
+    slot: _Slot
+    hash: _Hash
+
+
+class PageName(msgspec.Struct, frozen=True, array_like=True):
+    """Names a document, as it is read."""
+
+    id: _Id
+    key: _Id
+
+
+class PageVersion(msgspec.Struct, frozen=True, array_like=True):
+    """Names a document, and in which version it is indexed."""
+
+    id: _Id
+    key: _Id
+    version: Annotated[bytes, Meta(max_length=32)]
+
+
+class WitnessPage(Message, frozen=True, array_like=True):
+    """Names the document, none where there is none any more."""
+
+    pages: Annotated[tuple[PageVersion, ...], Meta(max_length=1)] = ()
+
+
+class BetterPage(Message, frozen=True, array_like=True):
+    """Tells a keeper that a document has a greater level of a term than the row says for its slot; the keeper reads it
+    and sees for itself."""
+
+    slot_bits: _Bits
+    analyzer: _Number
+    ranking: _Number
+    hash: _Hash
+    page: PageName

@@ -3,7 +3,8 @@
 Pure: documents in, levels out, kept in blocks. While the table is made all documents are counted; then its numbers are
 those of the epoch and stay, and what comes later raises levels alone: so all whom it is told have the same numbers, and
 a document that goes changes nothing before the next epoch. Each batch of changes has a number, so that it is known
-which of them a keeper was told.
+which of them a keeper was told. With each level stands its *witness*, the document that has it, by the first bytes of
+its id: nobody is told of it who does not ask (`witness_check.py`).
 """
 
 from collections.abc import Mapping
@@ -11,13 +12,12 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from dht import Slot
+from dht import DocumentId, Slot
 from index.directory.block_table import Blocks, BlockTable
 from index.directory.impact import impacts_in
 from index.directory.impact_table import (
     NAME_BIT,
-    NOTED,
-    WORD,
+    WITNESSED,
     ImpactTable,
     first_of,
     hashes_of,
@@ -29,7 +29,8 @@ from index.query.ranking_rules import RankingRules
 from index.text.forward_index import Counts, ForwardRecord
 
 MOST_ENTRIES = 16_000_000  # some 5 bytes each on the disk; of some 400,000 pages in 50 slots
-MOST_PENDING = 400_000  # entries of documents that are not joined in yet, 16 bytes each
+MOST_PENDING = 400_000  # entries of documents that are not joined in yet, 24 bytes each
+PAGE_BYTES = 3  # of a document's id: of the 8,000 of a slot one in 2,000 shares them with another, and is no witness
 
 
 NOT_YET = -1.0
@@ -62,7 +63,7 @@ class OwnImpacts:
     """Sums up the documents of a node's slots for one epoch."""
 
     def __init__(self, rules: RankingRules, made: MadeTable, blocks: Blocks) -> None:
-        self._rules, self.made, self._table = rules, made, BlockTable(blocks)
+        self._rules, self.made, self._table = rules, made, BlockTable(blocks, WITNESSED)
         self._pending: list[ImpactTable] = []
         self._pending_count = 0
 
@@ -74,16 +75,17 @@ class OwnImpacts:
         """Whether it holds more than it may: then it says nothing."""
         return len(self) > MOST_ENTRIES
 
-    def count(self, slot: Slot, forward: ForwardRecord, sign: int) -> None:
+    def count(self, slot: Slot, document: DocumentId, forward: ForwardRecord, sign: int) -> None:
         """Take a document of a slot, or, sign -1, take it away; sign 0: it may have been taken before. Once the table
         is made, of the slots that it was made of only levels rise."""
         is_settled = self.made.is_made and slot in self.made.counts
         if is_settled and sign < 0:
             return
         terms, impacts = impacts_in(forward, self._rules, self.made.average)
-        words = np.zeros(len(terms), WORD)
+        words = np.zeros(len(terms), WITNESSED)
         words["df"], words["slot"] = 0 if is_settled else sign, slot
         words["level"] = impacts.levels if sign >= 0 else 0
+        words["page"] = int.from_bytes(document[:PAGE_BYTES], "big") if sign >= 0 else 0
         words["mark"] = forward.stem_class + NAME_BIT * (impacts.is_name & (sign >= 0))
         self._pending.append(ImpactTable(hashes_of(terms), words))
         self._pending_count += len(terms)
@@ -98,15 +100,24 @@ class OwnImpacts:
     def settle(self) -> None:
         """Join in what came; what changed by it has the next number."""
         if self._pending:
-            news = joined(self._pending)
+            news = joined(self._pending, WITNESSED)
+            news = _added_up(news[order_of(news)])
             self.made.change += 1
-            self._table.merge(_added_up(news[order_of(news)]).noted(self.made.change), _joined)
+            news.words["note"] = self.made.change
+            self._table.merge(news, _joined)
             self._pending, self._pending_count = [], 0
 
     def news(self, slot: Slot, slot_bits: int, since: int) -> ImpactTable:
         """Return what changed of one slot's terms after a change, by its number; all that there is since 0."""
         found = self._table.read(*span_of(slot, slot_bits))
         return found[found.words["note"] > since].bare()
+
+    def witness(self, slot: Slot, term: int) -> bytes:
+        """Return what the id begins with of the document that has the greatest level of a term (its hash as a number)
+        in a slot, as far as it was told; b"" where none has."""
+        words = self._table.read(term, term + 1).words
+        words = words[(words["slot"] == slot) & (words["level"] > 0)]
+        return int(words["page"][words["level"].argmax()]).to_bytes(PAGE_BYTES, "big") if len(words) else b""
 
     def clear(self) -> None:
         """Forget all entries, and free their blocks."""
@@ -116,7 +127,7 @@ class OwnImpacts:
 
 def _joined(known: ImpactTable, news: ImpactTable) -> ImpactTable:
     """Add up what was said before and what is new; what stays as it was keeps the number of its change."""
-    both = joined([known, news], NOTED)
+    both = joined([known, news], WITNESSED)
     both = both[order_of(both)]
     found, is_first = _added_up(both), first_of(both)
     before = both.words[is_first]
@@ -132,6 +143,8 @@ def _added_up(table: ImpactTable) -> ImpactTable:
     words = table.words[starts].copy()
     if len(starts):
         words["df"] = np.add.reduceat(table.words["df"], starts)
-        words["level"] = np.maximum.reduceat(table.words["level"], starts)
+        best = table.words["level"].astype(np.uint64) << np.uint64(32) | table.words["page"]
+        best = np.maximum.reduceat(best, starts)
+        words["level"], words["page"] = best >> np.uint64(32), best & np.uint64((1 << 32) - 1)
         words["mark"] = np.bitwise_or.reduceat(table.words["mark"], starts)
     return ImpactTable(table.hashes[starts], words)

@@ -2,7 +2,8 @@
 
 Pure: messages in, pages out, words in blocks. What one owner of a slot says of it counts together with what the others
 say (`told_terms.py`, `weighed_owners.py`). Until most of a slot's owners have told all that they have, lately and while
-their copies were level, the slot counts as unknown: it may hold anything, and nobody leaves it out. What is kept over a
+their copies were level, the slot counts as unknown: it may hold anything, and nobody leaves it out. Levels are held
+against signed pages, those that are asked for first (`level_doubts.py`, `better_pages.py`). What is kept over a
 restart: a `note`, then all slots `settle`d, then `note_sets`; a keeper is made of them again. Who told more meanwhile
 is answered up to where it is known, and goes on from there.
 """
@@ -14,20 +15,25 @@ import msgspec
 import numpy as np
 
 from dht import BadMessage, NodeId, Slot
+from index.directory.better_pages import BetterPages, seen_level
 from index.directory.block_table import Blocks
 from index.directory.impact_pack import unpack_told
 from index.directory.impact_table import ImpactTable, number_of, slots_of, term_slot
+from index.directory.level_doubts import LevelDoubts
 from index.directory.messages import MOST_ENTRIES, MOST_UNKNOWN, AskRows, LevelsTaken, TellLevels, ToldRows
 from index.directory.row_page import RowPage, most_named, pack_page
 from index.directory.speaker_sets import SpeakerSets
-from index.directory.told_epoch import EPOCH_S, ToldEpoch, in_force, worth_keeping
+from index.directory.term_row import MOST_NAMED, TermRow
+from index.directory.told_epoch import EPOCH_S, MADE_AHEAD_S, ToldEpoch, in_force, worth_keeping
 from index.directory.told_terms import ToldTerms
 from index.directory.weighed_owners import Owners, WeighedOwners, WeighedSlot, seats_of
+from index.directory.witness_check import LevelClaim, SeenPage, WitnessVerdict
 from index.text.field_terms import LIMITS
 
 MOST_KEPT = 16_000_000  # entries of all owners, some 4 bytes each on the disk
 MOST_WAITING = 400_000  # entries that are not joined in yet, 20 bytes each in memory
 AHEAD_S = 120.0  # by which a clock may be ahead
+TOLD_S = 600.0  # after a page was written all its owners have told of it
 REFRESH_S = 5.0  # between two looks at who has told what
 _LEAP = 1 << 16  # numbers that are left out after a restart: more than are given out between a note and its blocks
 
@@ -49,10 +55,13 @@ class RowKeeper:
         noted: bytes = b"",
         sets: bytes = b"",
         most_entries: int = MOST_KEPT,
+        doubts: LevelDoubts | None = None,
+        better: BetterPages | None = None,
     ) -> None:
         """`blocks_of`: where the words on the terms of a slot are kept; `noted`, `sets`: what `note` and
-        `note_sets` returned."""
+        `note_sets` returned; `doubts`: None where all levels are believed."""
         self.slot_bits, self.numbers, self._most, self._blocks_of = slot_bits, numbers, most_entries, blocks_of
+        self._doubts, self._better = doubts, better or BetterPages()
         self._terms: dict[Slot, ToldTerms] = {}
         self._sets = SpeakerSets(sets)
         known = _read_note(noted, self._all_numbers)
@@ -130,9 +139,44 @@ class RowKeeper:
         if len(unknown) > min(MOST_UNKNOWN, len(self._owners) // 2):
             raise BadMessage("", f"of {len(unknown)} slots too few owners have told what they hold")
         most = most_named(len(slots))
-        rows = {each: self._terms[slot].row(number_of(each), weighed[slot].teams, most) for each, slot in slots.items()}
+        rows = {each: self._row(number_of(each), slot, now, most) for each, slot in slots.items()}
+        if self._doubts and self._doubts.wants(now):
+            self._doubt(self._doubts, *self._doubts.one_of(list(slots.items())), now)
         page = pack_page(RowPage(self._weighed.epoch, rows))
         return ToldRows(page, tuple(unknown), max(0.0, min(each.as_of for each in weighed.values())))
+
+    def next_claim(self) -> LevelClaim | None:
+        """Take a level that is to be checked, None where none is."""
+        return self._doubts.next() if self._doubts else None
+
+    def judged(self, claim: LevelClaim, verdict: WitnessVerdict, page: bytes, now: float) -> bool:
+        """Take what a check of a claim gave; return whether its owner is no longer believed from now on."""
+        is_found_out = self._doubts is not None and self._doubts.note(claim, verdict, page, now)
+        if is_found_out:
+            self._weighed_at = -inf
+        return is_found_out
+
+    def see(self, term_hash: bytes, slot: Slot, page: SeenPage, now: float) -> bool:
+        """Take what a page of a slot was seen to have of a term; return whether it is more than its row says. Who told
+        less of a later time is no proof any more of what the slot holds."""
+        number, term = number_of(term_hash), term_slot(term_hash, self.slot_bits)
+        if term not in self._terms or slot >= len(self._owners):
+            return False
+        self._refresh(now)
+        level, is_name = page.level_by(self._weighed.epoch.average)
+        said = self._row(number, term, now).said_of(slot)
+        if level <= said.level and said.is_name >= is_name:
+            return False
+        teams = self._slot(term).teams
+        levels = self._terms[term].levels(number, teams)
+        told = dict(zip(levels.slots.tolist(), levels.counted, strict=True)).get(slot)
+        for seat, peer in enumerate(self._owners[slot]):
+            has_spoken = teams.numbers[slot, seat] >= 0 and self._in_force(peer, now).at > page.written_at + TOLD_S
+            if self._doubts and has_spoken and (told is None or told[seat] < level):
+                self._doubts.note_low(peer, slot, now)
+        self._better.note(number, slot, seen_level(level, is_name, self._weighed.epoch.average, now))
+        self._weighed_at = -inf
+        return True
 
     def average(self, now: float) -> float | None:
         """Return the mean length of the network's documents, None while that of most slots is not known."""
@@ -165,6 +209,34 @@ class RowKeeper:
             found |= {number for at, number in each.known.items() if slot in (None, at)}
             if each.coming and slot in (None, each.coming[0]):
                 found.add(each.coming[1])
+        return found
+
+    def _row(self, number: int, slot: Slot, now: float, most: int = MOST_NAMED) -> TermRow:
+        """The row of a term, given its slot, with so many slots named at most."""
+        row = self._terms[slot].row(number, self._slot(slot).teams, most)
+        return self._better.raised(number, row, most, self._weighed.epoch.average, now)
+
+    def _doubt(self, doubts: LevelDoubts, term_hash: bytes, term: Slot, now: float) -> None:
+        """Look at a row for levels to be checked."""
+        number, teams = number_of(term_hash), self._slot(term).teams
+        levels = self._terms[term].levels(number, teams)
+        suspected = np.zeros(levels.told.shape, np.bool_)
+        for peer in self._seats.keys() & doubts.suspects:
+            places, seats = self._seats[peer]
+            lines = np.flatnonzero(np.isin(levels.slots, places))
+            suspected[lines, seats[np.searchsorted(places, levels.slots[lines])]] = True
+        for line, seat, is_drawn in doubts.pick(levels, suspected, now):
+            slot, level = Slot(int(levels.slots[line])), int(levels.told[line, seat])
+            peer = self._owners[slot][seat]
+            told = self._in_force(peer, now)
+            if told.known.get(term) == teams.numbers[slot, seat]:  # no newer table has come since
+                named, made_at = (peer, slot, number, level), max(told.made_at, told.epoch * EPOCH_S - MADE_AHEAD_S)
+                doubts.offer(LevelClaim(*named, told.run, told.average, made_at, is_drawn), now)
+
+    def _in_force(self, peer: NodeId, now: float) -> ToldEpoch:
+        """What counts now of those who told anything."""
+        found = in_force(self._told[peer], now, self._terms.keys())
+        assert found is not None, "its words are counted"
         return found
 
     def _every(self) -> Iterator[ToldEpoch]:
@@ -203,7 +275,8 @@ class RowKeeper:
     def _weigh(self, now: float) -> WeighedOwners:
         found = {peer: in_force(told, now, self._terms.keys()) for peer, told in self._told.items()}
         told: Mapping[NodeId, ToldEpoch] = {peer: each for peer, each in found.items() if each}
-        return WeighedOwners(told, self._owners, self._seats, self._all_numbers, now)
+        disbelieved, low = (self._doubts.disbelieved(now), self._doubts.low(now)) if self._doubts else ((), ())
+        return WeighedOwners(told, self._owners, self._seats, self._all_numbers, now, disbelieved, low)
 
     def _slot(self, slot: Slot) -> WeighedSlot:
         if (known := self._slots.get(slot)) is None:

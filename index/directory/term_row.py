@@ -96,6 +96,14 @@ class TermRow:
         found[np.searchsorted(slots, self.entries["slot"])] = self.entries
         return found
 
+    def said_of(self, slot: Slot) -> SlotEntry:
+        """Return what the row says of a slot, named or not."""
+        found = self.entries[self.entries["slot"] == slot]
+        if len(found):
+            mark = int(found["mark"][0])
+            return SlotEntry(slot, int(found["level"][0]), mark & MOST_DF, bool(mark & IS_NAME))
+        return SlotEntry(slot, self.rest.level, 0, self.rest.is_name) if self.rest else SlotEntry(slot, 0, 0)
+
 
 NOWHERE = TermRow()
 

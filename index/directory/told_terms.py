@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from index.directory.block_table import Blocks, BlockTable
 from index.directory.impact import MOST_LEVEL
 from index.directory.impact_table import NAME_BIT, NOTED, ImpactTable, joined, places_of
+from index.directory.level_doubts import ToldLevels
 from index.directory.speaker_sets import SpeakerSets
 from index.directory.term_row import ENTRY, IS_NAME, MOST_DF, MOST_NAMED, NOWHERE, RestOfSlots, TermRow
 from index.text.stem_classes import CLASSES
@@ -25,11 +26,12 @@ MOST_PIECES = 64  # that wait to be joined in, before they become one
 @dataclass(frozen=True, slots=True, eq=False)
 class SlotTeams:
     """Says whose words count, by slot and seat of an owner. `numbers`: of their words, -1 where there are none;
-    `looser`: by what their levels are multiplied; `votes`: whether their numbers of documents count; `documents`: how
-    many a slot has."""
+    `looser`: by what their levels are multiplied; `believed`: whether these count; `votes`: whether their numbers of
+    documents do; `documents`: how many a slot has."""
 
     numbers: NDArray[np.int64]
     looser: NDArray[np.float64]
+    believed: NDArray[np.bool_]
     votes: NDArray[np.bool_]
     documents: NDArray[np.int64]
 
@@ -69,6 +71,20 @@ class ToldTerms:
 
     def row(self, number: int, teams: SlotTeams, most: int = MOST_NAMED) -> TermRow:
         """Return the row of a term, by its hash as a number, with so many slots named at most."""
+        words, seats = self._counting(number, teams)
+        return _row_of(words, seats, teams, most) if len(words) else NOWHERE
+
+    def levels(self, number: int, teams: SlotTeams) -> ToldLevels:
+        """Return what each owner told of the levels of a term."""
+        words, seats = self._counting(number, teams)
+        slots, group = np.unique(words["slot"].astype(np.int64), return_inverse=True)
+        told, counted = (np.zeros((len(slots), teams.numbers.shape[1]), np.int64) for _ in range(2))
+        np.maximum.at(told, (group, seats), words["level"])
+        np.maximum.at(counted, (group, seats), _levels(words, seats, teams))
+        return ToldLevels(slots, told, counted)
+
+    def _counting(self, number: int, teams: SlotTeams) -> tuple[NDArray[np.void], NDArray[np.intp]]:
+        """The words on a term that count, in their order, and whose they are, by seat."""
         parts = [self._sets.spoken(self._table.read(number, number + 1))]
         for piece in self._pending:
             begin = int(np.searchsorted(piece.hashes, np.uint64(number)))
@@ -76,7 +92,7 @@ class ToldTerms:
         words = _last(joined(parts, NOTED)).words
         seats = teams.numbers[words["slot"]] == words["note"][:, None]
         counts = seats.any(axis=1)
-        return _row_of(words[counts], seats[counts].argmax(axis=1), teams, most) if counts.any() else NOWHERE
+        return words[counts], seats[counts].argmax(axis=1)
 
     def clear(self) -> None:
         """Forget all, and free the blocks."""
@@ -100,10 +116,17 @@ def _by_what_they_say(table: ImpactTable) -> ImpactTable:
     return table[np.lexsort(columns)]
 
 
+def _levels(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams) -> NDArray[np.int64]:
+    """The levels of words as they count."""
+    slots = words["slot"]
+    levels = np.minimum(np.ceil(words["level"] * teams.looser[slots, seats]), MOST_LEVEL).astype(np.int64)
+    return np.where(teams.believed[slots, seats], levels, 0)
+
+
 def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams, most: int) -> TermRow:
     """What the owners of each slot say together of one term, by ascending slot and class."""
     places, slots = places_of(words), words["slot"]
-    levels = np.minimum(np.ceil(words["level"] * teams.looser[slots, seats]), MOST_LEVEL).astype(np.int64)
+    levels, believed = _levels(words, seats, teams), teams.believed[slots, seats]
     starts = np.flatnonzero(np.append(True, places[1:] != places[:-1]))
     group = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(words))))
     told = np.zeros((len(starts), teams.numbers.shape[1]), np.int64)
@@ -114,8 +137,10 @@ def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams, 
     df = _clipped(_medians(told, teams.votes[in_class]), firsts, teams.documents[at])
     by_slot = np.add.reduceat(df, firsts)
     level = np.maximum.reduceat(levels, starts[firsts])
-    is_name = np.bitwise_or.reduceat(words["mark"] & np.uint8(NAME_BIT), starts[firsts]) > 0
+    is_name = np.logical_or.reduceat((words["mark"] & np.uint8(NAME_BIT) > 0) & believed, starts[firsts])
+    is_said = np.logical_or.reduceat(believed, starts[firsts]) | (by_slot > 0)
     order = np.lexsort((at, -by_slot, -level))
+    order = order[is_said[order]]
     named, others = np.sort(order[:most]), order[most:]
     entries = np.zeros(len(named), ENTRY)
     entries["slot"], entries["level"] = at[named], level[named]

@@ -5,7 +5,7 @@ Pure: what owners told in, arrays out. Numbers of documents are those of the own
 began, so that all keepers name the same ones, whoever comes and goes meanwhile; where no owner did, all have a voice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,15 +52,23 @@ class WeighedOwners:
         seats: Seats,
         numbers: tuple[int, int, int],
         now: float,
+        disbelieved: Collection[NodeId] = (),
+        low: Iterable[tuple[NodeId, Slot]] = (),
     ) -> None:
-        """`numbers`: of the analyzer, of the ranking, and the bits of slots."""
-        self._told, self._now = [told[peer] for peer in told if peer in seats], now
+        """`numbers`: of the analyzer, of the ranking, and the bits of slots; `disbelieved`: whose levels count nothing;
+        `low`: who is no proof of what a slot holds."""
+        peers = [peer for peer in told if peer in seats]
+        self._told, self._now = [told[peer] for peer in peers], now
+        self._is_believed = np.array([peer not in disbelieved for peer in peers], np.bool_)
         self._needed = np.array([len(team) // 2 + 1 for team in owners])
         self._shape = len(owners), max(map(len, owners), default=1) or 1
-        parts = [_spoken(number, told[peer], *seats[peer]) for number, peer in enumerate(p for p in told if p in seats)]
+        parts = [_spoken(number, told[peer], *seats[peer]) for number, peer in enumerate(peers)]
         columns = zip(*parts, strict=True) if parts else ([np.zeros(0, np.int64)],) * 4 + ([np.zeros((0, 5))],)
         self._source, self._place, self._seat, flags, totals = map(np.concatenate, columns)
-        self._is_level, is_known = (flags & LEVEL) > 0, totals[:, 0] >= 0
+        self._proves, is_known = ((flags & LEVEL) > 0) & self._is_believed[self._source], totals[:, 0] >= 0
+        for peer, slot in low:
+            if peer in peers:
+                self._proves[(self._source == peers.index(peer)) & (self._place == slot)] = False
         is_vote = np.array([each.votes for each in self._told], np.bool_)[self._source] & (flags & YOUNG == 0)
         self._votes = _of_those_who_may(is_vote & is_known, self._place, self._shape[0])
         counted = np.flatnonzero(self._votes & is_known)
@@ -87,14 +95,14 @@ class WeighedOwners:
         speaks = numbers_of[self._source] >= 0
         source, place, seat = self._source[speaks], self._place[speaks], self._seat[speaks]
         numbers, looser = np.full(self._shape, -1, np.int64), np.ones(self._shape)
-        votes = np.zeros(self._shape, np.bool_)
+        votes, believed = np.zeros(self._shape, np.bool_), np.ones(self._shape, np.bool_)
         numbers[place, seat], looser[place, seat] = numbers_of[source], looser_of[source]
-        votes[place, seat] = self._votes[speaks]
-        is_sure = fresh_of[source] & self._is_level[speaks] & (self._documents[place] >= 0)
+        votes[place, seat], believed[place, seat] = self._votes[speaks], self._is_believed[source]
+        is_sure = fresh_of[source] & self._proves[speaks] & (self._documents[place] >= 0)
         sure = np.bincount(place[is_sure], minlength=self._shape[0])
         counting = set(source[fresh_of[source]].tolist())
         as_of = min((self._told[number].at for number in counting), default=self._now)
-        teams = SlotTeams(numbers, looser, votes, np.maximum(self._documents, 0))
+        teams = SlotTeams(numbers, looser, believed, votes, np.maximum(self._documents, 0))
         return WeighedSlot(teams, tuple(np.flatnonzero(sure < self._needed).tolist()), min(as_of, self._now))
 
 

@@ -4,18 +4,16 @@ A peer or an author may say that a page is a copy of another. Where both are of 
 signed documents are read and compared.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dht import DocumentId, Key, NodeId
-from index.change_feed import Text
+from index.change_feed import Read
 from index.search.answer_checks import wrong_marks
 from index.search.near_copies import Sign, say_the_same
 from index.search.result_picker import PickedHit, pick
 from index.search.top_k_merge import MergedHit
 from index.shard.messages import HitRow
-
-Read = Callable[[Sequence[tuple[DocumentId, Key]]], Awaitable[Mapping[DocumentId, Text | None]]]
 
 
 def believe(one: HitRow, other: HitRow) -> bool:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from dht import AuditLine, DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic
+from index.change_feed import Read
 from index.query.parser import Query
 from index.search.answer_checks import wrong_best, wrong_hit
-from index.search.copy_proof import Read
 from index.search.hit_disputes import (
     Disputes,
     Testimony,

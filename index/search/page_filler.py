@@ -5,12 +5,12 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from dht import Clock, DocumentId, NodeId, Overlay, PeerAudit, Topic
-from index.change_feed import Text
+from index.change_feed import Read, Text
 from index.engine.matcher import matches
 from index.query.scoring import Scored, score
 from index.search.answer_checks import wrong_hit
 from index.search.answer_page import AnswerPage, BoundedRequest, ShownResult
-from index.search.copy_proof import CopyProof, Read
+from index.search.copy_proof import CopyProof
 from index.search.near_copies import Sign
 from index.search.page_cursor import PageCursor, statistics_digest
 from index.search.result_picker import PickedHit, bounds_hosts

@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from dht import DocumentId, Key
-from index.change_feed import Text
-from index.search.copy_proof import Read
+from index.change_feed import Read, Text
 
 
 def read_once(read: Read) -> Read:

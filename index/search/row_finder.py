@@ -66,6 +66,10 @@ class RowFinder:
         unknown = frozenset[Slot]().union(*(each.unknown for each in found.values()))
         return FoundRows(rows, epoch, unknown, min(each.as_of for each in found.values())), asked
 
+    def keepers_of(self, term_hash: bytes) -> list[NodeId]:
+        """Return which keepers of a term's row are asked for it."""
+        return list(self._keepers([term_hash], self._overlay.view.strategy.slot_bits))
+
     async def _ask(
         self, hashes: Sequence[bytes], numbers: Numbers, until: float
     ) -> tuple[dict[bytes, list[KnownRow]], set[NodeId]]:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from dht import Clock, NodeId, Overlay, PeerAudit, Slot
+from index.change_feed import Read
 from index.config import IndexConfig
 from index.errors import QueryError
 from index.query.parser import parse_query
@@ -13,9 +14,10 @@ from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
 from index.search.answer_body import AnswerBody
 from index.search.answer_page import AnswerPage, BoundedRequest
-from index.search.copy_proof import Read, believe
+from index.search.copy_proof import believe
 from index.search.directory_search import DirectorySearch
 from index.search.hit_audit import HitAudit
+from index.search.level_proofs import LevelProofs
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import query_digest, read_cursor
 from index.search.page_filler import SPARE, PageFiller
@@ -93,6 +95,7 @@ class Searcher:
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
         self.rows = RowFinder(overlay, clock)
         self.directory = DirectorySearch(overlay, self.rows, self.audit, clock)
+        self.level_proofs = LevelProofs(overlay, self.rows, clock, rng)
         self._body = AnswerBody(config, overlay, local, clock)
         self._pages = PageFiller(overlay, clock, sign, self.audit)
         self.lied = self._pages.lied
@@ -158,6 +161,7 @@ class Searcher:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
         progress.request = request
         outcome, page = await self._attempts(request, progress, read)
+        self.level_proofs.offer(peer_query.query, page.shown, by_directory=outcome.course is not None)
         few = outcome.total <= FEW and not after
         suggestions = await self.suggest(query.text) if few else []
         with self._tracer.part("snippets", results=len(page.shown)):

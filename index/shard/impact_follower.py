@@ -21,7 +21,7 @@ from index.shard.block_file import BlockFile
 from index.text.forward_index import decode_forward
 
 AT_ONCE = 128  # documents: some 80 ms
-_NOTE = "tables"
+_NOTE = "witnessed"  # in place of "tables", whose levels had no witnesses: those are made anew
 _NOTHING = SlotTotals()
 
 
@@ -135,6 +135,16 @@ class ImpactFollower:
             table.as_of = now
         self.note(files)
 
+    def witness(self, files: IndexFiles, run: int, slot: Slot, term: int) -> ForwardRow | None:
+        """Return the document that has a term's greatest level in a slot by the table of this name, as far as it was
+        told; None where there is no such table or document any more."""
+        made = (each.impacts for each in self.tables if each.impacts.made.is_made)
+        impacts = next((each for each in made if each.made.run == run), None)
+        begin = impacts.witness(slot, term) if impacts else b""
+        rows = files.table.beginning_with(begin) if begin else []
+        found = [row for row in rows if row.cell >> CELL_BITS - self._slot_bits == slot]
+        return found[0] if len(found) == 1 else None
+
     def note(self, files: IndexFiles) -> None:
         """Keep on disk what is joined in."""
         tables = [each.impacts.made for each in self.tables if each.impacts.made.is_made]
@@ -150,7 +160,7 @@ class ImpactFollower:
     def _count(self, table: FollowedTable, rows: Iterable[ForwardRow], sign: int) -> None:
         for row in rows:
             slot = Slot(row.cell >> CELL_BITS - self._slot_bits)
-            table.impacts.count(slot, decode_forward(row.record), sign)
+            table.impacts.count(slot, row.id, decode_forward(row.record), sign)
 
     def _drop(self, table: FollowedTable) -> None:
         table.impacts.clear()

@@ -16,8 +16,9 @@ from dht import BrokenFile, Clock, MachineRefuses, NodeId, Now, Overlay, RemoteE
 from index.directory.impact_news import ImpactNews, SpokenSlots
 from index.directory.messages import LevelsTaken, SlotCounts, TellLevels
 from index.directory.own_impacts import NOT_YET
-from index.directory.told_epoch import EPOCH_S
+from index.directory.told_epoch import EPOCH_S, MADE_AHEAD_S
 from index.directory.weighed_owners import Owners
+from index.engine.forward_table import ForwardRow
 from index.engine.index_files import IndexFiles
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import Statistics
@@ -40,7 +41,7 @@ REST = 8.0  # times what a round took
 LINE_BYTES_S = 50_000  # that this node sends, in the mean
 AT_ONCE = 8  # keepers that are told in one round
 EXCHANGE_S = 20.0
-AHEAD_S = 21_600.0  # before an epoch begins its table is made, at the latest half of it, as it falls to each node
+AHEAD_S = MADE_AHEAD_S  # so long before an epoch begins its table is made, at the latest half of it, as it falls
 REMAKE_S = 600.0  # between two tables of one epoch
 _Result = TypeVar("_Result")
 GROWN = 1.5  # times the documents that it was made of: then the epoch's numbers are no use any more
@@ -101,6 +102,13 @@ class ImpactTeller:
         except IndexCorrupt:  # what this node's documents say can be made anew
             self._erase()
         return False
+
+    async def witness(self, run: int, slot: Slot, term: int) -> ForwardRow | None:
+        """Return the document of a term's greatest level in a slot by one of the tables that are told, None where there
+        is none; raises MachineRefuses or IndexCorrupt."""
+        if (follower := self._follower) is None:
+            return None
+        return await self._write(lambda files: follower.witness(files, run, slot, term))
 
     async def close(self) -> None:
         """Keep on disk what this node's documents say and what it was told, and close both files."""

@@ -10,7 +10,7 @@ them is here (`question_server.py`). A thread of its own checks what peers answe
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from secrets import token_bytes
@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from dht import (
     BadMessage,
+    DocumentId,
     FaultSite,
     LocalFaults,
     MachineRefuses,
@@ -266,6 +267,11 @@ class LocalIndex:
     async def write(self, work: Callable[[IndexFiles], _Result]) -> _Result:
         """Do work on the thread that writes the index that serves; raises MachineRefuses or IndexCorrupt."""
         return await self._serving.write(work)
+
+    async def prove(self, ids: Sequence[DocumentId]) -> bool:
+        """Have terms of documents that were taken from their authors unread computed; return whether all were right.
+        Raises MachineRefuses or IndexCorrupt."""
+        return not self._serving.files.has_taken or await self._serving.prove(ids)
 
     @property
     def _serving(self) -> IndexFollower:

@@ -8,12 +8,16 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from random import Random
 from typing import TypeVar
 
 from dht import BadMessage, BrokenFile, Clock, MachineRefuses, NodeId, Overlay
+from index.directory.better_pages import BetterPages
+from index.directory.level_doubts import LevelDoubts
 from index.directory.messages import AskRows, LevelsTaken, TellLevels, ToldRows
 from index.directory.row_keeper import RowKeeper
 from index.directory.weighed_owners import Owners
+from index.query.search_rules import SearchRules
 from index.shard.block_file import BlockFile
 from index.shard.local_index import LocalIndex
 
@@ -27,8 +31,9 @@ _Result = TypeVar("_Result")
 class RowServer:
     """The keeper of one node's rows, and its line to others."""
 
-    def __init__(self, overlay: Overlay, local: LocalIndex, clock: Clock) -> None:
+    def __init__(self, overlay: Overlay, local: LocalIndex, clock: Clock, rng: Random) -> None:
         self._overlay, self._local, self._clock = overlay, local, clock
+        self._doubts, self._better = LevelDoubts(rng.random), BetterPages()
         self._keeper: RowKeeper | None = None
         self._file: BlockFile | None = None
         self._owners: Owners = ()
@@ -43,8 +48,22 @@ class RowServer:
 
     async def average(self) -> float | None:
         """Return the mean length of the network's documents as owners have told, None where too few have."""
-        keeper, now = await self.refresh(), self._clock().wall
-        return await self._work(lambda: keeper.average(now)) if keeper else None
+        now = self._clock().wall
+        return await self.ask_keeper(lambda keeper: keeper.average(now))
+
+    def disbelieved(self) -> frozenset[NodeId]:
+        """Return the owners whose levels are not believed now."""
+        return self._doubts.disbelieved(self._clock().wall)
+
+    @property
+    def rules(self) -> SearchRules | None:
+        """By which rules rows are kept, None where there is no directory."""
+        return self._local.plan.now if self._overlay.view.strategy.directory else None
+
+    async def ask_keeper(self, job: Callable[[RowKeeper], _Result]) -> _Result | None:
+        """Work with the keeper, alone; None where there is none."""
+        keeper = await self.refresh()
+        return await self._work(lambda: job(keeper)) if keeper else None
 
     async def refresh(self) -> RowKeeper | None:
         """Keep what the strategy and the owners of slots want kept; return the keeper, None where there is none."""
@@ -87,7 +106,9 @@ class RowServer:
         if not RowKeeper.is_noted(noted, slot_bits, numbers):
             file.clear()
             noted = b""
-        self._keeper = RowKeeper(slot_bits, numbers, file.part, noted, file.note(_SETS))
+        self._keeper = RowKeeper(
+            slot_bits, numbers, file.part, noted, file.note(_SETS), doubts=self._doubts, better=self._better
+        )
         return self._keeper
 
     def _commit(self, noted: bytes) -> None:

@@ -71,6 +71,8 @@ class NodeCore:
             tasks.create_task(self.index.local.run(), name="index")
             tasks.create_task(self._patiently(self.index.searcher.hit_audit.line.run), name="hit-audit")
             tasks.create_task(self.index.teller.run(), name="directory")
+            tasks.create_task(self._patiently(self.index.level_audit.run), name="level-audit")
+            tasks.create_task(self._patiently(self.index.searcher.level_proofs.line.run), name="level-proofs")
             tasks.create_task(self._patiently(self.index.evidence.run), name="terms-evidence")
             tasks.create_task(self.levels.run(), name="levels")
             tasks.create_task(self.crawl.crawler.run(), name="crawler")

@@ -98,7 +98,8 @@ class NodeStatus:
         return [self._peer(peer) for peer in self._overlay.view.members()]
 
     def _directory(self) -> Json:
-        """Count what is kept, told and asked of the directory of terms; `entries`: a term in a slot, by one owner."""
+        """Count what is kept, told and asked of the directory of terms; `entries`: a term in a slot, by one owner;
+        `checked_levels`, `raised_levels`: by pages; `disbelieved`: owners whose levels these belied."""
         index = self._core.index
         directory, teller = index.searcher.directory, index.teller
         return {
@@ -111,6 +112,9 @@ class NodeStatus:
             "searches": directory.searches,
             "asked_slots": directory.asked_slots,
             "asked_keepers": index.searcher.rows.asked,
+            "checked_levels": index.level_audit.checked,
+            "raised_levels": index.level_audit.raised,
+            "disbelieved": len(index.rows.disbelieved()),
         }
 
     def _clients(self) -> Json:

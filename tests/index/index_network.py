@@ -246,14 +246,14 @@ class QueryNode:
         self._store = store
         self.reads: Counter[DocumentId] = Counter()  # how often each document was read for an answer
         self.searcher = Searcher(
-            config, self.overlay, self.local, self._read, loop_clock, random.Random(number), signature
+            config, self.overlay, self.local, self.read, loop_clock, random.Random(number), signature
         )
 
     async def follow(self) -> None:
         while await self.local.step():
             pass
 
-    async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+    async def read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
         self.reads.update(id_ for id_, _ in wanted)
         return {id_: self._store.get(id_) for id_, _ in wanted}
 

@@ -4,6 +4,7 @@ import pytest
 
 from crawl import signature
 from index import SearchOracle, SearchRequest
+from index.shard.level_audit import CHECK_S
 from node.simulation.census import take_census
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
@@ -46,5 +47,8 @@ def test_nodes_answer_by_a_directory_that_they_keep_for_each_other() -> None:
                 assert now - 3 * TELL_S < float(str(directory["as_of"])) <= now
         own = [node.node_core.index.teller for node in nodes]
         assert all(each.entries and each.sent_bytes for each in own)
+        await world.pass_time(CHECK_S)
+        assert sum(node.node_core.index.level_audit.checked for node in nodes) > 1, "some levels were drawn"
+        assert not any(node.node_core.index.rows.disbelieved() for node in nodes), "nobody lies"
 
     simulate(scenario, WEB)

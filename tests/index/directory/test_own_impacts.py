@@ -13,14 +13,16 @@ from index.directory.impact_news import ImpactNews, SpokenSlots
 from index.directory.impact_pack import count_of
 from index.directory.impact_table import NAME_BIT, ImpactTable, hashes_of, joined
 from index.directory.messages import TellLevels
-from index.directory.own_impacts import MadeTable, OwnImpacts
+from index.directory.own_impacts import PAGE_BYTES, MadeTable, OwnImpacts
 from index.directory.row_keeper import RowKeeper
 from index.directory.term_row import SlotSummary
+from index.directory.witness_check import SeenPage
 from index.query.ranking_rules import NEWEST_RANKING
+from index.query.search_rules import NEWEST_RULES
 from index.text.field_terms import analyse
 from index.text.forward_index import decode_forward, encode_forward
 from index.text.site_host import front_name
-from index.text.stem_classes import class_of
+from index.text.stem_classes import CLASSES, class_of
 
 AVERAGE, SLOTS, BITS = 60.0, tuple(map(Slot, range(8))), 3
 Entry = tuple[int, int, int]  # hash, slot, class
@@ -58,7 +60,7 @@ def summary_of(texts: Web) -> Said:
 
 def count(impacts: OwnImpacts, texts: Web, sign: int = 1) -> None:
     for slot, text in texts:
-        impacts.count(slot, decode_forward(encode_forward(text, analyse(text))), sign)
+        impacts.count(slot, text.id, decode_forward(encode_forward(text, analyse(text))), sign)
 
 
 def made_of(texts: Web, run: int = 1, slots: Sequence[Slot] = SLOTS) -> OwnImpacts:
@@ -99,6 +101,20 @@ def test_once_it_is_made_only_levels_rise_and_only_what_changed_is_news() -> Non
     assert 0 < len(changed) < len(wanted) / 2 and impacts.made.documents == 50
     for entry, (_, level, is_name) in wanted.items():
         assert (told | changed)[entry] == (told.get(entry, (0, 0, False))[0], level, is_name)
+
+
+def test_each_level_has_a_witness_that_has_it_whatever_came_and_went() -> None:
+    texts = web(7, 60)
+    impacts = made_of(texts[:50])
+    count(impacts, texts[:9], -1)
+    count(impacts, texts[50:])
+    said, pages = news(impacts), {text.id[:PAGE_BYTES]: text for _, text in texts}
+    for (term, slot, _), (_, level, _) in sorted(said.items())[::20]:
+        page = pages[impacts.witness(Slot(slot), term)] if level else None
+        own = max(said.get((term, slot, stem_class), (0, 0, False))[1] for stem_class in range(len(CLASSES)))
+        seen = SeenPage(page, term, NEWEST_RULES).level_by(AVERAGE)[0] if page else 0
+        assert seen == own or not level
+    assert impacts.witness(Slot(0), 1) == b"", "no document has such a term"
 
 
 def test_of_slots_that_came_later_documents_are_counted() -> None:

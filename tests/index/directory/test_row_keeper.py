@@ -1,19 +1,26 @@
 """A keeper of rows believes no single owner, knows what it does not know, and takes no more than it may."""
 
+from dataclasses import replace as replace_text
+from random import Random
+
+import index_corpus as corpus
 import numpy as np
 import pytest
 from msgspec.structs import replace
 
 from dht import BadMessage, NodeId, Slot
 from index.directory.impact_pack import pack, unpack_told
-from index.directory.impact_table import WORD, ImpactTable, empty, hashes_of, order_of
+from index.directory.impact_table import WORD, ImpactTable, empty, hashes_of, number_of, order_of
 from index.directory.known_row import KnownRow, agreed
+from index.directory.level_doubts import DISBELIEVED_S, LevelDoubts
 from index.directory.messages import AskRows, SlotCounts, TellLevels, ToldRows
-from index.directory.row_keeper import RowKeeper
+from index.directory.row_keeper import TOLD_S, RowKeeper
 from index.directory.row_page import unpack_page
 from index.directory.term_row import RestOfSlots, TermRow, hash_of
 from index.directory.told_epoch import EPOCH_S
 from index.directory.weighed_owners import FRESH_S
+from index.directory.witness_check import SeenPage, WitnessVerdict
+from index.query.search_rules import NEWEST_RULES
 
 BITS, NUMBERS, NOW = 4, (5, 5), 1_000_000.0
 PEERS = [NodeId(bytes([number]) * 20) for number in range(1, 4)]
@@ -40,9 +47,9 @@ def told(said: Said, term: str = "river", **changes: object) -> TellLevels:
     return TellLevels(slot_bits=BITS, analyzer=5, ranking=5, slots=ALL, is_cut=False, is_all=True, **says)  # type: ignore[arg-type]
 
 
-def keeper() -> RowKeeper:
+def keeper(doubts: LevelDoubts | None = None) -> RowKeeper:
     blocks = dict[int, dict[int, bytes]]()
-    found = RowKeeper(BITS, NUMBERS, lambda slot: blocks.setdefault(slot, {}), most_entries=1000)
+    found = RowKeeper(BITS, NUMBERS, lambda slot: blocks.setdefault(slot, {}), most_entries=1000, doubts=doubts)
     found.keep(OWNERS, PEERS[0])
     return found
 
@@ -120,6 +127,45 @@ def test_numbers_are_those_of_who_counted_before_the_epoch_began_where_anybody_d
         keeps.take(peer, begun, ahead * EPOCH_S - 9)
     later, answer = ask(keeps, ahead * EPOCH_S)
     assert later.by_class == ((0, 1),) and not answer.unknown
+
+
+def test_an_owner_that_pages_belied_counts_for_numbers_alone_for_a_while() -> None:
+    doubts = LevelDoubts(lambda: 0.5)
+    keeps = keeper(doubts)
+    for peer, said in zip(PEERS, ({3: (4, 90)}, {3: (9, 200), 5: (9, 240)}, {3: (4, 90)}), strict=True):
+        keeps.take(peer, told(said), NOW)
+    row, _ = ask(keeps)
+    assert row.entries["level"].tolist() == [200, 240]
+    claim = keeps.next_claim()
+    assert claim and (claim.owner, claim.level) in {(PEERS[1], 200), (PEERS[1], 240)}, "it stands alone"
+    assert not keeps.judged(claim, WitnessVerdict.FALSE, b"one", NOW)
+    assert keeps.judged(claim, WitnessVerdict.FALSE, b"another", NOW)
+    row, answer = ask(keeps, NOW + 1)
+    assert row.entries.tolist() == [(3, 90, 4)] and not answer.unknown
+    assert row.by_class == ((0, 4),), "numbers are those of the epoch, whoever is believed"
+    keeps.take(PEERS[2], told({3: (4, 90)}, behind=(9,)), NOW)
+    assert ask(keeps, NOW + 9)[1].unknown == (9,), "it is no proof of what a slot lacks"
+    late = NOW + DISBELIEVED_S + 1
+    for peer in PEERS:
+        keeps.take(peer, told({}, at=late, wholes=(), since=1), late)
+    assert ask(keeps, late)[0].entries["level"].max() == 240
+
+
+def test_a_page_that_has_more_than_its_owners_told_counts_and_they_prove_no_more_of_its_slot() -> None:
+    keeps = keeper(LevelDoubts(lambda: 0.5))
+    for peer, level in zip(PEERS, (9, 0, 9), strict=True):
+        keeps.take(peer, told({3: (4, level)} if level else {}), NOW)
+    page = replace_text(next(iter(corpus.web(Random(1), 1))), title="river", written_at=NOW - TOLD_S - 1)
+    term = number_of(hash_of("river"))
+    young = SeenPage(replace_text(page, written_at=NOW), term, NEWEST_RULES)
+    assert keeps.see(hash_of("river"), Slot(5), young, NOW) and not ask(keeps)[1].unknown, "none has told of it yet"
+    assert not keeps.see(hash_of("river"), Slot(5), young, NOW), "it is known"
+    assert keeps.see(hash_of("river"), Slot(3), SeenPage(page, term, NEWEST_RULES), NOW)
+    row, answer = ask(keeps)
+    level = SeenPage(page, term, NEWEST_RULES).level_by(unpack_page(answer.page).epoch.average)[0]
+    assert row.entries.tolist() == [(3, level, 4), (5, level, 0)]
+    assert answer.unknown == (3,)
+    assert not keeps.see(hash_of("nowhere"), Slot(3), SeenPage(page, 1, NEWEST_RULES), NOW)
 
 
 def test_what_a_stranger_sends_is_refused_by_one_kind_of_error() -> None:

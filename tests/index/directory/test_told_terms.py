@@ -42,7 +42,7 @@ def test_rows_are_the_same_whether_words_wait_or_are_joined_in(
             sets = SpeakerSets(sets.note())
             settled = ToldTerms(blocks, sets)
         ones = np.ones((SLOTS, 3))
-        teams = SlotTeams(np.array(numbers), ones, ones > 0, np.full(SLOTS, 99))
+        teams = SlotTeams(np.array(numbers), ones, ones > 0, ones > 0, np.full(SLOTS, 99))
         for term in range(TERMS):
             assert settled.row(term << 40, teams) == waiting.row(term << 40, teams)
 
