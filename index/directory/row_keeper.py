@@ -179,19 +179,23 @@ class RowKeeper:
 
     def _take_words(self, epoch: ToldEpoch, told: TellLevels, table: ImpactTable) -> None:
         """Take words on terms: what changed is of use to those alone who know the rest."""
-        slots, new = slots_of(table.hashes, self.slot_bits), 0
-        for slot in (Slot(each) for each in told.wholes if each in self._terms):
+        slots, new, wholes = slots_of(table.hashes, self.slot_bits), 0, np.array(told.wholes, np.int64)
+        begins, ends = np.searchsorted(slots, wholes).tolist(), np.searchsorted(slots, wholes, "right").tolist()
+        for slot, begin, end in zip(map(Slot, told.wholes), begins, ends, strict=True):
+            if slot not in self._terms:
+                continue
             if epoch.coming is None or (epoch.coming[0], epoch.coming[2]) != (slot, told.at):
                 if not new:
                     self._numbered = new = self._numbered + 1
                 epoch.coming = slot, new, told.at
             number = epoch.coming[1]
-            self._terms[slot].take(number, table[slots == slot])
+            self._terms[slot].take(number, table[begin:end])
             if not (told.is_cut and slot == told.wholes[-1]):
                 epoch.known[slot], epoch.coming = number, None
         if told.since <= epoch.change:
+            said = frozenset(told.wholes)
             for slot in map(Slot, np.unique(slots).tolist()):
-                if slot in epoch.known and slot not in told.wholes:
+                if slot in epoch.known and slot not in said:
                     self._terms[slot].take(epoch.known[slot], table[slots == slot])
 
     def _refresh(self, now: float) -> None:

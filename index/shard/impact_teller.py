@@ -202,12 +202,13 @@ class ImpactTeller:
     async def _tell_one(self, peer: NodeId, table: FollowedTable) -> bool:
         """Tell a keeper what is news to it of a table, and once it said that it lacks more, that, too; return whether
         it took all."""
-        lacks = await self._exchange(peer, table)
-        return (await self._exchange(peer, table) if lacks else lacks) is False
+        spoken = self._says(table)
+        lacks = await self._exchange(peer, table, spoken)
+        return (await self._exchange(peer, table, spoken) if lacks else lacks) is False
 
-    async def _exchange(self, peer: NodeId, table: FollowedTable) -> bool | None:
+    async def _exchange(self, peer: NodeId, table: FollowedTable, spoken: SpokenSlots) -> bool | None:
         """Tell a keeper what it is thought to lack; return whether it lacks more, None where it did not answer."""
-        spoken, run, taken = self._says(table), table.impacts.made.run, LevelsTaken()
+        run, taken = table.impacts.made.run, LevelsTaken()
         messages, sent = self._news.messages(peer, self._keepers[peer], table.impacts, spoken), list[TellLevels]()
         while (message := await self._write(lambda files: next(messages, None))) is not None:
             self.sent_bytes += len(msgspec.msgpack.encode(message))
