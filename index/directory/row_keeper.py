@@ -54,6 +54,7 @@ class RowKeeper:
         `note_sets` returned."""
         self.slot_bits, self.numbers, self._most, self._blocks_of = slot_bits, numbers, most_entries, blocks_of
         self._terms: dict[Slot, ToldTerms] = {}
+        self.entries = self._waiting = 0  # words of owners, of a term in a slot each; of them, those not joined in yet
         self._sets = SpeakerSets(sets)
         known = _read_note(noted, self._all_numbers)
         self._told = {NodeId(peer): told for peer, told in known.told.items()}
@@ -67,11 +68,6 @@ class RowKeeper:
     def is_noted(noted: bytes, slot_bits: int, numbers: tuple[int, int]) -> bool:
         """Tell whether a note is of a keeper of such rows."""
         return _read_note(noted, (*numbers, slot_bits)).numbered > 0
-
-    @property
-    def entries(self) -> int:
-        """How many words of owners are kept, of a term in a slot each."""
-        return sum(map(len, self._terms.values()))
 
     @property
     def term_slots(self) -> list[Slot]:
@@ -89,6 +85,8 @@ class RowKeeper:
                 each.known.pop(slot, None)
         for slot in sorted(mine - self._terms.keys()):
             self._terms[slot] = ToldTerms(self._blocks_of(slot), self._sets)
+        self.entries = sum(map(len, self._terms.values()))
+        self._waiting = sum(each.waiting for each in self._terms.values())
         for each in self._every():
             each.known = {slot: number for slot, number in each.known.items() if slot in self._terms}
 
@@ -111,7 +109,7 @@ class RowKeeper:
         if told.is_all and told.since <= epoch.change:
             epoch.change, epoch.at = max(told.change, epoch.change), min(told.at, now + AHEAD_S)
         self._told[peer] = worth_keeping(self._told[peer], now, self._terms.keys())
-        while sum(each.waiting for each in self._terms.values()) > MOST_WAITING:
+        while self._waiting > MOST_WAITING:
             self.settle(max(self._terms, key=lambda slot: self._terms[slot].waiting))
         return LevelsTaken(True, epoch.change, tuple(sorted(self._terms.keys() - epoch.known.keys())), has_counts)
 
@@ -151,7 +149,9 @@ class RowKeeper:
     def settle(self, slot: Slot) -> None:
         """Join in what waits of the terms of a slot, and forget what does not count any more."""
         if (terms := self._terms.get(slot)) is not None:
+            self.entries, self._waiting = self.entries - len(terms), self._waiting - terms.waiting
             terms.settle(self._counted(slot))
+            self.entries += len(terms)
 
     @property
     def _all_numbers(self) -> tuple[int, int, int]:
@@ -189,14 +189,21 @@ class RowKeeper:
                     self._numbered = new = self._numbered + 1
                 epoch.coming = slot, new, told.at
             number = epoch.coming[1]
-            self._terms[slot].take(number, table[begin:end])
+            self._take(slot, number, table[begin:end])
             if not (told.is_cut and slot == told.wholes[-1]):
                 epoch.known[slot], epoch.coming = number, None
         if told.since <= epoch.change:
             said = frozenset(told.wholes)
             for slot in map(Slot, np.unique(slots).tolist()):
                 if slot in epoch.known and slot not in said:
-                    self._terms[slot].take(epoch.known[slot], table[slots == slot])
+                    self._take(slot, epoch.known[slot], table[slots == slot])
+
+    def _take(self, slot: Slot, number: int, news: ImpactTable) -> None:
+        terms = self._terms[slot]
+        before = terms.waiting
+        terms.take(number, news)
+        self.entries += terms.waiting - before
+        self._waiting += terms.waiting - before
 
     def _refresh(self, now: float) -> None:
         """Look anew at what all slots hold and who has told what, now and then: all rows of a page go by one epoch."""

@@ -33,13 +33,14 @@ class WeighedSlot:
 
 def seats_of(owners: Owners) -> Seats:
     """Return where each owner sits."""
-    found = dict[NodeId, tuple[list[int], list[int]]]()
-    for place, team in enumerate(owners):
-        for seat, peer in enumerate(team):
-            places, seats = found.setdefault(peer, ([], []))
-            places.append(place)
-            seats.append(seat)
-    return {peer: (np.array(places), np.array(seats)) for peer, (places, seats) in found.items()}
+    numbers = dict[NodeId, int]()
+    who = np.array([numbers.setdefault(peer, len(numbers)) for team in owners for peer in team], np.int64)
+    sizes = np.array([len(team) for team in owners], np.int64)
+    places = np.repeat(np.arange(len(owners)), sizes)
+    seats = np.arange(len(who)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    order, cuts = np.argsort(who, kind="stable"), np.cumsum(np.bincount(who))[:-1]
+    columns = (np.split(column[order], cuts) for column in (places, seats))
+    return dict(zip(numbers, zip(*columns, strict=True), strict=False))
 
 
 class WeighedOwners:
