@@ -104,7 +104,8 @@ class RowKeeper:
             raise BadMessage(peer.hex(), "slots out of order, or that are none")
         epoch = self._epoch_of(peer, told)
         has_counts = epoch.hear(told)
-        if len(self._terms) and self.entries + len(table) <= self._most:
+        has_words = len(table) or told.wholes
+        if has_words and len(self._terms) and self.entries + len(table) <= self._most:
             self._take_words(epoch, told, table)
         if told.is_all and told.since <= epoch.change:
             epoch.change, epoch.at = max(told.change, epoch.change), min(told.at, now + AHEAD_S)

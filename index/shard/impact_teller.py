@@ -187,8 +187,9 @@ class ImpactTeller:
         due = sorted((self._due_at.get(peer, 0.0), peer) for peer in live if self._due_at.get(peer, 0.0) <= steady)
         if due:
             await self._settle(follower, steady)
+        says = [(each, self._says(each)) for each in follower.made] if due else []
         for _, peer in due[:AT_ONCE]:
-            told = [await self._tell_one(peer, each) for each in follower.made]
+            told = [await self._tell_one(peer, *each) for each in says]
             self._due_at[peer] = steady + (TELL_S if all(told) else RETRY_S)
         return bool(due)
 
@@ -199,10 +200,9 @@ class ImpactTeller:
             await self._write(lambda files: follower.settle(files, epoch, wall))
             self._settled_at = steady
 
-    async def _tell_one(self, peer: NodeId, table: FollowedTable) -> bool:
+    async def _tell_one(self, peer: NodeId, table: FollowedTable, spoken: SpokenSlots) -> bool:
         """Tell a keeper what is news to it of a table, and once it said that it lacks more, that, too; return whether
         it took all."""
-        spoken = self._says(table)
         lacks = await self._exchange(peer, table, spoken)
         return (await self._exchange(peer, table, spoken) if lacks else lacks) is False
 
