@@ -325,11 +325,9 @@ class ProtocolEngine:
             self._gossip.hear(now, body, packet.public_key)
             if self.own.seen_at(unpack_host(body.seen[0]), peer):
                 self._gossip.hear_more(now)
-        if known := self.members.find(peer):
-            contact = known.opened.contact
-        else:
-            entry = self.routing.find(peer)
-            contact = request.proven(entry.contact if entry else None)
+        known = self.members.find(peer)
+        entry = self.routing.find(peer) if known is None else None
+        contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         rtt_s = now.steady - request.sent[packet.transaction]
         self._proved(now, packet.public_key, contact, request.address, rtt_s)
         done(now, packet, body)
