@@ -74,8 +74,8 @@ class LightNetwork:
                 pass
 
     async def tell(self) -> None:
-        """Let everybody tell all that is due now, side by side: one after the other, what the first told of 200 would be
-        older than half an hour when the last has done, and count no more."""
+        """Let everybody tell all that is due now, side by side: of 200 nodes one after the other, what the first told
+        would be older than half an hour when the last has done, and count no more."""
         async with asyncio.TaskGroup() as tasks:
             for node in self.nodes:
                 tasks.create_task(_tell_all(node))
