@@ -68,12 +68,8 @@ class Cells:
     def slots_of(self, query: Query) -> int:
         """Return in how many slots the rarest word of a query is, by its commonest stem; 0 where none is anywhere."""
         words = [leaf.words if isinstance(leaf, Phrase) else (leaf,) for leaf in query.leaves]
-        counts = [max(self._slots(stem.term) for stem in word.stems) for each in words for word in each]
+        counts = [max(self.row(stem.term).slots for stem in word.stems) for each in words for word in each]
         return min((count for count in counts if count), default=0)
-
-    def _slots(self, term: str) -> int:
-        row = self.row(term)
-        return len(row.entries) + (row.rest.slots if row.rest else 0)
 
 
 def by_host(text: Text) -> Slot:

@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.scale.spread_work import spread
-from dht import Slot
 from index import Text
 from index.directory.impact import DirectoryEpoch, impacts_in
 from index.directory.slot_bounds import Bits, SlotBounds
-from index.directory.term_row import NOWHERE, SlotEntry, TermRow, hash_of, terms_of
+from index.directory.term_row import ENTRY, IS_NAME, NOWHERE, TermRow, hash_of, terms_of
 from index.engine.matcher import matches
 from index.query.collection_statistics import Statistics, add
 from index.query.leaf import Leaf, Term
@@ -117,8 +116,8 @@ class Corpus:
         return known
 
     def _as_row(self, at: Postings) -> TermRow:
-        each = zip(at.numbers.tolist(), at.levels.tolist(), at.is_name.tolist(), strict=True)
-        entries = tuple(SlotEntry(Slot(number), level, 1, is_name) for number, level, is_name in each)
+        entries = np.zeros(len(at.numbers), ENTRY)
+        entries["slot"], entries["level"], entries["mark"] = at.numbers, at.levels, 1 | IS_NAME * at.is_name
         classes, counts = np.unique(self.classes[at.numbers], return_counts=True)
         return TermRow(entries, None, tuple(zip(classes.tolist(), counts.tolist(), strict=True)))
 

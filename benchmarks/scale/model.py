@@ -23,10 +23,9 @@ from benchmarks.scale.node_cost import (
     refresh_room,
     state_mb,
 )
-from benchmarks.scale.query_model import WORDS, QueryCost, by_directory, recall_when_silent, today
+from benchmarks.scale.query_model import WAVES, WORDS, QueryCost, by_directory, recall_when_silent, today
 from benchmarks.scale.row_sizes import TERMS, made_up_bytes, node_mb, told_bytes_s
 from dht.membership.member_table import MEMBER_LIMIT
-from index.directory.slot_choice import FIRST_SLOTS
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 CHECKED, QUICK_CHECKED = (100, 300, 1_000), (100,)
@@ -56,7 +55,9 @@ def sized(nodes: int, lookups: int) -> Sized:
     """Model a network of one size."""
     network = ModelNetwork(nodes, 1)
     looked = network.look_up(lookups)
-    waves, blind = (ask_in_waves(nodes, FIRST_SLOTS, 1, is_known=is_known) for is_known in (True, False))
+    waves, blind = (
+        [ask_in_waves(nodes, slots, 1, is_known=is_known) for slots, _ in WAVES] for is_known in (True, False)
+    )
     owners_ms = looked.took_ms if nodes > MEMBER_LIMIT else None  # else who owns a term or a slot is known
     rows_ms = looked.took_ms if nodes > MEMBER_LIMIT else np.zeros(1)
     return Sized(

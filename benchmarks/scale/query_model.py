@@ -5,12 +5,14 @@ turn. A round ends with its slowest peer. In today's two rounds nobody is asked 
 a node's own plan decides who is asked (`fan_out.py`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.scale.fan_out import Waves
+from index.directory.slot_choice import FIRST_SLOTS
 from node.simulation.delays import RTT_S, SIGMA
 
 QUERIES = 4_000
@@ -24,7 +26,8 @@ CHOICE_CPU_MS = 1.0  # bounds of all slots, measured by the selection
 FETCH_PEERS = 4  # of whom the documents of a page of results are asked
 OWNERS = 3  # of a document, of whom the quickest is asked
 WORDS = 3
-SECOND_WAVE = 0.26  # of queries are not proven by the first 32 slots, `docs/scale.md`
+# slots of a wave, and the share of queries that need it, as on the medium tier (`docs/scale.md`)
+WAVES = ((FIRST_SLOTS, 1.0), (FIRST_SLOTS, 0.50), (2 * FIRST_SLOTS, 0.24))
 SLOW_SHARE = 0.01  # of the peers
 
 
@@ -48,29 +51,31 @@ def today(peers: int, seed: int) -> QueryCost:
 
 
 def by_directory(
-    waves: Waves,
+    waves: Sequence[Waves],
     seed: int,
     rows_ms: NDArray[np.float64] | None = None,
     owners_ms: NDArray[np.float64] | None = None,
     *,
     is_known: bool = True,
 ) -> QueryCost:
-    """Return what one wave by rows costs, and for some queries a second. `rows_ms`: what it takes to find a term's
-    owners, one value for each trial; None where the rows are in the cache. `owners_ms`: what it takes to find a slot's;
-    None where an asker knows all members. `is_known`: whether it knows how long each takes."""
-    rng, peers = np.random.default_rng(seed), round(waves.peers)
+    """Return what waves by rows cost, which follow each other for fewer and fewer queries. `rows_ms`: what it takes to
+    find a term's owners, one value for each trial; None where the rows are in the cache. `owners_ms`: what it takes to
+    find a slot's; None where an asker knows all members. `is_known`: whether it knows how long each takes."""
+    rng = np.random.default_rng(seed)
     took, cpu_ms = _shown_ms(rng, OWNERS if is_known else 1) + CHOICE_CPU_MS, CHOICE_CPU_MS + SHOWN_CPU_MS
-    for is_there in (np.ones(QUERIES, np.bool_), rng.random(QUERIES) < SECOND_WAVE):
-        wave_ms = rng.choice(waves.took_ms, QUERIES) + _work_ms(peers)
+    needs = rng.random(QUERIES)
+    for wave, (_, share) in zip(waves, WAVES, strict=True):
+        peers = round(wave.peers)
+        wave_ms = rng.choice(wave.took_ms, QUERIES) + _work_ms(peers)
         if owners_ms is not None:
             wave_ms += rng.choice(owners_ms, (QUERIES, peers)).max(axis=1)
-        took += wave_ms * is_there
+        took += wave_ms * (needs < share)
         each_ms = QUESTION_CPU_MS + (LOOKUP_CPU_MS if owners_ms is not None else 0.0)
-        cpu_ms += waves.peers * each_ms * float(is_there.mean())
+        cpu_ms += wave.peers * each_ms * share
     if rows_ms is not None:
         took += (rng.choice(rows_ms, (QUERIES, WORDS)) + _rtt_ms(rng, (QUERIES, WORDS))).max(axis=1)
         cpu_ms += WORDS * (ROW_CPU_MS + (LOOKUP_CPU_MS if owners_ms is not None else 0.0))
-    return _cost(waves.peers, took, cpu_ms)
+    return _cost(waves[0].peers, took, cpu_ms)
 
 
 def recall_when_silent(silent: float, owners: int = 3, tries: int = 2) -> float:
@@ -79,7 +84,7 @@ def recall_when_silent(silent: float, owners: int = 3, tries: int = 2) -> float:
     return 1 - silent ** min(tries, owners)
 
 
-def _cost(peers: int, took: NDArray[np.float64], cpu_ms: float) -> QueryCost:
+def _cost(peers: float, took: NDArray[np.float64], cpu_ms: float) -> QueryCost:
     p50, p95 = np.quantile(took, (0.5, 0.95))
     return QueryCost(peers, float(p50), float(p95), cpu_ms / 1000, (1 - SLOW_SHARE) ** peers)
 

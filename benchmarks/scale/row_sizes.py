@@ -1,21 +1,27 @@
 """Counts the bytes of the directory's rows: of real pages, and extrapolated to 10⁸ terms."""
 
 from collections.abc import Iterable
+from functools import cache
 from random import Random
+
+import numpy as np
 
 from benchmarks.figures import Row, row
 from benchmarks.scale.cells import Cells
+from benchmarks.scale.fan_out import CANDIDATES
 from benchmarks.scale.goals import NODE_BYTES_S, NODE_MB
 from dht import Slot
-from index.directory.impact import DirectoryEpoch
-from index.directory.row_page import MOST_ROWS, RowPage, pack_page
+from index.directory.impact import MOST_LEVEL, DirectoryEpoch
+from index.directory.impact_pack import pack
+from index.directory.impact_table import WORD, ImpactTable
+from index.directory.row_page import MOST_ROWS, RowPage, most_named, pack_page
 from index.directory.term_row import SlotEntry, SlotTerm, TermRow, hash_of, merge_row
 
 TERMS, NODES, COPIES, SLOT_BITS = 100_000_000, 1_000, 3, 14  # slot bits as proposed for so many nodes
 MADE_UP_PAGES = 8
 DAY_S = 86_400.0
 BATCH_BYTES, BATCH_S = 250, 600.0  # of head, proof and signature, to each owner of terms at most so often
-TOLD_BYTES = 8.8  # of an entry, packed by some thousand: mostly its hash
+MEAN_LEVEL, LEVELS_SIGMA = 70, 25  # as on the demo's pages
 
 
 def size_rows(cells: Cells, terms: Iterable[str]) -> list[Row]:
@@ -39,14 +45,31 @@ def node_mb(row_bytes: float, terms: float = TERMS, nodes: float = NODES) -> flo
     return row_bytes * terms * COPIES / nodes / 1e6
 
 
-def told_bytes_s(share: float, terms: float = TERMS, nodes: float = NODES, pairs: float = 4.74) -> float:
-    """Return what a node sends to keep the directory when a share of all (term, slot) pairs changes each day: each of a
-    slot's owners tells each of a term's. `pairs`: slots a term, the mean of min(d, 64) where df goes as 1/d²."""
-    changes = terms * pairs * share * COPIES * COPIES / nodes * TOLD_BYTES / DAY_S
-    most = min(
-        nodes, terms * pairs * share * COPIES * COPIES / nodes / DAY_S * BATCH_S
-    )  # owners told in a batch's time
-    return changes + most * BATCH_BYTES / BATCH_S
+def told_bytes_s(share: float, terms: float = TERMS, nodes: float = NODES) -> float:
+    """Return what a node sends to keep the directory when a share of all levels changes each day: each of a slot's
+    owners tells each of a term's."""
+    entries, size = told_to_one_keeper()
+    changes = entries * (terms / TERMS) * share * NODES * (NODES / nodes)  # of one node, to all keepers
+    heads = min(nodes, changes / DAY_S * BATCH_S)  # keepers told in a batch's time
+    return changes * size / DAY_S + heads * BATCH_BYTES / BATCH_S
+
+
+@cache
+def told_to_one_keeper() -> tuple[int, float]:
+    """Return how many levels one node has for one keeper, of 10⁸ terms in 1,000 nodes where df goes as 1/d², and how
+    many bytes each takes when all are told at once."""
+    rng, slots = np.random.default_rng(1), 1 << SLOT_BITS
+    own = COPIES * slots // NODES
+    terms = np.arange(TERMS * own // slots, dtype=np.uint64)
+    in_slots = np.minimum((1 / (1 - rng.random(len(terms)))).astype(np.int64), slots)
+    held = np.minimum(rng.binomial(in_slots, own / slots), own)
+    hashes = np.sort(rng.integers(0, (1 << 64) // slots * own, len(terms), np.uint64))
+    words = np.zeros(held.sum(), WORD)
+    words["df"] = np.minimum((1 / (1 - rng.random(len(words)))).astype(np.int64), 100_000)
+    near = np.sort(rng.choice(CANDIDATES * slots // NODES, own, False))
+    words["slot"] = np.concatenate([np.sort(rng.choice(near, count, False)) for count in held if count])
+    words["level"] = np.clip(rng.normal(MEAN_LEVEL, LEVELS_SIGMA, len(words)), 1, MOST_LEVEL)
+    return len(words), len(pack(ImpactTable(np.repeat(hashes, held), words))) / len(words)
 
 
 def made_up_bytes() -> float:
@@ -65,7 +88,8 @@ def made_up_bytes() -> float:
 
 def _made_up(rng: Random) -> TermRow:
     count = min(int(rng.paretovariate(1.0)), 1 << SLOT_BITS)
-    return merge_row(_in_slot(rng, slot) for slot in rng.sample(range(1 << SLOT_BITS), count))
+    slots = rng.sample(range(1 << SLOT_BITS), count)
+    return merge_row((_in_slot(rng, slot) for slot in slots), most_named(MOST_ROWS))
 
 
 def _in_slot(rng: Random, slot: int) -> SlotTerm:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
-from statistics import fmean, median, quantiles
+from statistics import fmean, quantiles
 
 from benchmarks.figures import Row, row
 from benchmarks.scale.cells import HOST_BITS, Cells, by_host, by_slot
@@ -18,29 +18,30 @@ from benchmarks.search.judged_sets import as_texts, read_set, set_folders
 from benchmarks.search.known_rules import KnownItem, known_items
 from dht import Slot
 from index.directory.slot_bounds import SlotBounds
-from index.directory.slot_choice import FIRST_SLOTS, SlotChoice
-from index.directory.term_row import MOST_SLOTS
+from index.directory.slot_choice import FIRST_SLOTS, SlotChoice, WaveSizes
 from index.query.parser import parse_query
 
 MOST = 200  # queries of a kind
-FEW = 8  # of 64 cells
+FEW = WaveSizes(8, 8, 8)  # of 64 cells
+RARE_SLOTS = 64  # a word in so many at most is rare
+FIRST, AS_A_NODE = WaveSizes(FIRST_SLOTS, FIRST_SLOTS, FIRST_SLOTS), WaveSizes()
 PAGES_A_SLOT = 8
 SIZED_PAGES = 250  # of larger webs the rows of fewer terms are counted, those of the least hashes
-WAVE = 16  # slots at a time, after the first
 KINDS = {"title": KNOWN_RECALL, "anchor": KNOWN_RECALL, "body": BODY_RECALL}
 BODY_WORDS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What became of one query. `recall`: the share of the exact best ten that was found; `slots`: asked until it was
-    proven; `is_rare`: a word of it is in few enough slots for a row to name all."""
+    """What became of one query. `recall`: the share of the exact best ten that was found; `slots`: asked in `waves`;
+    `is_rare`: a word of it is in few slots."""
 
     kind: str
     host: str
     recall: float
     is_proven: bool
     slots: int
+    waves: int
     is_rare: bool
     cpu_ms: float
 
@@ -67,8 +68,8 @@ def _of_judged(name: str, extent: Extent) -> list[Row]:
     judged = read_set(next(each for each in set_folders(extent.judged) if each.name == name), extent.most(MOST))
     items = [KnownItem("question", words, frozenset(), query) for query, words in judged.queries.items()]
     corpus = Corpus(as_texts(judged.documents), [parse_query(item.words) for item in items], 0)
-    asked = ask_all(corpus, Cells(corpus, HOST_BITS, by_host), items, FEW, FEW)
-    what = f"{name}, {len(corpus.texts):,} documents by chance in 64 cells, {FEW} asked"
+    asked = ask_all(corpus, Cells(corpus, HOST_BITS, by_host), items, FEW)
+    what = f"{name}, {len(corpus.texts):,} documents by chance in 64 cells, {FEW.each} asked"
     return [
         figure(f"{what}: recall@{BEST}", [each.recall for each in asked]),
         figure(f"{what}: proven", [each.is_proven for each in asked]),
@@ -77,8 +78,8 @@ def _of_judged(name: str, extent: Extent) -> list[Row]:
 
 def _of_hosts(corpus: Corpus, items: Sequence[KnownItem]) -> list[Row]:
     cells = Cells(corpus, HOST_BITS, by_host)
-    asked = ask_all(corpus, cells, items, FEW, FEW)
-    what, out = f"hosts in {cells.used} cells, {FEW} asked", list[Row]()
+    asked = ask_all(corpus, cells, items, FEW)
+    what, out = f"hosts in {cells.used} cells, {FEW.each} asked", list[Row]()
     for kind, goal in KINDS.items():
         of = [each for each in asked if each.kind == kind]
         hosts = [each.host for each in of]
@@ -89,53 +90,53 @@ def _of_hosts(corpus: Corpus, items: Sequence[KnownItem]) -> list[Row]:
 
 
 def _of_slots(corpus: Corpus, cells: Cells, items: Sequence[KnownItem]) -> list[Row]:
-    first = ask_all(corpus, cells, items, FIRST_SLOTS, FIRST_SLOTS)
-    until = ask_all(corpus, cells, items, FIRST_SLOTS, 1 << cells.bits)
+    first, asked = ask_all(corpus, cells, items, FIRST), ask_all(corpus, cells, items, AS_A_NODE)
     what, out = f"slots, {cells.used} of {1 << cells.bits} used", list[Row]()
     for kind in KINDS:
-        of = [each for each in first if each.kind == kind]
-        name = f"{what}, {FIRST_SLOTS} asked: {kind} ({len(of)})"
-        out.append(figure(f"{name}, recall@{BEST}", [each.recall for each in of]))
-    for is_rare, which in ((True, f"a word in at most {MOST_SLOTS} slots"), (False, "no such word")):
-        of = [each for each in first if each.is_rare is is_rare]
-        needed = [each.slots for each in until if each.is_rare is is_rare]
+        name = f"{what}: {kind}, recall@{BEST}"
+        out.append(figure(f"{name} by {FIRST_SLOTS}", [each.recall for each in first if each.kind == kind]))
+        out.append(figure(f"{name} by all waves", [each.recall for each in asked if each.kind == kind]))
+    for is_rare, which in ((True, f"a word in at most {RARE_SLOTS} slots"), (False, "no such word")):
+        of = [each for each in asked if each.is_rare is is_rare]
         if not of:
             continue
-        goal = RARE_PROVEN if is_rare else None
         name = f"{what}: {which} ({len(of)})"
-        out.append(figure(f"{name}, proven by {FIRST_SLOTS} slots", [each.is_proven for each in of]))
-        by_64 = [float(each <= MOST_SLOTS) for each in needed]
-        out.append(figure(f"{name}, proven by {MOST_SLOTS} slots", by_64, goal=goal))
-        out.append(row(f"{name}, slots until proven, median", [median(needed)], ""))
-        out.append(row(f"{name}, slots until proven, p95", [quantiles(needed, n=20)[-1]], ""))
+        proven = [each.is_proven for each in first if each.is_rare is is_rare]
+        out.append(figure(f"{name}, proven by {FIRST_SLOTS} slots", proven))
+        goal = RARE_PROVEN if is_rare else None
+        out.append(figure(f"{name}, proven", [each.is_proven for each in of], goal=goal))
+        out.append(row(f"{name}, slots asked, mean", [fmean(each.slots for each in of)], ""))
+        out.append(row(f"{name}, slots asked, p95", [quantiles([each.slots for each in of], n=20)[-1]], ""))
+    for waves in (2, 3):
+        out.append(figure(f"{what}: {waves} waves or more", [each.waves >= waves for each in asked]))
     out.append(row(f"{what}: choosing slots, CPU a query, mean", [fmean(each.cpu_ms for each in first)], "ms"))
     return out
 
 
-def ask_all(corpus: Corpus, cells: Cells, items: Sequence[KnownItem], first: int, most: int) -> list[Asked]:
-    """Ask each query: a first wave, and further ones until it is proven or so many slots were asked."""
-    return [_ask(corpus, cells, item, first, most) for item in items]
+def ask_all(corpus: Corpus, cells: Cells, items: Sequence[KnownItem], sizes: WaveSizes) -> list[Asked]:
+    """Ask each query in waves of these sizes."""
+    return [_ask(corpus, cells, item, sizes) for item in items]
 
 
-def _ask(corpus: Corpus, cells: Cells, item: KnownItem, first: int, most: int) -> Asked:
+def _ask(corpus: Corpus, cells: Cells, item: KnownItem, sizes: WaveSizes) -> Asked:
     query = parse_query(item.words)
     ranked = corpus.ranked(query)
     rows, began = cells.rows_of(query), time.thread_time()
-    choice = SlotChoice(SlotBounds(query, ranked.statistics, cells.epoch, rows))
-    wave, asked = choice.first(first), set[Slot]()
+    choice = SlotChoice(SlotBounds(query, ranked.statistics, cells.epoch, rows), sizes)
+    wave, asked, waves = choice.first(), set[Slot](), 0
     cpu_ms = (time.thread_time() - began) * 1000
     exact = ranked.best(cells.among(range(1 << cells.bits)))
-    while True:
+    last: float | None = None
+    while wave:
         asked.update(wave)
+        waves += 1
         best = ranked.best(cells.among(asked))
         last = best[-1].score if len(best) == BEST else None
-        wave = choice.next(last, asked, min(WAVE, most - len(asked)))
-        if not wave:
-            break
-    verdict, is_rare = choice.verdict(last, asked), cells.slots_of(query) <= MOST_SLOTS
+        wave = choice.next(last, asked)
+    verdict, is_rare = choice.verdict(last, asked), cells.slots_of(query) <= RARE_SLOTS
     if verdict.proven and best != exact:
         raise AssertionError(f"{item.words!r} is said to be proven and is not exact")
-    return Asked(item.kind, item.host, _recall(best, exact), verdict.proven, len(asked), is_rare, cpu_ms)
+    return Asked(item.kind, item.host, _recall(best, exact), verdict.proven, len(asked), waves, is_rare, cpu_ms)
 
 
 def _recall(best: Sequence[Found], exact: Sequence[Found]) -> float:

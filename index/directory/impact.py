@@ -77,11 +77,6 @@ def _levels(
     return TermImpacts(levels, has[:, URL] & is_named)
 
 
-def impact_of(level: int) -> float:
-    """Return the greatest impact of a level."""
-    return level / STEPS
-
-
 def looser_by(average: float, known: float) -> float:
     """Return by what impacts by a known mean length are multiplied to bound those by another one: where documents are
     longer in the mean, a long one is less of an exception."""

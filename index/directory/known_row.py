@@ -6,13 +6,16 @@ another names; of numbers of documents, of instants and of epochs the median doe
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median_low
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dht import Slot
 from index.directory.impact import MOST_LEVEL, DirectoryEpoch, looser_by
-from index.directory.term_row import RestOfSlots, SlotEntry, TermRow
+from index.directory.term_row import IS_NAME, MOST_DF, RestOfSlots, TermRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +33,8 @@ def agreed(told: Sequence[KnownRow]) -> KnownRow:
     """Return what one keeper or more say together of a term. A slot is known where most of them know it."""
     epoch = median_epoch(each.epoch for each in told)
     rows = [raised(each, epoch) for each in told]
-    entries = [{each.slot: each for each in row.entries} for row in rows]
-    said = [(own, _elsewhere(row)) for own, row in zip(entries, rows, strict=True)]
-    slots = sorted(set[Slot]().union(*entries))
-    named = tuple(_greatest(slot, [own.get(slot, other) for own, other in said]) for slot in slots)
+    slots = np.unique(np.concatenate([row.entries["slot"] for row in rows]))
+    named = _greatest(np.stack([row.at(slots) for row in rows]))
     rests = [row.rest for row in rows if row.rest]
     rest = _loosest(rests) if rests else None
     classes = sorted({number for row in rows for number, _ in row.by_class})
@@ -55,26 +56,21 @@ def raised(known: KnownRow, epoch: DirectoryEpoch) -> TermRow:
     row, looser = known.row, looser_by(epoch.average, known.epoch.average)
     if looser == 1:
         return row
-    entries = tuple(replace(each, level=_raised(each.level, looser)) for each in row.entries)
-    rest = replace(row.rest, level=_raised(row.rest.level, looser)) if row.rest else None
+    entries = row.entries.copy()
+    entries["level"] = np.minimum(np.ceil(row.entries["level"] * looser), MOST_LEVEL)
+    rest = replace(row.rest, level=min(math.ceil(row.rest.level * looser), MOST_LEVEL)) if row.rest else None
     return replace(row, entries=entries, rest=rest)
 
 
-def _raised(level: int, looser: float) -> int:
-    return min(math.ceil(level * looser), MOST_LEVEL)
-
-
-def _elsewhere(row: TermRow) -> SlotEntry:
-    """What a row says of a slot that it does not name."""
-    rest = row.rest
-    return SlotEntry(Slot(0), rest.level, 0, rest.is_name) if rest else SlotEntry(Slot(0), 0, 0)
-
-
 def _loosest(rests: Sequence[RestOfSlots]) -> RestOfSlots:
-    slots, df = max(each.slots for each in rests), max(each.df for each in rests)
-    return RestOfSlots(slots, max(each.level for each in rests), df, any(each.is_name for each in rests))
+    slots, level = max(each.slots for each in rests), max(each.level for each in rests)
+    return RestOfSlots(slots, level, any(each.is_name for each in rests))
 
 
-def _greatest(slot: Slot, said: Collection[SlotEntry]) -> SlotEntry:
-    level, df = max(each.level for each in said), median_low(each.df for each in said)
-    return SlotEntry(slot, level, df, any(each.is_name for each in said))
+def _greatest(said: NDArray[np.void]) -> NDArray[np.void]:
+    """What several say of the same slots, a line each: the greatest level, and the lower median of the documents."""
+    found: NDArray[np.void] = said[0].copy()
+    found["level"] = said["level"].max(axis=0)
+    df = np.sort(said["mark"] & MOST_DF, axis=0)[(len(said) - 1) // 2]
+    found["mark"] = df | (said["mark"] & IS_NAME).max(axis=0)
+    return found

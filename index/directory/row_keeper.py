@@ -18,7 +18,7 @@ from index.directory.block_table import Blocks
 from index.directory.impact_pack import unpack_told
 from index.directory.impact_table import ImpactTable, number_of, slots_of, term_slot
 from index.directory.messages import MOST_ENTRIES, MOST_UNKNOWN, AskRows, LevelsTaken, TellLevels, ToldRows
-from index.directory.row_page import RowPage, pack_page
+from index.directory.row_page import RowPage, most_named, pack_page
 from index.directory.speaker_sets import SpeakerSets
 from index.directory.told_epoch import EPOCH_S, ToldEpoch, in_force, worth_keeping
 from index.directory.told_terms import ToldTerms
@@ -128,7 +128,8 @@ class RowKeeper:
         unknown = sorted(set[int]().union(*(each.unknown for each in weighed.values())))
         if len(unknown) > min(MOST_UNKNOWN, len(self._owners) // 2):
             raise BadMessage("", f"of {len(unknown)} slots too few owners have told what they hold")
-        rows = {each: self._terms[slot].row(number_of(each), weighed[slot].teams) for each, slot in slots.items()}
+        most = most_named(len(slots))
+        rows = {each: self._terms[slot].row(number_of(each), weighed[slot].teams, most) for each, slot in slots.items()}
         page = pack_page(RowPage(self._weighed.epoch, rows))
         return ToldRows(page, tuple(unknown), max(0.0, min(each.as_of for each in weighed.values())))
 

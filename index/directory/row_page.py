@@ -1,27 +1,30 @@
 """A page of the directory: the rows of some terms as they are kept and sent.
 
 Pure: rows in, bytes out, and back with every number checked, because strangers send them. Numbers are LEB128 varints
-unless said; layout, version 1: "TD" · version (u8) · epoch, analyzer, ranking, bits of slots, documents of the network,
+unless said; layout, version 2: "TD" · version (u8) · epoch, analyzer, ranking, bits of slots, documents of the network,
 their lengths (4) · how many bytes all hashes begin with · these · how many rows · the rows, by ascending hash.
-A row: the other bytes of its hash · how many entries · where these are as many as `MOST_SLOTS`: how many slots follow
-as the rest, and if any: level (u8), twice the df, plus 1 where it may name a front page · the entries: slot (its
-distance from the one before, less 1), level (u8), twice the df plus that 1 · how many stem classes, and where it is
-more than one, for each: class (u8), df. Of a single class: the class.
+A row: the other bytes of its hash · how many entries · twice the number of slots that follow as the rest, plus 1 where
+one may name a front page · if there are any, their level (u8) · of all entries the slots (u16, little-endian), the
+levels (u8), and the documents that hold the term, 127 at most, plus 128 where it may name a front page (u8) · how many
+stem classes, and for each: class (u8), df.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dht import BadMessage, Slot
+import numpy as np
+
+from dht import BadMessage
 from index.directory.impact import DirectoryEpoch
-from index.directory.term_row import HASH_BYTES, MOST_SLOTS, NOWHERE, RestOfSlots, SlotEntry, TermRow
+from index.directory.term_row import ENTRY, FEW_NAMED, HASH_BYTES, MOST_NAMED, NOWHERE, RestOfSlots, TermRow
 from index.text.stem_classes import CLASSES
 
 MOST_ROWS = 256  # of a page
-MOST_PAGE_BYTES = 1 << 17  # 256 rows of 64 slots, 5 bytes each, have 90 kB
+MOST_PAGE_ENTRIES = 1 << 14  # of all rows
+MOST_PAGE_BYTES = 1 << 17  # so many entries, 4 bytes each, have 66 kB
 MOST_NUMBER = 1 << 48
 MAX_SLOT_BITS = 16
-_MAGIC = b"TD\x01"
+_MAGIC = b"TD\x02"
 _GROUPS = 7  # bytes of the greatest number
 
 
@@ -31,6 +34,11 @@ class RowPage:
 
     epoch: DirectoryEpoch
     rows: Mapping[bytes, TermRow]
+
+
+def most_named(rows: int) -> int:
+    """Return how many slots each of so many rows of a page may name."""
+    return max(FEW_NAMED, min(MOST_NAMED, MOST_PAGE_ENTRIES // max(rows, 1)))
 
 
 def pack_page(page: RowPage) -> bytes:
@@ -74,23 +82,15 @@ def _put(out: bytearray, number: int) -> None:
 
 def _put_row(out: bytearray, row: TermRow) -> None:
     _put(out, len(row.entries))
-    if len(row.entries) == MOST_SLOTS:
-        rest = row.rest
-        _put(out, rest.slots if rest else 0)
-        if rest:
-            out.append(rest.level)
-            _put(out, 2 * rest.df + rest.is_name)
-    before = -1
-    for entry in row.entries:
-        _put(out, entry.slot - before - 1)
-        out.append(entry.level)
-        _put(out, 2 * entry.df + entry.is_name)
-        before = entry.slot
+    _put(out, 2 * row.rest.slots + row.rest.is_name if row.rest else 0)
+    if row.rest:
+        out.append(row.rest.level)
+    for column in ENTRY.names or ():
+        out += row.entries[column].tobytes()
     _put(out, len(row.by_class))
     for number, df in row.by_class:
         out.append(number)
-        if len(row.by_class) > 1:
-            _put(out, df)
+        _put(out, df)
 
 
 class _Refused(Exception):
@@ -102,7 +102,7 @@ class _PageReader:
         _demand(len(data) <= MOST_PAGE_BYTES, f"{len(data)} bytes")
         _demand(data[: len(_MAGIC)] == _MAGIC, "of a kind or version that is not known")
         self._data, self._at = data, len(_MAGIC)
-        self._slots = self._documents = 0
+        self._slots = self._documents = self._named = 0
 
     def page(self) -> RowPage:
         number, analyzer, ranking, bits, documents = (self._number() for _ in range(5))
@@ -123,39 +123,37 @@ class _PageReader:
 
     def _row(self) -> TermRow:
         count = self._number()
-        _demand(count <= MOST_SLOTS, f"{count} slots in a row")
-        rest = self._rest(self._slots - count) if count == MOST_SLOTS else None
-        entries, before = list[SlotEntry](), -1
-        for _ in range(count):
-            before += 1 + self._number()
-            _demand(before < self._slots, f"slot {before} of {self._slots}")
-            entries.append(SlotEntry(Slot(before), self._byte(), *self._df()))
-        df = sum(each.df for each in entries) + (rest.df if rest else 0)
-        _demand(df <= self._documents, f"a term in {df} of {self._documents} documents")
-        by_class = self._by_class(df)
-        return TermRow(tuple(entries), rest, by_class) if entries else NOWHERE
+        self._named += count
+        _demand(count <= MOST_NAMED and self._named <= MOST_PAGE_ENTRIES, f"{count} slots in a row")
+        rest, entries = self._rest(self._slots - count), np.zeros(count, ENTRY)
+        for column in ENTRY.names or ():
+            kind = ENTRY[column]
+            entries[column] = np.frombuffer(self._bytes(count * kind.itemsize), kind)
+        slots = entries["slot"]
+        _demand(not count or int(slots[-1]) < self._slots, f"slots beyond {self._slots}")
+        _demand(bool(np.all(slots[1:] > slots[:-1])), "its slots do not ascend")
+        _demand(count > 0 or rest is None, "no slot is named")
+        return TermRow(entries, rest, self._by_class()) if count else self._nowhere()
+
+    def _nowhere(self) -> TermRow:
+        _demand(not self._by_class(), "documents in no slot")
+        return NOWHERE
 
     def _rest(self, most: int) -> RestOfSlots | None:
-        slots = self._number()
+        slots, is_name = divmod(self._number(), 2)
         _demand(slots <= most, f"{slots} slots more than a row names")
-        if not slots:
-            return None
-        level, (df, is_name) = self._byte(), self._df()
-        return RestOfSlots(slots, level, df, is_name)
+        return RestOfSlots(slots, self._byte(), bool(is_name)) if slots else None
 
-    def _by_class(self, df: int) -> tuple[tuple[int, int], ...]:
+    def _by_class(self) -> tuple[tuple[int, int], ...]:
         count = self._number()
-        _demand(count <= len(CLASSES) and (count > 0) == (df > 0), f"{count} stem classes")
-        found = [(self._byte(), self._number() if count > 1 else df) for _ in range(count)]
+        _demand(count <= len(CLASSES), f"{count} stem classes")
+        found = [(self._byte(), self._number()) for _ in range(count)]
         numbers = [number for number, _ in found]
         _demand(numbers == sorted(set(numbers)), "its stem classes do not ascend")
         _demand(all(number < len(CLASSES) for number in numbers), "a stem class that is not known")
-        _demand(sum(each for _, each in found) == df, "its stem classes do not add up to its slots")
+        df = sum(each for _, each in found)
+        _demand(df <= self._documents, f"a term in {df} of {self._documents} documents")
         return tuple(found)
-
-    def _df(self) -> tuple[int, bool]:
-        both = self._number()
-        return both >> 1, bool(both & 1)  # no document, where fewer than half of the slot's owners know of one
 
     def _byte(self) -> int:
         self._at += 1

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dht import Slot
-from index.directory.impact import DirectoryEpoch, impact_of, looser_by
-from index.directory.term_row import TermRow
+from index.directory.impact import STEPS, DirectoryEpoch, looser_by
+from index.directory.term_row import IS_NAME, TermRow
 from index.query.collection_statistics import Statistics
 from index.query.leaf import Leaf, Phrase, Term
 from index.query.parser import Query, QueryGroup
@@ -103,12 +103,10 @@ class SlotBounds:
         if row is None:
             anywhere = np.ones(size, np.bool_)
             return _InSlots(np.full(size, self._most), anywhere, anywhere)
-        rest = row.rest
-        impact = np.full(size, impact_of(rest.level) * self._looser if rest else 0.0)
-        has, is_name = np.full(size, rest is not None), np.full(size, rest is not None and rest.is_name)
-        slots = [each.slot for each in row.entries]
-        impact[slots] = [impact_of(each.level) * self._looser for each in row.entries]
-        has[slots], is_name[slots] = True, [each.is_name for each in row.entries]
+        said = row.at(np.arange(size))
+        impact, is_name = said["level"] / STEPS * self._looser, said["mark"] >= IS_NAME
+        has = np.full(size, row.rest is not None)
+        has[row.entries["slot"]] = True
         impact[self._unknown], has[self._unknown], is_name[self._unknown] = self._most, True, True
         return _InSlots(impact, has, is_name)
 

@@ -2,8 +2,8 @@
 
 Pure: bounds in, slots out. The first wave is of those that may hold the best documents; each other is asked only where
 its bound reaches the last of the best found so far. What is left out then cannot stand among them: the answer is
-proven exact, as of the rows that the bounds were told by. Where that would ask too many, the answer says how many may
-hold something better and were not asked.
+proven exact, as of the rows that the bounds were told by. The last wave asks all that are left, where these are not too
+many; else nothing would be proven by it, and the answer says how many may hold something better and were not asked.
 """
 
 from collections.abc import Collection
@@ -14,7 +14,8 @@ import numpy as np
 from dht import Slot
 from index.directory.slot_bounds import Bits, SlotBounds
 
-FIRST_SLOTS = 32  # of 64 that a row names; in a network of a thousand, some 30 peers
+FIRST_SLOTS = 32  # in a network of a thousand, some 30 peers
+PART = 4  # of all slots: who asks for more may as well ask for all, and who wants to says so
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,23 +30,38 @@ class DirectoryVerdict:
         return not self.not_asked
 
 
+@dataclass(frozen=True, slots=True)
+class WaveSizes:
+    """How many slots are asked: `each` at a time as far as `few`, whether or not that will prove anything; then all
+    that are left, where that makes no more than `most`."""
+
+    each: int = FIRST_SLOTS
+    few: int = 64
+    most: int = 256
+
+
 class SlotChoice:
     """Chooses the slots of one query."""
 
-    def __init__(self, bounds: SlotBounds) -> None:
-        self._bounds = bounds
+    def __init__(self, bounds: SlotBounds, sizes: WaveSizes | None = None) -> None:
+        self._bounds, self._sizes = bounds, sizes or WaveSizes()
         order = np.argsort(-bounds.most, kind="stable")  # equal ones by number, so that two askers ask alike
         self._order = order[bounds.may_match[order]]
 
-    def first(self, most: int = FIRST_SLOTS) -> list[Slot]:
+    def first(self) -> list[Slot]:
         """Return the slots of the first wave, the greatest bound first."""
-        return list(map(Slot, self._order[:most].tolist()))
+        return list(map(Slot, self._order[: self._sizes.each].tolist()))
 
-    def next(self, last_score: float | None, asked: Collection[Slot], most: int) -> list[Slot]:
-        """Return at most so many of the slots that still may hold something better, the greatest bound first.
-        `last_score`: of the last of the best k; None while fewer than k were found."""
-        left = self._left(last_score, asked)
-        return list(map(Slot, self._order[left[self._order]][:most].tolist()))
+    def next(self, last_score: float | None, asked: Collection[Slot]) -> list[Slot]:
+        """Return which of the slots that still may hold something better are asked next, the greatest bound first; none
+        where they are too many. `last_score`: of the last of the best k; None while fewer than k were found."""
+        left = self._order[self._left(last_score, asked)[self._order]]
+        sizes, count = self._sizes, len(asked)
+        if count < sizes.few:
+            left = left[: min(sizes.each, sizes.few - count)]
+        elif count + len(left) > min(sizes.most, len(self._bounds.most) // PART):
+            left = left[:0]
+        return list(map(Slot, left.tolist()))
 
     def verdict(self, last_score: float | None, asked: Collection[Slot]) -> DirectoryVerdict:
         """Say what the answer is worth once these slots have answered."""

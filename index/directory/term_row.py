@@ -2,7 +2,8 @@
 
 Pure: what slots say in, a row out. The slots of a term are many where it is common; then its weight is little, and
 one bound for most of them costs little. How many documents of each stem class hold it is exact, because scores need it:
-a query asks documents of different classes for different terms (`leaf.py`).
+a query asks documents of different classes for different terms (`leaf.py`). Slots are named in an array, because a
+query reads thousands of them.
 """
 
 from collections import Counter
@@ -10,6 +11,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import sha256
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dht import Slot
 from index.directory.impact import DirectoryEpoch, TermImpacts
@@ -18,7 +23,11 @@ from index.query.leaf import Phrase, Term
 from index.query.parser import Query
 from index.text.field_terms import FieldTerms
 
-MOST_SLOTS = 64  # named in a row
+MOST_NAMED = 1024  # slots in a row
+FEW_NAMED = 64  # slots that a row may name, in however great a page
+MOST_DF = 127  # of a slot that is named: so many or more
+IS_NAME = 128
+ENTRY = np.dtype([("slot", "<u2"), ("level", "u1"), ("mark", "u1")])
 HASH_BYTES = 8  # among 10⁸ terms one pair in 3,700 networks is alike; who makes one raises a word's df, as pages would
 
 
@@ -39,22 +48,53 @@ class RestOfSlots:
 
     slots: int
     level: int
-    df: int
     is_name: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TermRow:
-    """Holds what the directory knows of a term. `entries`: by ascending slot; `by_class`: how many documents of which
-    stem class hold it, ascending."""
+def entries_of(said: Iterable[SlotEntry]) -> NDArray[np.void]:
+    """Return what slots say as an array of ENTRY, by ascending slot. `mark`: in how many documents the term is, as far
+    as `MOST_DF`, and `IS_NAME` where it names a front page."""
+    ordered = sorted(said, key=attrgetter("slot"))
+    marks = (min(each.df, MOST_DF) | IS_NAME * each.is_name for each in ordered)
+    return np.array([(each.slot, each.level, mark) for each, mark in zip(ordered, marks, strict=True)], ENTRY)
 
-    entries: tuple[SlotEntry, ...] = ()
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermRow:
+    """Holds what the directory knows of a term. `entries`: an array of ENTRY, by ascending slot; `by_class`: how many
+    documents of which stem class hold it, ascending."""
+
+    entries: NDArray[np.void] = field(default_factory=lambda: np.zeros(0, ENTRY))
     rest: RestOfSlots | None = None
     by_class: tuple[tuple[int, int], ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TermRow) and self._values == other._values
+
+    def __hash__(self) -> int:
+        return hash(self._values)
+
+    @property
+    def _values(self) -> tuple[object, ...]:
+        return self.entries.tobytes(), self.rest, self.by_class
 
     def df(self, classes: int) -> int:
         """Return how many documents of some stem classes, a bit each, hold the term."""
         return sum(count for number, count in self.by_class if classes >> number & 1)
+
+    @property
+    def slots(self) -> int:
+        """In how many slots the term is."""
+        return len(self.entries) + (self.rest.slots if self.rest else 0)
+
+    def at(self, slots: NDArray[np.integer]) -> NDArray[np.void]:
+        """Return what the row says of some slots, ascending, among which are all that it names."""
+        found = np.zeros(len(slots), ENTRY)
+        found["slot"] = slots
+        if self.rest:
+            found["level"], found["mark"] = self.rest.level, IS_NAME * self.rest.is_name
+        found[np.searchsorted(slots, self.entries["slot"])] = self.entries
+        return found
 
 
 NOWHERE = TermRow()
@@ -102,7 +142,7 @@ class SlotSummary:
         return SlotTerm(entry, tuple(sorted(seen.by_class.items())))
 
 
-def merge_row(said: Iterable[SlotTerm], most: int = MOST_SLOTS) -> TermRow:
+def merge_row(said: Iterable[SlotTerm], most: int = MOST_NAMED) -> TermRow:
     """Make a term's row of what all slots that have it say, each once: it names the slots of greatest level."""
     by_class, entries = Counter[int](), list[SlotEntry]()
     for each in said:
@@ -110,11 +150,8 @@ def merge_row(said: Iterable[SlotTerm], most: int = MOST_SLOTS) -> TermRow:
         by_class.update(dict(each.by_class))
     entries.sort(key=lambda each: (-each.level, -each.df, each.slot))
     named, others = entries[:most], entries[most:]
-    rest = None
-    if others:
-        level, is_name = others[0].level, any(each.is_name for each in others)
-        rest = RestOfSlots(len(others), level, sum(each.df for each in others), is_name)
-    return TermRow(tuple(sorted(named, key=lambda each: each.slot)), rest, tuple(sorted(by_class.items())))
+    rest = RestOfSlots(len(others), others[0].level, any(each.is_name for each in others)) if others else None
+    return TermRow(entries_of(named), rest, tuple(sorted(by_class.items())))
 
 
 @lru_cache(1 << 16)  # 13 MB; most words of a page were on some page before

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dht import Slot
 from index.directory.block_table import Blocks, BlockTable
 from index.directory.impact import MOST_LEVEL
 from index.directory.impact_table import NAME_BIT, NOTED, ImpactTable, joined, places_of
 from index.directory.speaker_sets import SpeakerSets
-from index.directory.term_row import MOST_SLOTS, NOWHERE, RestOfSlots, SlotEntry, TermRow
+from index.directory.term_row import ENTRY, IS_NAME, MOST_DF, MOST_NAMED, NOWHERE, RestOfSlots, TermRow
 from index.text.stem_classes import CLASSES
 
 MOST_PIECES = 64  # that wait to be joined in, before they become one
@@ -69,8 +68,8 @@ class ToldTerms:
             self._table.merge(_last(joined(self._pending, NOTED)), join)
             self._pending, self.waiting = [], 0
 
-    def row(self, number: int, teams: SlotTeams) -> TermRow:
-        """Return the row of a term, by its hash as a number."""
+    def row(self, number: int, teams: SlotTeams, most: int = MOST_NAMED) -> TermRow:
+        """Return the row of a term, by its hash as a number, with so many slots named at most."""
         parts = [self._sets.spoken(self._table.read(number, number + 1))]
         for piece in self._pending:
             begin = int(np.searchsorted(piece.hashes, np.uint64(number)))
@@ -78,7 +77,7 @@ class ToldTerms:
         words = _last(joined(parts, NOTED)).words
         seats = teams.numbers[words["slot"]] == words["note"][:, None]
         counts = seats.any(axis=1)
-        return _row_of(words[counts], seats[counts].argmax(axis=1), teams) if counts.any() else NOWHERE
+        return _row_of(words[counts], seats[counts].argmax(axis=1), teams, most) if counts.any() else NOWHERE
 
     def clear(self) -> None:
         """Forget all, and free the blocks."""
@@ -102,7 +101,7 @@ def _by_what_they_say(table: ImpactTable) -> ImpactTable:
     return table[np.lexsort(columns)]
 
 
-def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams) -> TermRow:
+def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams, most: int) -> TermRow:
     """What the owners of each slot say together of one term, by ascending slot and class."""
     places, slots = places_of(words), words["slot"]
     levels = np.minimum(np.ceil(words["level"] * teams.looser[slots, seats]), MOST_LEVEL).astype(np.int64)
@@ -118,19 +117,13 @@ def _row_of(words: NDArray[np.void], seats: NDArray[np.intp], teams: SlotTeams) 
     level = np.maximum.reduceat(levels, starts[firsts])
     is_name = np.bitwise_or.reduceat(words["mark"] & np.uint8(NAME_BIT), starts[firsts]) > 0
     order = np.lexsort((at, -by_slot, -level))
-    named, others = np.sort(order[:MOST_SLOTS]), order[MOST_SLOTS:]
-    entries = zip(at[named].tolist(), level[named].tolist(), by_slot[named].tolist(), is_name[named], strict=True)
-    rest = None
-    if len(others):
-        rest = RestOfSlots(
-            len(others), int(level[others].max()), int(by_slot[others].sum()), bool(is_name[others].any())
-        )
+    named, others = np.sort(order[:most]), order[most:]
+    entries = np.zeros(len(named), ENTRY)
+    entries["slot"], entries["level"] = at[named], level[named]
+    entries["mark"] = np.minimum(by_slot[named], MOST_DF) | IS_NAME * is_name[named]
+    rest = RestOfSlots(len(others), int(level[others].max()), bool(is_name[others].any())) if len(others) else None
     sums = np.bincount(classes, df, len(CLASSES)).astype(np.int64).tolist()
-    return TermRow(
-        tuple(SlotEntry(Slot(slot), most, count, bool(name)) for slot, most, count, name in entries),
-        rest,
-        tuple((number, count) for number, count in enumerate(sums) if count),
-    )
+    return TermRow(entries, rest, tuple((number, count) for number, count in enumerate(sums) if count))
 
 
 def _medians(told: NDArray[np.int64], votes: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
 """A query by the directory of terms: no round for statistics, and few slots asked, as long as others cannot matter.
 
 The rows of its words give the statistics and bound what each slot may hold. The first wave asks the slots of greatest
-bound; a next one follows while a slot that was left out may still hold one of the first results. Whatever the
-directory cannot tell goes the way of all queries, by both rounds.
+bound; a next one follows while a slot that was left out may still hold one of the first results, and not too many do.
+Whatever the directory cannot tell goes the way of all queries, by both rounds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,8 +22,6 @@ from index.search.result_picker import PickedHit
 from index.search.row_finder import FoundRows, RowFinder
 from index.search.search_outcome import PeerQuery, SearchOutcome
 from index.search.two_phase_search import ready_for
-
-MOST_ASKED = 64  # slots; who wants to have the rest asked says so
 
 
 class DirectorySearch:
@@ -77,10 +75,9 @@ class DirectorySearch:
         is_full = len(shown) >= wanted and not any(each.is_filling for each in shown)
         last = min((each.found.hit.score for each in shown), default=0.0) if is_full else None
         course.verdict = course.choice.verdict(last, course.asked)
-        room = MOST_ASKED - len(course.asked)
-        if course.verdict.proven or room <= 0 or self._clock().steady >= until:
+        wave = frozenset(course.choice.next(last, course.asked))
+        if not wave or self._clock().steady >= until:
             return False
-        wave = frozenset(course.choice.next(last, course.asked, min(room, FIRST_SLOTS)))
         course.asked |= wave
         outcome.answered |= wave
         self.asked_slots += len(wave)

@@ -76,6 +76,7 @@ class NodeCore:
             tasks.create_task(self.crawl.crawler.run(), name="crawler")
             tasks.create_task(self._patiently(self.crawl.frontier_sync.run), name="frontier-sync")
             tasks.create_task(self._patiently(self.crawl.standing_review.run), name="standing-review")
+            tasks.create_task(self.store.anchors.run(), name="anchors")
             tasks.create_task(self._announcer.run(), name="announcer")
             tasks.create_task(self._disk_meter.run(), name="disk-meter")
             tasks.create_task(self.fetching.pause.run(), name="fetch-pause")

@@ -87,10 +87,10 @@ class StoreParts:
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         find_page = partial(env.store.find_page, content=False, proven=False)
-        anchors = AnchorWriter(
+        self.anchors = AnchorWriter(
             self.replicator, find_page, self.shards.key_of, lambda: reads_anchors(env.overlay.view.strategy)
         )
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, anchors, TermsMaker(env.overlay))
+        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, self.anchors, TermsMaker(env.overlay))
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
         self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)

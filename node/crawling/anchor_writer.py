@@ -1,13 +1,16 @@
 """Tells the pages that a page of another site links to how it calls them, and takes that back when a link goes.
 
-An anchor that cannot be written now is left out: nothing but an answer's order hangs on it, and the page's next
-version brings it again. The same text of the same domain is sent once for as long as it is remembered. None is written
+Nobody waits for it: pages that were stored lately are told of together, after their outcomes are on their way. An
+anchor that cannot be written now is left out: nothing but an answer's order hangs on it, and the page's next version
+brings it again. The same text of the same domain is sent once for as long as it is remembered. None is written
 where the analyzer in force does not read them: in such a network releases may run that know no such records.
 """
 
+import asyncio
 import logging
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from crawl import Page, domain_of
@@ -29,6 +32,8 @@ log = logging.getLogger(__name__)
 KEEP_ANCHOR_DAYS = 730  # one that nobody takes back leaves with what is known of its page's URL
 MOST_LINKS = 32  # of a page, those that come first
 REMEMBERED = 1 << 15  # anchors that were sent lately: some 4 MB
+MOST_WAITING = 1024  # pages, of which nothing was told yet
+AT_ONCE = 64  # pages
 
 Find = Callable[[DocumentId], Record | None]
 """Returns the page that lies here, without its content."""
@@ -44,6 +49,19 @@ class AnchorStore(Protocol):
     ) -> Mapping[tuple[Kind, DocumentId], Record]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class _StoredPage:
+    """A version of a page that was stored. `before`, `now`: how the one before it and this one call others, by URL."""
+
+    url: str
+    domain: str
+    epoch: int
+    at_ms: int
+    expires_day: int
+    before: Mapping[str, str]
+    now: Mapping[str, str]
+
+
 class AnchorWriter:
     """Writes the anchors of the pages that one node stores."""
 
@@ -53,29 +71,56 @@ class AnchorWriter:
         """`place`: where the records of a canonical URL live now; `are_read` tells whether anchors count at all."""
         self._store, self._find, self._place, self._are_read = store, find, place, are_read
         self._sent: OrderedDict[tuple[str, str], str] = OrderedDict()  # by domain and page, the text
+        self._waiting = deque[_StoredPage](maxlen=MOST_WAITING)
+        self._stir = asyncio.Event()
 
     def texts_before(self, page: Page) -> Mapping[str, str]:
         """Return the anchors of the version of a page that lies here; to be asked before the next one is written."""
         record = self._find(document_id(page.url))
         return anchor_texts(page.url, decode_document(record.body).links) if record is not None else {}
 
-    async def tell(self, page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
-        """Write what is new in a version of a page, given the anchors of the one `before`."""
-        if not self._are_read():
-            return
-        domain = _domain(page.url)
+    def note(self, page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
+        """Have told what is new in a version of a page that was stored, given the anchors of the one `before`."""
         now = anchor_texts(page.url, ((link.url, link.anchor) for link in page.links))
-        try:
-            gone = await self._own(page.url, domain, before.keys() - now.keys())
-            news = {url: text for url, text in now.items() if self._sent.get((domain, url)) != text}
-            changed = news | dict.fromkeys(gone, "")
-            if changed:
-                version = epoch, int(page.fetched_at * 1000), today + KEEP_ANCHOR_DAYS
-                anchors = [Anchor(url, page.url, text) for url, text in changed.items()]
-                await self._store.write([self._draft(anchor, domain, *version) for anchor in anchors])
-            self._remember(domain, now, gone)
-        except RemoteError as error:
-            log.debug("anchors not written url=%s reason=%s", page.url, error)
+        if self._are_read() and (before or now):
+            version = epoch, int(page.fetched_at * 1000), today + KEEP_ANCHOR_DAYS
+            self._waiting.append(_StoredPage(page.url, _domain(page.url), *version, before, now))
+            self._stir.set()
+
+    async def run(self) -> None:
+        """Tell what is noted, for ever."""
+        while True:
+            await self._stir.wait()
+            await self.tell()
+
+    async def tell(self) -> None:
+        """Tell all that is noted."""
+        self._stir.clear()
+        while self._waiting:
+            pages = dict[str, _StoredPage]()  # of each URL one version, as the next looks for what this one wrote
+            while self._waiting and len(pages) < AT_ONCE and self._waiting[0].url not in pages:
+                page = self._waiting.popleft()
+                pages[page.url] = page
+            try:
+                await self._tell(list(pages.values()))
+            except RemoteError as error:
+                log.debug("anchors not written pages=%d reason=%s", len(pages), error)
+
+    async def _tell(self, pages: Sequence[_StoredPage]) -> None:
+        drafts, gone = dict[DocumentId, Draft](), list[list[str]]()
+        for page in pages:
+            gone.append(await self._own(page.url, page.domain, page.before.keys() - page.now.keys()))
+            news = {url: text for url, text in page.now.items() if self._sent.get((page.domain, url)) != text}
+            for url, text in news.items():
+                draft = self._draft(page, url, text)
+                drafts[draft.id] = draft
+            for url in gone[-1]:  # unless another page of the domain links there by now
+                draft = self._draft(page, url, "")
+                drafts.setdefault(draft.id, draft)
+        if drafts:
+            await self._store.write(list(drafts.values()))
+        for page, urls in zip(pages, gone, strict=True):
+            self._remember(page.domain, page.now, urls)
 
     async def _own(self, source: str, domain: str, urls: Iterable[str]) -> list[str]:
         """Return those of some URLs whose anchors of a domain are of this very page; another may link there, too."""
@@ -86,9 +131,9 @@ class AnchorWriter:
         held = {url: decode_anchor(found[name].body) for url, name in names.items() if name in found}
         return [url for url, anchor in held.items() if anchor.source == source and anchor.text]
 
-    def _draft(self, anchor: Anchor, domain: str, epoch: int, at_ms: int, expires_day: int) -> Draft:
-        id, key = anchor_id(document_id(anchor.url), domain), self._place(anchor.url)
-        return Draft(Kind.ANCHOR, id, key, epoch, at_ms, expires_day, encode_anchor(anchor))
+    def _draft(self, page: _StoredPage, url: str, text: str) -> Draft:
+        id, body = anchor_id(document_id(url), page.domain), encode_anchor(Anchor(url, page.url, text))
+        return Draft(Kind.ANCHOR, id, self._place(url), page.epoch, page.at_ms, page.expires_day, body)
 
     def _remember(self, domain: str, texts: Mapping[str, str], gone: Iterable[str]) -> None:
         for url in gone:

@@ -45,7 +45,7 @@ class Ingest:
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners
-        have each of them on disk; then the pages of other sites are told how this one calls them."""
+        have each of them on disk; soon after, the pages of other sites are told how this one calls them."""
         before = self._anchors.texts_before(page) if self._anchors is not None else {}
         document = document_of(page)
         draft = self._draft(page, epoch, document)
@@ -53,7 +53,7 @@ class Ingest:
             draft = await self._terms.with_terms(draft, document)
         await self._writer.write([draft, *self._found(found)])
         if self._anchors is not None:
-            await self._anchors.tell(page, epoch, before, self._day())
+            self._anchors.note(page, epoch, before, self._day())
 
     def imported(self, page: Page, origin: str) -> Draft:
         """Return the draft of a page that somebody brings from elsewhere; it expires as if it were fetched today."""

@@ -17,11 +17,12 @@ from benchmarks.scale.goals import MODEL_ERROR, NODE_MB
 from benchmarks.scale.lookup_model import ModelNetwork
 from benchmarks.scale.network import measure
 from benchmarks.scale.node_cost import idle_share, known_owner_share
-from benchmarks.scale.query_model import by_directory, today
+from benchmarks.scale.query_model import WAVES, by_directory, today
 from benchmarks.scale.row_sizes import made_up_bytes, node_mb
 from benchmarks.scale.selection import ask_all
 from benchmarks.search.known_rules import KnownItem
 from index import SearchOracle
+from index.directory.slot_choice import WaveSizes
 from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.scoring import score
@@ -42,7 +43,7 @@ def test_a_larger_network_needs_more_steps_and_no_more_peers_by_the_directory() 
     assert small.hops < large.hops < 2 * small.hops + 2
     near, far = (ask_in_waves(nodes, 32, 1, is_known=False, trials=20) for nodes in (200, 100_000))
     assert near.peers < far.peers < 40
-    assert by_directory(far, 1).p95_ms < today(300, 1).p95_ms < today(3_000, 1).p95_ms
+    assert by_directory([far] * len(WAVES), 1).p95_ms < today(300, 1).p95_ms < today(3_000, 1).p95_ms
     assert known_owner_share(4_000) == 1 > known_owner_share(100_000) > known_owner_share(1_000_000)
     assert idle_share(1_000) < 0.01 < idle_share(1_000_000)
 
@@ -72,7 +73,7 @@ def test_asking_more_cells_finds_more_until_it_is_proven() -> None:
     corpus = Corpus(web(random.Random(1), 90), list(map(parse_query, words)))
     for bits, place in ((HOST_BITS, by_host), (6, by_slot(corpus.texts, 6))):
         cells = Cells(corpus, bits, place)
-        few, all_ = ask_all(corpus, cells, items, 2, 2), ask_all(corpus, cells, items, 2, 1 << bits)
+        few, all_ = (ask_all(corpus, cells, items, WaveSizes(2, count, count)) for count in (2, 1 << bits))
         assert all(each.recall == 1 and each.is_proven for each in all_)
         assert all(few[n].slots <= 2 and few[n].recall <= 1 for n in range(len(words)))
         assert sum(each.recall for each in few) < 3 and cells.used > 2

@@ -11,7 +11,7 @@ from index.directory.known_row import KnownRow, agreed
 from index.directory.messages import AskRows, SlotCounts, TellLevels, ToldRows
 from index.directory.row_keeper import RowKeeper
 from index.directory.row_page import unpack_page
-from index.directory.term_row import RestOfSlots, SlotEntry, TermRow, hash_of
+from index.directory.term_row import RestOfSlots, TermRow, hash_of
 from index.directory.told_epoch import EPOCH_S
 from index.directory.weighed_owners import FRESH_S
 
@@ -58,8 +58,8 @@ def test_of_what_owners_say_the_greatest_level_counts_and_the_median_of_document
     for peer, said in zip(PEERS, (true, lie, true), strict=True):
         assert keeps.take(peer, told(said), NOW).missing == ()
     row, answer = ask(keeps)
-    entries = {each.slot: each for each in row.entries}
-    assert entries[Slot(3)].level >= 90 and entries[Slot(7)].level == 120
+    levels = row.at(np.array(ALL))["level"]
+    assert levels[3] >= 90 and levels[7] == 120
     assert row.by_class == ((0, 6),) and not answer.unknown and answer.as_of == NOW
 
 
@@ -109,7 +109,7 @@ def test_numbers_are_those_of_who_counted_before_the_epoch_began_where_anybody_d
     for peer, df, young in zip(PEERS, (4, 7, 2), ((), (), (3,)), strict=True):
         keeps.take(peer, told({3: (df, 90 + df)}, made_at=before, young=young), NOW)
     row, _ = ask(keeps, at + 20)
-    assert row.by_class == ((0, 4),) and row.entries[0].level >= 97
+    assert row.by_class == ((0, 4),) and row.entries[0]["level"] >= 97
 
     ahead = int(NOW // EPOCH_S) + 1
     for peer in PEERS:
@@ -152,8 +152,8 @@ def test_of_what_keepers_say_the_greatest_level_counts_too() -> None:
     honest, nothing = KnownRow(row, epoch, frozenset({Slot(1)}), NOW), KnownRow(TermRow(), epoch, frozenset(), NOW + 60)
     found = agreed([honest, nothing, honest])
     assert found.row == row and found.as_of == NOW and found.unknown == {Slot(1)}
-    assert agreed([nothing, honest]).row.entries[3].level == row.entries[3].level
-    rest = TermRow(row.entries[:2], RestOfSlots(14, 110, 28), row.by_class)
+    assert agreed([nothing, honest]).row.entries[3]["level"] == row.entries[3]["level"]
+    rest = TermRow(row.entries[:2], RestOfSlots(14, 110), row.by_class)
     both = agreed([honest, KnownRow(rest, epoch, frozenset(), NOW)]).row
-    assert both.rest == RestOfSlots(14, 110, 28, False) and len(both.entries) == 16
-    assert both.entries[15] == SlotEntry(Slot(15), 115, 0) and both.entries[4].level == 110
+    assert both.rest == RestOfSlots(14, 110) and len(both.entries) == 16
+    assert both.entries[15].item() == (15, 115, 0) and both.entries[4]["level"] == 110

@@ -12,7 +12,7 @@ from dht import Slot
 from index.change_feed import Text
 from index.directory.impact import MOST_LEVEL, STEPS, DirectoryEpoch, impacts_of
 from index.directory.slot_bounds import SlotBounds
-from index.directory.slot_choice import SlotChoice
+from index.directory.slot_choice import PART, SlotChoice, WaveSizes
 from index.directory.term_row import SlotSummary, SlotTerm, TermRow, merge_row, statistics_of, terms_of
 from index.engine.matcher import matches
 from index.query.collection_statistics import Statistics, add
@@ -26,7 +26,8 @@ from index.text.forward_index import ForwardRecord, forward_of
 from index.text.site_host import front_name
 from index.text.stem_classes import class_of
 
-BITS, K, FIRST = 5, 5, 4
+BITS, K = 5, 5
+WAVES = WaveSizes(each=4, few=1 << BITS)
 RIVERS = [
     "tigris",
     "volga",
@@ -112,8 +113,8 @@ def test_what_is_proven_is_the_exact_answer(seed: int, ranking: int) -> None:
     for words in QUERIES:
         query, rows = net.asked(words)
         statistics = net.statistics(query)
-        exact, choice = net.found(query, statistics), SlotChoice(SlotBounds(query, statistics, net.epoch, rows))
-        asked, wave = set[Slot](), choice.first(FIRST)
+        exact, choice = net.found(query, statistics), SlotChoice(SlotBounds(query, statistics, net.epoch, rows), WAVES)
+        asked, wave = set[Slot](), choice.first()
         while True:
             asked.update(wave)
             best = [hit for hit in exact if hit[2] in asked][:K]
@@ -123,11 +124,26 @@ def test_what_is_proven_is_the_exact_answer(seed: int, ranking: int) -> None:
                 assert best == exact[:K], words
                 proven, early = proven + 1, early + (len(asked) < len({slot for slot, _, _ in net.documents}))
                 break
-            wave = choice.next(last, asked, FIRST)
+            wave = choice.next(last, asked)
             assert wave and not asked.intersection(wave), "each wave asks for what was not asked"
             assert verdict.not_asked >= len(wave)
     assert proven == len(QUERIES), "as all are asked in the end"
     assert early > len(QUERIES) // 4, "and for many queries not all"
+
+
+def test_the_last_wave_asks_all_that_are_left_or_none() -> None:
+    net = network(3, most=1 << BITS)
+    query, rows = net.asked("python dogs")
+    bounds = SlotBounds(query, net.statistics(query), net.epoch, rows)
+    asked = SlotChoice(bounds, WaveSizes(each=4, few=4)).first()
+    left = SlotChoice(bounds).verdict(None, asked).not_asked
+    count = len(asked) + left
+    assert left > 4 and count > (1 << BITS) // PART
+    assert SlotChoice(bounds, WaveSizes(4, 4, count)).next(None, asked) == [], "a network so small is asked as a whole"
+    last = sorted(bounds.most)[-8]  # so that four are left that may hold something better
+    assert len(SlotChoice(bounds, WaveSizes(4, 4, 8)).next(last, asked)) == 4
+    assert SlotChoice(bounds, WaveSizes(4, 4, 7)).next(last, asked) == [], "that would prove nothing"
+    assert len(SlotChoice(bounds, WaveSizes(4, 6, 7)).next(last, asked)) == 2, "but few are asked in any case"
 
 
 @pytest.mark.parametrize("ranking", RANKINGS)

@@ -1,18 +1,25 @@
 """What other sites hear of a page's links, and that it is taken back."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 import pytest
 
 from crawl import Page
 from crawl.content.page import Link
-from dht import DocumentId, Identity, Key, RemoteError, document_id, placement_key
+from dht import DocumentId, Identity, Key, Now, RemoteError, document_id, placement_key
 from node.crawling.anchor_writer import MOST_LINKS, AnchorWriter, anchor_texts
-from node.crawling.ingest import document_of
+from node.crawling.ingest import Ingest, document_of
 from store import Draft, Kind, Record, decode_anchor, encode_document, sign_package
 
 PORT, QUAY = "https://port.example/times", "https://quay.example/"
 FIRST, SECOND = "https://press.example/1", "https://press.example/2"
+
+
+def page_of(url: str, at: float, **links: str) -> Page:
+    """A page with links to hosts of these names."""
+    found = tuple(Link({"port": PORT, "quay": QUAY}[name], text) for name, text in links.items())
+    return Page(url, at, 200, (), b"x", "text/html", "", "", "t", (), "main", found)
 
 
 class Network:
@@ -21,15 +28,20 @@ class Network:
     def __init__(self) -> None:
         self.records: dict[tuple[Kind, DocumentId], Record] = {}
         self.written = 0
-        self.is_down = False
+        self.is_down, self.takes_anchors, self.has_anchors = False, asyncio.Event(), asyncio.Event()
+        self.takes_anchors.set()
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         if self.is_down:
             raise RemoteError
+        if any(draft.kind == Kind.ANCHOR for draft in drafts):
+            await self.takes_anchors.wait()
         for record in sign_package(drafts, Identity(bytes(32))):
             held = self.records.get((record.kind, record.id))
             self.records[record.kind, record.id] = max(filter(None, (held, record)), key=lambda each: each.version)
             self.written += 1
+            if record.kind == Kind.ANCHOR:
+                self.has_anchors.set()
 
     async def read_many(
         self, wanted: Sequence[tuple[Kind, DocumentId, Key]]
@@ -45,7 +57,7 @@ class Crawl:
     """One node that stores pages and tells others of their links."""
 
     def __init__(self) -> None:
-        self.network, self.at, self.are_read = Network(), 1.0, True
+        self.network, self.at, self.are_read, self.tells = Network(), 1.0, True, True
         self.anchors = AnchorWriter(self.network, self._find, placement_key, lambda: self.are_read)
 
     def _find(self, id: DocumentId) -> Record | None:
@@ -54,13 +66,14 @@ class Crawl:
     async def fetch(self, url: str, **links: str) -> None:
         """Store a page with links to hosts of these names."""
         self.at += 1.0
-        found = tuple(Link({"port": PORT, "quay": QUAY}[name], text) for name, text in links.items())
-        page = Page(url, self.at, 200, (), b"x", "text/html", "", "", "t", (), "main", found)
+        page = page_of(url, self.at, **links)
         before = self.anchors.texts_before(page)
         body, at_ms = encode_document(document_of(page)), int(self.at * 1000)
         if not self.network.is_down:
             await self.network.write([Draft(Kind.DOCUMENT, document_id(url), placement_key(url), 1, at_ms, 9, body)])
-        await self.anchors.tell(page, 1, before, 9)
+        self.anchors.note(page, 1, before, 9)
+        if self.tells:
+            await self.anchors.tell()
 
 
 async def test_where_no_analyzer_reads_anchors_none_is_written() -> None:
@@ -88,6 +101,31 @@ async def test_a_link_that_goes_takes_back_what_it_said_and_nothing_else() -> No
     assert crawl.network.said(PORT) == [""]
     await crawl.fetch(FIRST, port="ferry times")
     assert crawl.network.said(PORT) == ["ferry times"]
+
+
+async def test_pages_that_are_told_of_together_say_what_they_would_one_by_one() -> None:
+    crawl = Crawl()
+    await crawl.fetch(FIRST, port="ferry times", quay="boats")
+    crawl.tells = False
+    await crawl.fetch(SECOND, port="zanzibar ferry", quay="boats")
+    await crawl.fetch(FIRST, quay="boats")
+    assert crawl.network.said(PORT) == ["ferry times"], "nobody waits for what others hear"
+    await crawl.fetch(FIRST)
+    await crawl.anchors.tell()
+    assert (crawl.network.said(PORT), crawl.network.said(QUAY)) == (["zanzibar ferry"], [""])
+
+
+async def test_a_page_is_kept_though_nobody_takes_its_anchors() -> None:
+    crawl = Crawl()
+    ingest = Ingest(crawl.network, lambda: Now(86_400.0, 0.0), anchors=crawl.anchors)
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(crawl.anchors.run())
+        crawl.network.takes_anchors.clear()
+        await ingest.keep(page_of(FIRST, 1.0, port="ferry times"), 1)
+        assert (Kind.DOCUMENT, document_id(FIRST)) in crawl.network.records and not crawl.network.said(PORT)
+        crawl.network.takes_anchors.set()
+        await crawl.network.has_anchors.wait()
+        running.cancel()
 
 
 async def test_pages_that_link_alike_are_told_once_and_what_failed_again() -> None:
