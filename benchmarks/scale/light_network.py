@@ -74,10 +74,11 @@ class LightNetwork:
                 pass
 
     async def tell(self) -> None:
-        """Let everybody tell all that is due now."""
-        for node in self.nodes:
-            while await node.teller.advance():
-                pass
+        """Let everybody tell all that is due now, side by side: of 200 nodes one after the other, what the first told
+        would be older than half an hour when the last has done, and count no more."""
+        async with asyncio.TaskGroup() as tasks:
+            for node in self.nodes:
+                tasks.create_task(_tell_all(node))
 
     async def pass_between(self, one: NodeId, other: NodeId) -> None:
         """Let the time of one way between two nodes pass."""
@@ -198,6 +199,11 @@ class LightNode:
     async def _go_to(self, peer: NodeId) -> None:
         await self._network.pass_between(self.overlay.node_id, peer)
         await self._network.pass_between(peer, self.overlay.node_id)
+
+
+async def _tell_all(node: LightNode) -> None:
+    while await node.teller.advance():
+        pass
 
 
 class ListFeed:

@@ -184,7 +184,9 @@ class MemberAdmission:
     def hear(self, peer: NodeId, claim: MembershipClaim) -> list[NodeId]:
         """Take what a node says now."""
         own_mark = mark_of(peer, claim.invited_by)
-        old, claim = self._claims.get(peer), claim._replace(names=claim.names - {own_mark})
+        old = self._claims.get(peer)
+        if own_mark in claim.names:
+            claim = claim._replace(names=claim.names - {own_mark})
         if old is not None and old.invited_by != claim.invited_by:
             self._unmark(peer, old)
             if old.invited_by:  # it would be a way around what is revoked

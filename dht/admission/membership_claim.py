@@ -4,6 +4,7 @@ Pure: heartbeats in, claims out. Attesters name peers by marks, each with a day 
 """
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint, Family
 from dht.wire.heartbeat import DAY_BYTES, MARK_BYTES, VerifiedHeartbeat
 
+READ_LIMIT = 4096  # claims; as many as members are remembered, whose admission holds the same
 NO_DAYS: Mapping[bytes, int] = MappingProxyType({})
 
 
@@ -29,8 +31,20 @@ class MembershipClaim(NamedTuple):
     for_good: bool = False
 
 
+_read: dict[tuple[bytes, AddressPolicy], MembershipClaim] = {}  # by what a heartbeat claims; the first gives way first
+
+
 def claim_of(opened: VerifiedHeartbeat, policy: AddressPolicy) -> MembershipClaim:
-    """Read the claim of a heartbeat's author."""
+    """Read the claim of a heartbeat's author; a heartbeat that claims the same as another one is not read again."""
+    key = opened.claims, policy
+    if (claim := _read.get(key)) is None:
+        if len(_read) >= READ_LIMIT:
+            del _read[next(iter(_read))]
+        claim = _read[key] = _claim_of(opened, policy)
+    return claim
+
+
+def _claim_of(opened: VerifiedHeartbeat, policy: AddressPolicy) -> MembershipClaim:
     beat, endpoints = opened.heartbeat, opened.contact.endpoints
     names, days = marks_in(beat.attests), days_in(beat.attests, beat.attested_days)
     block = block_of(endpoints, policy)
@@ -42,6 +56,7 @@ def block_of(endpoints: Sequence[Endpoint], policy: AddressPolicy) -> bytes:
     return policy.subnet(endpoints[0].host) or b"" if endpoints else b""
 
 
+@lru_cache(maxsize=8192)
 def mark_of(peer: bytes, invited_by: bytes = b"") -> bytes:
     """Return by what attesters name a peer: the beginning of its id, or a hash of that and of the invitation by which
     it is here, so that a name is worth nothing to who then says another."""

@@ -1,8 +1,9 @@
 """The digest index keeps the known peers in the order of their ids, each with its line of a digest.
 
 A line is the first 32 bits of the id and the 32-bit sequence; times are of this node's steady clock.
-Pure: ids and numbers only. Digests of dozens of peers are made and compared for every packet, so the lines lie side by
-side in memory, in the order in which they are asked for, and nothing else is looked at where they are equal.
+Pure: ids and numbers only. Digests of dozens of peers are made and compared for every packet, so the lines stand side
+by side, in the order in which they are asked for, and nothing else is looked at where they are equal. They are those of
+the heartbeats themselves: nodes of one process share them, and no number is made to compare two.
 """
 
 from array import array
@@ -22,7 +23,7 @@ class DigestIndex:
 
     def __init__(self) -> None:
         self._ids: list[NodeId] = []
-        self._lines = array("Q")
+        self._lines: list[int] = []
         self._sent = array("d")
 
     def add(self, peer: NodeId, line: int, sent_steady: float) -> None:
@@ -36,7 +37,7 @@ class DigestIndex:
         """Add many peers that are not here yet: peer, line, when its heartbeat was sent."""
         merged = sorted([*zip(self._ids, self._lines, self._sent, strict=True), *added])
         self._ids = [peer for peer, _, _ in merged]
-        self._lines = array("Q", (line for _, line, _ in merged))
+        self._lines = [line for _, line, _ in merged]
         self._sent = array("d", (at for _, _, at in merged))
 
     def change(self, peer: NodeId, line: int, sent_steady: float) -> None:

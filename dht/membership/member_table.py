@@ -66,7 +66,7 @@ class MemberTable:
         """Take a verified heartbeat. `direct`: its author sent it just now."""
         self._now = now
         peer = opened.contact.node_id
-        old = self._peers.near.get(peer) or self._peers.far.get(peer)
+        old = self.find(peer)
         if old is None:
             return self._add_new(peer, opened, now, direct)
         was = old.opened
@@ -111,7 +111,7 @@ class MemberTable:
         self.seniority.heard_all(known, now.wall)
         for peer in known:
             self.vanished.found(peer)
-        self._peers.far |= known
+        self._peers.put_all(known)
         for each in known.values():
             self.graces.heard(each)
         changed = [
@@ -330,7 +330,7 @@ class MemberTable:
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Tell whether a peer lives, as liveness.py judges it; this node always does."""
-        known = self._peers.find(peer)
+        known = self.find(peer)
         return self.liveness.is_live(peer, known, now) if known is not None else peer == self.own
 
     def live(self, now: Now) -> tuple[list[tuple[NodeId, VerifiedHeartbeat]], float]:

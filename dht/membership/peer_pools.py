@@ -3,7 +3,7 @@
 Pure: peers and ranges of ids in, peers out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from dht.admission.neighbourhood import WHOLE, IdRange
@@ -18,13 +18,11 @@ class PeerPools:
         self.near: dict[NodeId, KnownPeer] = {}
         self.far: dict[NodeId, KnownPeer] = {}
         self.block = WHOLE
+        self._all: dict[NodeId, KnownPeer] = {}
+        self.find = self._all.get  # what is known of a peer, None where nothing is
 
     def __len__(self) -> int:
-        return len(self.near) + len(self.far)
-
-    def find(self, peer: NodeId) -> KnownPeer | None:
-        """Return what is known of a peer, None where nothing is."""
-        return self.near.get(peer) or self.far.get(peer)
+        return len(self._all)
 
     def items(self) -> Iterator[tuple[NodeId, KnownPeer]]:
         """Return all, near ones and then far ones, those heard of last first."""
@@ -32,14 +30,23 @@ class PeerPools:
 
     def put(self, peer: NodeId, known: KnownPeer) -> None:
         """Take a peer that was not here."""
+        self._all[peer] = known
         (self.near if self.block.has(peer) else self.far)[peer] = known
+
+    def put_all(self, known: Mapping[NodeId, KnownPeer]) -> None:
+        """Take many peers that were not here, as far ones until all are divided."""
+        self._all |= known
+        self.far |= known
 
     def take(self, peer: NodeId) -> KnownPeer | None:
         """Remove a peer and return it, None where it was not here."""
-        return self.near.pop(peer, None) or self.far.pop(peer, None)
+        self.near.pop(peer, None)
+        self.far.pop(peer, None)
+        return self._all.pop(peer, None)
 
     def renew(self, peer: NodeId, known: KnownPeer) -> None:
         """Take a newer heartbeat of a peer that is here."""
+        self._all[peer] = known
         pool = self.near if peer in self.near else self.far
         del pool[peer]  # the one heard of last is at the end
         pool[peer] = known

@@ -97,11 +97,11 @@ def worth(known: KnownPeer, theirs: int, *, near: bool) -> int:
 def _worthwhile(members: MemberTable, peers: Iterable[tuple[NodeId, int]], near: IdRange) -> list[bytes]:
     """The heartbeats worth sending to an asker of that neighbourhood, the worthiest first. `peers`: whom we know, and
     with which sequence the asker does."""
-    wanted: list[tuple[int, int, bytes]] = []
+    wanted, first, last, find = list[tuple[int, int, bytes]](), near.first, near.last, members.find
     for peer, sequence in peers:
-        if known := members.find(peer):
+        if known := find(peer):
             opened = known.opened
-            value = worth(known, sequence, near=near.first <= opened.prefix <= near.last)
+            value = worth(known, sequence, near=first <= opened.prefix <= last)
             if value:
                 wanted.append((value, opened.prefix, opened.raw))
     wanted.sort(reverse=True)

@@ -325,7 +325,8 @@ class ProtocolEngine:
             self._gossip.hear(now, body, packet.public_key)
             if self.own.seen_at(unpack_host(body.seen[0]), peer):
                 self._gossip.hear_more(now)
-        known, entry = self.members.find(peer), self.routing.find(peer)
+        known = self.members.find(peer)
+        entry = self.routing.find(peer) if known is None else None
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         rtt_s = now.steady - request.sent[packet.transaction]
         self._proved(now, packet.public_key, contact, request.address, rtt_s)
@@ -345,12 +346,13 @@ class ProtocolEngine:
         self.verified_addresses.note(peer, address, now.steady)
 
     def _compare_strategy(self, now: Now, packet: Packet) -> None:
-        ours = self.rules.header
-        other = (packet.strategy_version, packet.strategy_digest) != (ours.strategy_version, ours.strategy_digest)
-        differs = packet.strategy_version >= ours.strategy_version and other
+        ours, version = self.rules.header, packet.strategy_version
+        is_same = version == ours.strategy_version and packet.strategy_digest == ours.strategy_digest
+        if is_same or version < ours.strategy_version:
+            return
         peer = node_id_of(packet.public_key)
         who = peer if self.members.find(peer) is not None else None  # keys cost nothing: all strangers are one
-        if differs and self._alerts.take(who, now.steady):
+        if self._alerts.take(who, now.steady):
             self._events.append(StrategyAhead(peer, packet.strategy_version))
 
     def _drain(self, now: Now) -> list[Datagram]:

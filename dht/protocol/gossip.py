@@ -45,7 +45,7 @@ HAMLET = 16  # up to here, all hear it at once
 CROWD = 36  # live near peers at which exchanges come at their fastest; a neighbourhood of a large network has as many
 GREET_S = 0.4  # between exchanges while new near peers wait to be met: only who was met can be seen to die
 ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may be
-CHANGED, NEW = News.CHANGED, News.NEW  # looked up for every heartbeat
+NEW = News.NEW  # looked up for every packet
 
 
 class Gossip:
@@ -106,8 +106,7 @@ class Gossip:
 
     def hear(self, now: Now, body: Ping | Pong, sender: bytes | None) -> None:
         """Take what came in a PING or PONG; `sender`: the public key of who sent it, None where nobody proved it."""
-        told = [self._intake.learn(now, raw, sender) for raw in body.heartbeats[:HEARTBEATS_LIMIT]]
-        news = [each for each in told if each[0] >= CHANGED] + self._admitted()
+        news = self._intake.learn(now, body.heartbeats[:HEARTBEATS_LIMIT], sender) + self._admitted()
         if news:
             self._consider(now, news)
         if body.suspects and sender is not None:
@@ -117,10 +116,12 @@ class Gossip:
 
     def _admitted(self) -> list[tuple[News, NodeId]]:
         """Whom others have reached lately: they are news to all, and so is this node itself."""
-        if self._was_member != self._members.is_member(self._members.own):
+        members = self._members
+        if self._was_member != members.admission.is_member(members.own):
             self._was_member = not self._was_member
             self._own.stir()
-        arrived = self._members.take_arrived()
+        if not (arrived := members.take_arrived()):
+            return []
         for peer in filter(self._members.is_near, arrived):
             self._partners.greet(peer)
         return [(NEW, peer) for peer in arrived]

@@ -21,7 +21,7 @@ from dht.rate_limit import RateLimiter
 from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, open_heartbeat_once
 
 REPLY_S, REPLY_BURST = 3.0, 4.0  # between two answers at once to another machine with this identity
-NEW = News.NEW  # looked up for every heartbeat
+CHANGED, NEW = News.CHANGED, News.NEW  # looked up for every heartbeat
 
 
 class HeartbeatIntake:
@@ -49,37 +49,41 @@ class HeartbeatIntake:
         self._refused = refused
         self._replies = RateLimiter(1 / REPLY_S, REPLY_BURST, keys=1)
 
-    def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
-        """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom.
-        `sender`: the public key of who sent it to us, None where nobody proved it."""
-        rules = self._rules
-        try:
-            opened = open_heartbeat_once(raw, rules.network, rules.policy, rules.puzzle_bits)
-            author, peer = opened.heartbeat.public_key, opened.contact.node_id
-            if author == sender or self._is_sign_of_its_clock(opened.heartbeat.sent_at, now):
-                self._clocks.sent(peer, opened.heartbeat.sent_at, now)
-            check_time(opened, now, rules.graces)
-        except TooLittleWork:
-            self._refused["too little work"] += 1
-            return News.OLD, self._members.own
-        except (BadSignature, BadMessage):
-            self._refused["heartbeat"] += 1
-            return News.OLD, self._members.own
-        if author == self._own.public_key:
-            if self._own.outrun(opened.sequence):
-                self._twin.heard(opened.contact.endpoints, now.steady)
-                if self._replies.take("", now.steady):
-                    self._own.stir()  # whoever else has this identity hears that soon
-            return News.OLD, peer
-        news = self._members.add(opened, now, direct=author == sender)
-        if news is NEW and self._members.is_near(peer):
-            self._partners.greet(peer)
-        return news, peer
+    def learn(self, now: Now, raws: Iterable[bytes], sender: bytes | None) -> list[tuple[News, NodeId]]:
+        """Take the heartbeats of one packet; a bad one is counted and does not spoil its neighbours. Returns who is new
+        or told something new. `sender`: the public key of who sent them to us, None where nobody proved it."""
+        rules, members, ahead, news = self._rules, self._members, now.wall + AHEAD_LIMIT_S, list[tuple[News, NodeId]]()
+        for raw in raws:
+            try:
+                opened = open_heartbeat_once(raw, rules.network, rules.policy, rules.puzzle_bits)
+                author, peer, sent_at = opened.heartbeat.public_key, opened.contact.node_id, opened.heartbeat.sent_at
+                # One of the future that others pass on tells its author's clock where this node knows nobody yet, since
+                # its only contact cannot show which of their two clocks is wrong.
+                if author == sender or (sent_at > ahead and not len(members)):
+                    self._clocks.sent(peer, sent_at, now)
+                check_time(opened, now, rules.graces)
+            except TooLittleWork:
+                self._refused["too little work"] += 1
+                continue
+            except (BadSignature, BadMessage):
+                self._refused["heartbeat"] += 1
+                continue
+            if author == self._own.public_key:
+                self._meet_twin(now, opened)
+                continue
+            told = members.add(opened, now, direct=author == sender)
+            if told >= CHANGED:
+                news.append((told, peer))
+                if told is NEW and members.is_near(peer):
+                    self._partners.greet(peer)
+        return news
 
-    def _is_sign_of_its_clock(self, sent_at: float, now: Now) -> bool:
-        """Whether a heartbeat that others pass on tells its author's clock: it is of the future. That counts where this
-        node knows nobody yet, since its only contact cannot show which of their two clocks is wrong."""
-        return sent_at > now.wall + AHEAD_LIMIT_S and not len(self._members)
+    def _meet_twin(self, now: Now, opened: VerifiedHeartbeat) -> None:
+        """Look whether a heartbeat of this identity is another machine's."""
+        if self._own.outrun(opened.sequence):
+            self._twin.heard(opened.contact.endpoints, now.steady)
+            if self._replies.take("", now.steady):
+                self._own.stir()  # whoever else has this identity hears that soon
 
     def recall(self, now: Now, raws: Iterable[bytes], since: Mapping[bytes, float]) -> list[tuple[bytes, NodeId]]:
         """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try, and

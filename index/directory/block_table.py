@@ -5,11 +5,12 @@ hash lie in one. What is new is joined in by the batch, since each block that a 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, MutableMapping
+from collections.abc import Callable, MutableMapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from index.directory.impact_pack import count_of, pack, unpack
 from index.directory.impact_table import NOTED, ImpactTable, empty, joined
@@ -42,6 +43,25 @@ class BlockTable:
                 inner = inner[0], int(np.searchsorted(block.hashes, np.uint64(end)))
             parts.append(block[slice(*inner)])
         return joined(parts, self._kind)
+
+    def read_each(self, spans: Sequence[tuple[int, int]]) -> tuple[ImpactTable, NDArray[np.int64]]:
+        """Return the entries of several ranges of hashes, which ascend and do not overlap, one after the other, and how
+        many there are of each: a keeper's terms are few in each of many ranges."""
+        touched = dict[int, list[int]]()
+        for number, (begin, end) in enumerate(spans):
+            first, last = max(bisect_right(self._starts, begin) - 1, 0), bisect_left(self._starts, end)
+            for start in self._starts[first:last]:
+                touched.setdefault(start, []).append(number)
+        begins = np.array([begin for begin, _ in spans], np.uint64)
+        lasts = np.array([end - 1 for _, end in spans], np.uint64)
+        parts, counts = list[ImpactTable](), np.zeros(len(spans), np.int64)
+        for start, numbers in touched.items():
+            block, some = self._read(start), slice(numbers[0], numbers[-1] + 1)
+            low = np.searchsorted(block.hashes, begins[some])
+            sizes = np.searchsorted(block.hashes, lasts[some], side="right") - low
+            counts[some] += sizes
+            parts.append(block[np.repeat(low - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())])
+        return joined(parts, self._kind), counts
 
     def merge(self, news: ImpactTable, join: Join) -> None:
         """Join in what is new, ascending by hash."""

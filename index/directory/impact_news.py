@@ -78,6 +78,12 @@ class _NewsBatch:
     def __init__(self) -> None:
         self.tables, self.wholes, self.size, self.is_cut = list[ImpactTable](), list[int](), 0, False
 
+    def add(self, table: ImpactTable, begin: int, end: int) -> None:
+        """Take entries of a table."""
+        if begin < end:
+            self.tables.append(table[begin:end])
+            self.size += end - begin
+
 
 def _counts(own: OwnImpacts, spoken: SpokenSlots) -> Iterator[SlotCounts]:
     for slot in spoken.slots:
@@ -87,22 +93,23 @@ def _counts(own: OwnImpacts, spoken: SpokenSlots) -> Iterator[SlotCounts]:
 
 def _batches(own: OwnImpacts, term_slots: Sequence[Slot], slot_bits: int, has: _Has) -> Iterator[_NewsBatch]:
     """Cut what is news into messages."""
-    batch = _NewsBatch()
-    for slot in term_slots:
-        is_whole = slot in has.missing
-        if not is_whole and has.change >= own.made.change:
-            continue
-        news = own.news(slot, slot_bits, 0 if is_whole else has.change)
-        begin = 0
-        while begin < len(news) or (is_whole and begin == 0):
-            piece = news[begin : begin + MOST_ENTRIES - batch.size]
-            begin += max(len(piece), 1)
-            batch.tables.append(piece)
-            batch.size += len(piece)
-            batch.wholes += [slot] * is_whole
-            if batch.size >= MOST_ENTRIES:
-                batch.is_cut = is_whole and begin < len(news)
-                yield batch
-                batch = _NewsBatch()
-    if batch.tables:
+    batch, is_behind = _NewsBatch(), has.change < own.made.change
+    wanted = [slot for slot in sorted(term_slots) if is_behind or slot in has.missing]
+    some = max(1, (MOST_ENTRIES << slot_bits) // max(1, len(own)))  # slots whose entries are about a message
+    for first in range(0, len(wanted), some):
+        slots, end = wanted[first : first + some], 0
+        news, counts = own.news(slots, slot_bits, [0 if slot in has.missing else has.change for slot in slots])
+        for slot, count in zip(slots, counts, strict=True):
+            begin, end, is_whole = end, end + count, slot in has.missing
+            is_left = is_whole or count > 0  # that there is nothing of a whole slot is told, too
+            while is_left:
+                upto = min(end, begin + MOST_ENTRIES - batch.size)
+                batch.add(news, begin, upto)
+                begin, is_left = upto, upto < end
+                batch.wholes += [slot] * is_whole
+                if batch.size >= MOST_ENTRIES:
+                    batch.is_cut = is_whole and is_left
+                    yield batch
+                    batch = _NewsBatch()
+    if batch.size or batch.wholes:
         yield batch

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dht import BadMessage
-from index.directory.impact_table import NAME_BIT, WORD, ImpactTable, first_of, order_of
+from index.directory.impact_table import NAME_BIT, WORD, ImpactTable, empty, first_of, order_of
 from index.text.compression import expand, squeeze
 from index.text.stem_classes import CLASSES
 
@@ -24,6 +24,10 @@ _HASH_BYTES, _RUN_BYTES = 8, 4
 
 def pack(table: ImpactTable) -> bytes:
     """Write a table that ascends by hash."""
+    return _packed(table) if len(table) else _NOTHING
+
+
+def _packed(table: ImpactTable) -> bytes:
     starts = np.flatnonzero(_is_other(table.hashes))
     distances = np.diff(table.hashes[starts], prepend=np.uint64(0)).astype("<u8")
     runs = np.diff(np.append(starts, len(table))).astype("<u4")
@@ -55,6 +59,8 @@ def unpack(data: bytes, kind: np.dtype[Any] = WORD, most: int = 1 << 31) -> Impa
 
 def unpack_told(data: bytes, slot_bits: int, most: int, peer: str = "") -> ImpactTable:
     """Read what a peer told, every number checked; raises BadMessage where it is wrong."""
+    if data == _NOTHING:  # as most say who have no news
+        return empty()
     try:
         table = unpack(data, WORD, most)
     except ValueError as error:
@@ -92,3 +98,6 @@ def _columns(values: NDArray[Any]) -> bytes:
 def _values(data: bytes, kind: np.dtype[Any]) -> NDArray[Any]:
     count = len(data) // kind.itemsize
     return np.ascontiguousarray(np.frombuffer(data, np.uint8).reshape(kind.itemsize, count).T).reshape(-1).view(kind)
+
+
+_NOTHING = _packed(empty())

@@ -7,7 +7,7 @@ which of them a keeper was told. With each level stands its *witness*, the docum
 its id: nobody is told of it who does not ask (`witness_check.py`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -107,10 +107,13 @@ class OwnImpacts:
             self._table.merge(news, _joined)
             self._pending, self._pending_count = [], 0
 
-    def news(self, slot: Slot, slot_bits: int, since: int) -> ImpactTable:
-        """Return what changed of one slot's terms after a change, by its number; all that there is since 0."""
-        found = self._table.read(*span_of(slot, slot_bits))
-        return found[found.words["note"] > since].bare()
+    def news(self, slots: Sequence[Slot], slot_bits: int, since: Sequence[int]) -> tuple[ImpactTable, list[int]]:
+        """Return what changed of some slots' terms, each after a change by its number (all that there is since 0), and
+        how many entries are of each slot. Slots ascend."""
+        found, counts = self._table.read_each([span_of(slot, slot_bits) for slot in slots])
+        places = np.repeat(np.arange(len(slots)), counts)
+        is_new = found.words["note"] > np.array(since, np.int64)[places]
+        return found[is_new].bare(), np.bincount(places[is_new], minlength=len(slots)).tolist()
 
     def witness(self, slot: Slot, term: int) -> bytes:
         """Return what the id begins with of the document that has the greatest level of a term (its hash as a number)

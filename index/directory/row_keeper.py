@@ -63,6 +63,7 @@ class RowKeeper:
         self.slot_bits, self.numbers, self._most, self._blocks_of = slot_bits, numbers, most_entries, blocks_of
         self._doubts, self._better = doubts, better or BetterPages()
         self._terms: dict[Slot, ToldTerms] = {}
+        self.entries = self._waiting = 0  # words of owners, of a term in a slot each; of them, those not joined in yet
         self._sets = SpeakerSets(sets)
         known = _read_note(noted, self._all_numbers)
         self._told = {NodeId(peer): told for peer, told in known.told.items()}
@@ -76,11 +77,6 @@ class RowKeeper:
     def is_noted(noted: bytes, slot_bits: int, numbers: tuple[int, int]) -> bool:
         """Tell whether a note is of a keeper of such rows."""
         return _read_note(noted, (*numbers, slot_bits)).numbered > 0
-
-    @property
-    def entries(self) -> int:
-        """How many words of owners are kept, of a term in a slot each."""
-        return sum(map(len, self._terms.values()))
 
     @property
     def term_slots(self) -> list[Slot]:
@@ -98,6 +94,8 @@ class RowKeeper:
                 each.known.pop(slot, None)
         for slot in sorted(mine - self._terms.keys()):
             self._terms[slot] = ToldTerms(self._blocks_of(slot), self._sets)
+        self.entries = sum(map(len, self._terms.values()))
+        self._waiting = sum(each.waiting for each in self._terms.values())
         for each in self._every():
             each.known = {slot: number for slot, number in each.known.items() if slot in self._terms}
 
@@ -115,12 +113,13 @@ class RowKeeper:
             raise BadMessage(peer.hex(), "slots out of order, or that are none")
         epoch = self._epoch_of(peer, told)
         has_counts = epoch.hear(told)
-        if len(self._terms) and self.entries + len(table) <= self._most:
+        has_words = len(table) or told.wholes
+        if has_words and len(self._terms) and self.entries + len(table) <= self._most:
             self._take_words(epoch, told, table)
         if told.is_all and told.since <= epoch.change:
             epoch.change, epoch.at = max(told.change, epoch.change), min(told.at, now + AHEAD_S)
         self._told[peer] = worth_keeping(self._told[peer], now, self._terms.keys())
-        while sum(each.waiting for each in self._terms.values()) > MOST_WAITING:
+        while self._waiting > MOST_WAITING:
             self.settle(max(self._terms, key=lambda slot: self._terms[slot].waiting))
         return LevelsTaken(True, epoch.change, tuple(sorted(self._terms.keys() - epoch.known.keys())), has_counts)
 
@@ -196,7 +195,9 @@ class RowKeeper:
     def settle(self, slot: Slot) -> None:
         """Join in what waits of the terms of a slot, and forget what does not count any more."""
         if (terms := self._terms.get(slot)) is not None:
+            self.entries, self._waiting = self.entries - len(terms), self._waiting - terms.waiting
             terms.settle(self._counted(slot))
+            self.entries += len(terms)
 
     @property
     def _all_numbers(self) -> tuple[int, int, int]:
@@ -252,20 +253,31 @@ class RowKeeper:
 
     def _take_words(self, epoch: ToldEpoch, told: TellLevels, table: ImpactTable) -> None:
         """Take words on terms: what changed is of use to those alone who know the rest."""
-        slots, new = slots_of(table.hashes, self.slot_bits), 0
-        for slot in (Slot(each) for each in told.wholes if each in self._terms):
+        slots, new, wholes = slots_of(table.hashes, self.slot_bits), 0, np.array(told.wholes, np.int64)
+        begins, ends = np.searchsorted(slots, wholes).tolist(), np.searchsorted(slots, wholes, "right").tolist()
+        for slot, begin, end in zip(map(Slot, told.wholes), begins, ends, strict=True):
+            if slot not in self._terms:
+                continue
             if epoch.coming is None or (epoch.coming[0], epoch.coming[2]) != (slot, told.at):
                 if not new:
                     self._numbered = new = self._numbered + 1
                 epoch.coming = slot, new, told.at
             number = epoch.coming[1]
-            self._terms[slot].take(number, table[slots == slot])
+            self._take(slot, number, table[begin:end])
             if not (told.is_cut and slot == told.wholes[-1]):
                 epoch.known[slot], epoch.coming = number, None
         if told.since <= epoch.change:
+            said = frozenset(told.wholes)
             for slot in map(Slot, np.unique(slots).tolist()):
-                if slot in epoch.known and slot not in told.wholes:
-                    self._terms[slot].take(epoch.known[slot], table[slots == slot])
+                if slot in epoch.known and slot not in said:
+                    self._take(slot, epoch.known[slot], table[slots == slot])
+
+    def _take(self, slot: Slot, number: int, news: ImpactTable) -> None:
+        terms = self._terms[slot]
+        before = terms.waiting
+        terms.take(number, news)
+        self.entries += terms.waiting - before
+        self._waiting += terms.waiting - before
 
     def _refresh(self, now: float) -> None:
         """Look anew at what all slots hold and who has told what, now and then: all rows of a page go by one epoch."""

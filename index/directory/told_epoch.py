@@ -88,10 +88,12 @@ def worth_keeping(told: Sequence[ToldEpoch], now: float, term_slots: Collection[
 
 
 def _marks(places: NDArray[Any], behind: Sequence[int], young: Sequence[int]) -> bytes:
-    marks = np.where(np.isin(places, np.array(behind, np.int64)), 0, LEVEL) + YOUNG * np.isin(
-        places, np.array(young, np.int64)
-    )
-    return bytes(marks.astype(np.uint8))
+    marks = np.full(len(places), LEVEL, np.uint8)
+    if behind:
+        marks[np.isin(places, behind)] = 0
+    if young:
+        marks[np.isin(places, young)] += YOUNG
+    return marks.tobytes()
 
 
 def _line(counts: SlotCounts) -> list[int]:

@@ -51,7 +51,8 @@ class ToldTerms:
     def take(self, number: int, news: ImpactTable) -> None:
         """Take what is news under a number."""
         if len(news):
-            self._pending.append(news.noted(number))
+            piece = news.noted(number)
+            self._pending.append(ImpactTable(piece.hashes.copy(), piece.words))  # it is part of a whole message
             self.waiting += len(news)
             if len(self._pending) > MOST_PIECES:
                 self._pending = [_last(joined(self._pending, NOTED))]

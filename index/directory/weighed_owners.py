@@ -33,13 +33,14 @@ class WeighedSlot:
 
 def seats_of(owners: Owners) -> Seats:
     """Return where each owner sits."""
-    found = dict[NodeId, tuple[list[int], list[int]]]()
-    for place, team in enumerate(owners):
-        for seat, peer in enumerate(team):
-            places, seats = found.setdefault(peer, ([], []))
-            places.append(place)
-            seats.append(seat)
-    return {peer: (np.array(places), np.array(seats)) for peer, (places, seats) in found.items()}
+    numbers = dict[NodeId, int]()
+    who = np.array([numbers.setdefault(peer, len(numbers)) for team in owners for peer in team], np.int64)
+    sizes = np.array([len(team) for team in owners], np.int64)
+    places = np.repeat(np.arange(len(owners)), sizes)
+    seats = np.arange(len(who)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    order, cuts = np.argsort(who, kind="stable"), np.cumsum(np.bincount(who))[:-1]
+    columns = (np.split(column[order], cuts) for column in (places, seats))
+    return dict(zip(numbers, zip(*columns, strict=True), strict=False))
 
 
 class WeighedOwners:
@@ -110,12 +111,12 @@ def _spoken(
     number: int, told: ToldEpoch, places: NDArray[np.int64], seats: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], ...]:
     """Return whose each slot is that an owner speaks of and owns, which, its seat, its marks, its counts."""
-    spoken = told.places()
-    at = np.minimum(np.searchsorted(places, spoken), len(places) - 1)
-    owns = places[at] == spoken
-    place = spoken[owns]
-    source = np.full(len(place), number, np.int64)
-    return source, place, seats[at[owns]], told.flags()[owns].astype(np.int64), told.totals()[owns]
+    spoken, flags, totals = told.places(), told.flags(), told.totals()
+    if len(spoken) != len(places) or (spoken != places).any():  # mostly an owner speaks of all that it owns
+        at = np.minimum(np.searchsorted(places, spoken), len(places) - 1)
+        owns = places[at] == spoken
+        places, seats, flags, totals = spoken[owns], seats[at[owns]], flags[owns], totals[owns]
+    return np.full(len(places), number, np.int64), places, seats, flags.astype(np.int64), totals
 
 
 def _of_those_who_may(may: NDArray[np.bool_], place: NDArray[np.int64], slots: int) -> NDArray[np.bool_]:
@@ -125,8 +126,12 @@ def _of_those_who_may(may: NDArray[np.bool_], place: NDArray[np.int64], slots: i
 
 def _median_lines(place: NDArray[np.int64], lines: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return of each place the line with the median of documents, the lower one of two."""
-    order = np.lexsort((*lines.T[::-1], place))
+    order = np.argsort(place, kind="stable")
     place, lines = place[order], lines[order]
+    differs = (place[1:] == place[:-1]) & (lines[1:] != lines[:-1]).any(axis=1)
+    if differs.any():  # seldom: to sort all lines would take most of the time
+        some = np.flatnonzero(np.isin(place, place[1:][differs]))
+        lines[some] = lines[some][np.lexsort((*lines[some].T[::-1], place[some]))]
     starts = np.flatnonzero(np.append(True, place[1:] != place[:-1])) if len(place) else np.zeros(0, np.int64)
     sizes = np.diff(np.append(starts, len(place)))
     return place[starts], lines[starts + (sizes - 1) // 2]

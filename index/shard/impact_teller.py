@@ -195,8 +195,9 @@ class ImpactTeller:
         due = sorted((self._due_at.get(peer, 0.0), peer) for peer in live if self._due_at.get(peer, 0.0) <= steady)
         if due:
             await self._settle(follower, steady)
+        says = [(each, self._says(each)) for each in follower.made] if due else []
         for _, peer in due[:AT_ONCE]:
-            told = [await self._tell_one(peer, each) for each in follower.made]
+            told = [await self._tell_one(peer, *each) for each in says]
             self._due_at[peer] = steady + (TELL_S if all(told) else RETRY_S)
         return bool(due)
 
@@ -207,15 +208,15 @@ class ImpactTeller:
             await self._write(lambda files: follower.settle(files, epoch, wall))
             self._settled_at = steady
 
-    async def _tell_one(self, peer: NodeId, table: FollowedTable) -> bool:
+    async def _tell_one(self, peer: NodeId, table: FollowedTable, spoken: SpokenSlots) -> bool:
         """Tell a keeper what is news to it of a table, and once it said that it lacks more, that, too; return whether
         it took all."""
-        lacks = await self._exchange(peer, table)
-        return (await self._exchange(peer, table) if lacks else lacks) is False
+        lacks = await self._exchange(peer, table, spoken)
+        return (await self._exchange(peer, table, spoken) if lacks else lacks) is False
 
-    async def _exchange(self, peer: NodeId, table: FollowedTable) -> bool | None:
+    async def _exchange(self, peer: NodeId, table: FollowedTable, spoken: SpokenSlots) -> bool | None:
         """Tell a keeper what it is thought to lack; return whether it lacks more, None where it did not answer."""
-        spoken, run, taken = self._says(table), table.impacts.made.run, LevelsTaken()
+        run, taken = table.impacts.made.run, LevelsTaken()
         messages, sent = self._news.messages(peer, self._keepers[peer], table.impacts, spoken), list[TellLevels]()
         while (message := await self._write(lambda files: next(messages, None))) is not None:
             self.sent_bytes += len(msgspec.msgpack.encode(message))

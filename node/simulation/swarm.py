@@ -212,19 +212,21 @@ class Swarm:
             self._push(due, self._wake, (bee, due))
 
     def _send(self, bee: Bee, data: bytes, target: Address) -> None:
-        there, source = self._places.get(target), bee.addresses[target.family]
+        there, now = self._places.get(target), self.time
         self.sent += 1
         self.sent_bytes += len(data)
-        self._trace.update(SENT.pack(self.time, bee.index, there.index if there else 0xFFFFFFFF, data[1]))
+        self._trace.update(SENT.pack(now, bee.index, there.index if there else 0xFFFFFFFF, data[1]))
         if bee.nat_holes is not None:
-            bee.nat_holes[target] = self.time + NAT_S
-        if there is None or (self.loss and self.rng.random() < self.loss) or not self.joined(bee, there):
+            bee.nat_holes[target] = now + NAT_S
+        if there is None or (self.loss and self.rng.random() < self.loss):
             return
-        delay_s = self.delays.one_way_s(bee.index, there.index, self.rng.random())
-        self._push(self.time + delay_s, self._deliver, (bee, there, there.life, data, source))
+        if self._groups and not self.joined(bee, there):
+            return
+        at = now + self.delays.one_way_s(bee.index, there.index, self.rng.random())
+        self._push(at, self._deliver, (bee, there, there.life, data, bee.addresses[target.family]))
 
     def _deliver(self, sender: Bee, bee: Bee, life: int, data: bytes, source: Address) -> None:
-        if not bee.up or bee.life != life or not self.joined(sender, bee):
+        if not bee.up or bee.life != life or (self._groups and not self.joined(sender, bee)):
             return
         if bee.nat_holes is not None and bee.nat_holes.get(source, -1.0) < self.time:
             return

@@ -11,7 +11,7 @@ from dht import NodeId, Slot
 from index.directory.impact import impacts_of
 from index.directory.impact_news import ImpactNews, SpokenSlots
 from index.directory.impact_pack import count_of
-from index.directory.impact_table import NAME_BIT, ImpactTable, hashes_of, joined
+from index.directory.impact_table import NAME_BIT, ImpactTable, hashes_of
 from index.directory.messages import TellLevels
 from index.directory.own_impacts import PAGE_BYTES, MadeTable, OwnImpacts
 from index.directory.row_keeper import RowKeeper
@@ -40,7 +40,7 @@ def said_by(table: ImpactTable) -> Said:
 
 def news(impacts: OwnImpacts, since: int = 0) -> Said:
     impacts.settle()
-    return said_by(joined([impacts.news(slot, BITS, since) for slot in SLOTS]))
+    return said_by(impacts.news(SLOTS, BITS, [since] * len(SLOTS))[0])
 
 
 def summary_of(texts: Web) -> Said:
