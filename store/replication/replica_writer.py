@@ -45,12 +45,9 @@ from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
 from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import WriteRight
-from store.replication.write_room import WriteRoom
 from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
-
-IN_TIME = 4  # a write that took more than so much of its deadline says that too much is under way
 
 
 def _size(draft: Draft) -> int:
@@ -97,7 +94,8 @@ class ReplicaWriter:
         self._peers = 0  # that one of late went to
         self._stir = asyncio.Event()  # something was queued or landed
         self._gathers = False  # what is queued waits for more, until it is time or full
-        self._room = WriteRoom(config.flush_bytes, config.max_waiting_bytes, config.write_deadline_s / IN_TIME)
+        self._held_bytes = 0  # queued or under way
+        self._room = asyncio.Event()
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Return when every draft is safe with its owners; raises BadDraft, NotGranted, or TooFewCopies after a
@@ -116,12 +114,15 @@ class ReplicaWriter:
     async def _enqueue(self, drafts: Sequence[GrantedDraft]) -> None:
         if not drafts:
             return
-        await self._room.enter(sum(_size(each.draft) for each in drafts))
+        while self._held_bytes > self._config.max_waiting_bytes:
+            self._room.clear()
+            await self._room.wait()
         ticket, since = WriteTicket(len(drafts), asyncio.get_running_loop().create_future()), self._clock().steady
         for draft, grant, record in drafts:
             pending = PendingWrite(draft, ticket, since, _size(draft), grant, record)
             self._queue.append(pending)
             self._queued_bytes += pending.size
+            self._held_bytes += pending.size
         if not self._gathers or self._is_full():
             self._stir.set()
         await ticket.done
@@ -131,7 +132,7 @@ class ReplicaWriter:
     @property
     def held_bytes(self) -> int:
         """The bytes of drafts queued or under way."""
-        return self._room.held_bytes
+        return self._held_bytes
 
     async def run(self) -> None:
         """Flush packages for ever, a bounded number at once."""
@@ -175,20 +176,19 @@ class ReplicaWriter:
 
     async def _flush(self, batch: list[PendingWrite]) -> None:
         """Sign a package and see it through."""
-        size = sum(p.size for p in batch)
         try:
             async with asyncio.TaskGroup() as sends:
                 try:
                     records = self._sign(batch)
                     await self._keep_grants(batch)
                     await self._spread(batch, records, self._packed(batch, records), sends)
-                    self._room.note(size, min(p.since for p in batch), self._clock().steady)
                 finally:  # the peers that have not answered yet hold up nobody else
                     self._flying -= 1
                     self._stir.set()
             await self._owe(batch, records)
         finally:
-            self._room.leave(size)
+            self._held_bytes -= sum(p.size for p in batch)
+            self._room.set()
 
     def _sign(self, batch: list[PendingWrite]) -> list[Record]:
         """The records of a batch, those that were not signed before under one signature."""

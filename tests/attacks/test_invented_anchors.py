@@ -47,16 +47,22 @@ async def crawled(world: World, web: Press, liar: int | None = None, trick: str 
         ingest = nodes[liar].node_core.store.ingest
         anchors = ingest._anchors
         assert anchors is not None
-        honest = anchors.tell
+        honest_note, honest_tell, lied = anchors.note, anchors.tell, list[tuple[Page, int]]()
 
-        async def tell(page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
+        def note(page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
             lie = replace(page, links=(Link(PORT, FALSE),), fetched_at=page.fetched_at + (trick == "dates"))
-            await honest(lie, epoch, before, today)
-            if trick == "replaces":
-                later = replace(page, fetched_at=page.fetched_at + 1.0)
-                await ingest.write([ingest._draft(later, epoch, document_of(later))])
+            honest_note(lie, epoch, before, today)
+            lied.append((page, epoch))
 
-        anchors.tell = tell  # type: ignore[method-assign]
+        async def tell() -> None:
+            await honest_tell()
+            while lied:
+                page, epoch = lied.pop()
+                if trick == "replaces":
+                    later = replace(page, fetched_at=page.fetched_at + 1.0)
+                    await ingest.write([ingest._draft(later, epoch, document_of(later))])
+
+        anchors.note, anchors.tell = note, tell  # type: ignore[method-assign]
     await world.pass_time(10.0)
     await world.crawl(PRESS[0])
     return nodes

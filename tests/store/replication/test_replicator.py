@@ -151,33 +151,6 @@ def test_writers_wait_while_too_much_is_under_way() -> None:
     network(3, story)
 
 
-def test_what_slow_owners_cannot_keep_in_time_waits_its_turn_and_is_not_lost() -> None:
-    """All of it at once would take them longer than a write may take."""
-
-    def slowed(node: Node) -> None:
-        keep, turn = node.overlay.handlers[PutPackage], asyncio.Lock()
-
-        async def slowly(peer: NodeId, message: PutPackage) -> PutReply:
-            async with turn:
-                await asyncio.sleep(1.0)
-                return await keep(peer, message)
-
-        node.overlay.handlers[PutPackage] = slowly
-
-    async def story(net: Net) -> None:
-        net.config(flush_bytes=20_000)
-        await started(net, 3)
-        for owner in net.list[1:]:
-            slowed(owner)
-        writer, began = net.list[0].replicator, asyncio.get_running_loop().time()
-        async with asyncio.TaskGroup() as tasks:
-            for n in range(400):
-                tasks.create_task(writer.write([random_draft(n, 1000)]))
-        assert asyncio.get_running_loop().time() - began > CONFIG.write_deadline_s
-
-    network(3, story)
-
-
 def test_a_dead_owner_is_owed_its_copies_and_gets_them_when_it_returns() -> None:
     async def story(net: Net) -> None:
         await started(net, 4)
