@@ -6,6 +6,7 @@ Pure. Texts are escaped here; all else is numbers.
 from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from math import floor, isfinite, log10
+from sys import float_info
 
 from markupsafe import Markup
 
@@ -47,7 +48,7 @@ def line_plot(
 
 def nice_top(most: float) -> float:
     """Return a round number that is not below a value: 1, 2 or 5 times a power of ten."""
-    if not most > 0 or not isfinite(most):
+    if not most >= float_info.min or not isfinite(most):  # of less there is no power of ten
         return 1.0
     power = 10.0 ** floor(log10(most))
     return next(power * step for step in (1, 2, 5, 10) if power * step >= most * (1 - 1e-9))

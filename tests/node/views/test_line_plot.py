@@ -5,7 +5,7 @@ from math import inf, nan
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from node.views.line_plot import BOTTOM, HEIGHT, WIDTH, line_plot, nice_top
@@ -45,6 +45,7 @@ def test_what_is_not_known_breaks_the_line_and_what_is_too_old_is_not_drawn() ->
 
 
 @given(st.lists(st.tuples(st.floats(), st.floats()), max_size=50))
+@example([(0.0, 5e-324)])
 def test_any_numbers_stay_inside_the_plot(points: list[tuple[float, float]]) -> None:
     plot = draw(points)
     ElementTree.fromstring(plot)
