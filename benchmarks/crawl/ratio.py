@@ -18,7 +18,7 @@ DELAY_S = 0.05  # between two requests to one host; the served web is on this ma
 ROUNDS = 3
 QUICK_NAMES = 1  # of each host of the sample, so that all parts end within a minute
 MISSING = "Scrapy is not installed: pip install -e '.[bench]'"
-FULL, BARE = "scrapy-full", "scrapy-bare"
+FULL, EQUAL, BARE = "scrapy-full", "scrapy-equal", "scrapy-bare"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,13 @@ class MeasuredRound:
     """Holds what one run of everything on one served web took and showed."""
 
     ours: Spent
-    full: Spent | None  # None where Scrapy is not installed, as with bare
+    full: Spent | None  # None where Scrapy is not installed, as with the next two
+    equal: Spent | None
     bare: Spent | None
     fetch: Spent
     our_visit: Visitor
     full_visit: Visitor
+    equal_visit: Visitor
     bare_visit: Visitor
 
 
@@ -49,7 +51,7 @@ def rows(quick: bool, web: Path | None) -> list[Row]:
 
 
 async def one_round(tier: Tier, folder: Path) -> MeasuredRound:
-    """Run ours, then Scrapy in full, then both clients alone over the pages that ours found."""
+    """Run ours, then Scrapy in full and with our work, then both clients alone over the pages that ours found."""
     log = folder / "web.jsonl"
     async with served(tier, folder) as web:
         spent = await sides.ours(web, folder, DELAY_S)
@@ -57,11 +59,12 @@ async def one_round(tier: Tier, folder: Path) -> MeasuredRound:
         pages = _judged(log, "dse-node", from_start=False).pages
         urls = [f"http://{host}:{web.port}{path}" for host, path in sorted(pages)]
         full = await sides.scrapy(web, folder, DELAY_S, FULL, None) if has_scrapy() else None
+        equal = await sides.scrapy(web, folder, DELAY_S, EQUAL, None, indexes=True) if has_scrapy() else None
         bare = await sides.scrapy(web, folder, DELAY_S, BARE, urls) if has_scrapy() else None
         fetch = await sides.bare(folder, DELAY_S, urls)
         await flushed(log)
-    visits = [_judged(log, agent, from_start=agent != "dse-node") for agent in ("dse-node", FULL, BARE)]
-    return MeasuredRound(spent, full, bare, fetch, *visits)
+    visits = [_judged(log, agent, from_start=agent != "dse-node") for agent in ("dse-node", FULL, EQUAL, BARE)]
+    return MeasuredRound(spent, full, equal, bare, fetch, *visits)
 
 
 def _judged(log: Path, agent: str, *, from_start: bool) -> Visitor:
@@ -79,6 +82,7 @@ def _costs(rounds: Sequence[MeasuredRound], where: str) -> list[Row]:
     ours = [_us(r.ours.cpu_s, r.our_visit) for r in rounds]
     without = [_us(r.ours.cpu_s - r.ours.index_s, r.our_visit) for r in rounds]
     full = [_us(r.full.cpu_s, r.full_visit) for r in rounds if r.full]
+    equal = [_us(r.equal.cpu_s, r.equal_visit) for r in rounds if r.equal]
     bare = [_us(r.bare.cpu_s, r.bare_visit) for r in rounds if r.bare]
     fetch = [_us(r.fetch.cpu_s, r.our_visit) for r in rounds]
     return [
@@ -87,6 +91,8 @@ def _costs(rounds: Sequence[MeasuredRound], where: str) -> list[Row]:
         row(f"of it, parser processes ({where})", [_us(r.ours.parsers_s, r.our_visit) for r in rounds], "µs"),
         _compared(f"CPU a page, ours / Scrapy tuned ({where})", ours, full),
         _compared(f"the same without the threads that index ({where})", without, full),
+        row(f"CPU a page; peer: Scrapy with our extraction and index ({where})", ours, "µs", peer=equal or MISSING),
+        _compared(f"CPU a page, ours / Scrapy with our extraction and index ({where})", ours, equal, goals.EQUAL_RATIO),
         row(f"CPU a page; peer: Scrapy bare, all URLs given ({where})", ours, "µs", peer=bare or MISSING),
         row(f"our client alone over the same URLs, share of our CPU a page ({where})", _over(fetch, ours), "×"),
         row(
@@ -98,11 +104,11 @@ def _costs(rounds: Sequence[MeasuredRound], where: str) -> list[Row]:
     ]
 
 
-def _compared(what: str, ours: Sequence[float], scrapys: Sequence[float]) -> Row:
+def _compared(what: str, ours: Sequence[float], scrapys: Sequence[float], goal: float = goals.CPU_RATIO) -> Row:
     """Return ours over Scrapy's of each round; without Scrapy there is no figure, and so no goal that is missed."""
     if not scrapys:
         return row(what, [], "×", peer=MISSING)
-    return row(what, _over(ours, scrapys), "×", goal=goals.CPU_RATIO)
+    return row(what, _over(ours, scrapys), "×", goal=goal)
 
 
 def _manners(rounds: Sequence[MeasuredRound], where: str) -> list[Row]:

@@ -62,8 +62,11 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
         await children.stop()
 
 
-async def scrapy(web: ServedWeb, folder: Path, delay_s: float, agent: str, seeds: Sequence[str] | None) -> Spent:
-    """Let Scrapy crawl from the front pages, with all that ours does, or over `seeds`, with none of it."""
+async def scrapy(
+    web: ServedWeb, folder: Path, delay_s: float, agent: str, seeds: Sequence[str] | None, *, indexes: bool = False
+) -> Spent:
+    """Let Scrapy crawl from the front pages, with a text of each page, or over `seeds`, with nothing done. With
+    `indexes` it reads and indexes each page as ours does."""
     order = {
         "seeds": list(start_urls(web) if seeds is None else seeds),
         "hosts": {host: addresses[0] for host, addresses in web.hosts.items()},
@@ -71,6 +74,7 @@ async def scrapy(web: ServedWeb, folder: Path, delay_s: float, agent: str, seeds
         "agent": agent,
         "follow": seeds is None,
         "sink": str(folder / f"{agent}.zst") if seeds is None else None,
+        "index": str(folder / f"{agent}-index") if indexes else None,
         "settings": {},
     }
     return await _program("benchmarks.crawl.spider", order, folder / f"{agent}.json")

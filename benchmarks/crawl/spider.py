@@ -1,15 +1,18 @@
 """Runs Scrapy as a program: `python -m benchmarks.crawl.spider ORDER.json`. Writes its processor time to ORDER's
 `report`.
 
-An order: {seeds, hosts: {name: address}, delay_s, agent, follow, sink, report, settings}. With `follow` each page is
-parsed with selectolax, its links are followed, its text is fingerprinted and all of it goes into one zstd file;
-without, the seeds are fetched and nothing is done with them.
+An order: {seeds, hosts: {name: address}, delay_s, agent, follow, sink, index, report, settings}. With `follow` each
+page is parsed with selectolax, its links are followed, its text is fingerprinted and all of it goes into one zstd file;
+without, the seeds are fetched and nothing is done with them. With `index`, a directory, each page is read as a node
+reads it, and what it says goes into an index such as a node's there.
 """
 
 import codecs
+import hashlib
 import json
 import os
 import sys
+import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,11 +26,18 @@ from scrapy.http import Response
 from scrapy.resolver import dnscache
 from selectolax.lexbor import LexborHTMLParser
 
+from crawl import CrawlConfig
+from crawl.content.extract import extract
 from crawl.content.fingerprint import fingerprint
+from crawl.content.parse_task import ParseTask
 from crawl.content.similarity import signature
+from dht import document_id, placement_key
+from index import DocumentChange, IndexConfig, Text
+from index.engine.index_files import IndexFiles
 
 HIDDEN = "script,style,noscript,template"
 MAX_LINKS = 1_000  # of a page, as ours
+COMMIT_PAGES = 1_000  # a commit of the index costs as much whatever its size
 SETTINGS: dict[str, Any] = {
     "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
     "ASYNCIO_EVENT_LOOP": "uvloop.Loop",
@@ -90,8 +100,15 @@ class BenchSpider(scrapy.Spider):
         kind, _, rest = (response.headers.get("Content-Type") or b"").decode().partition(";")
         if not self._order["follow"] or kind != "text/html":
             return
-        html = response.body.decode(_charset(rest), "replace")
-        tree = LexborHTMLParser(html)
+        for url in self._read(response, rest):
+            if url not in self._seen:
+                self._seen.add(url)
+                if url[7:].partition("/")[0].partition(":")[0] in self._hosts:
+                    yield scrapy.Request(url, dont_filter=True)
+
+    def _read(self, response: Response, parameters: str) -> list[str]:
+        """Keep what a page says; return where it leads."""
+        tree = LexborHTMLParser(response.body.decode(_charset(parameters), "replace"))
         found: dict[str, None] = {}
         given = tree.css_first("base[href]")
         base = ada_url.join_url(response.url, given.attributes.get("href") or "") if given else response.url
@@ -104,12 +121,13 @@ class BenchSpider(scrapy.Spider):
                     continue
                 if url.startswith("http://") and len(found) < MAX_LINKS:
                     found[url] = None
-        self._keep(response, tree, list(found))
-        for url in found:
-            if url not in self._seen:
-                self._seen.add(url)
-                if url[7:].partition("/")[0].partition(":")[0] in self._hosts:
-                    yield scrapy.Request(url, dont_filter=True)
+        title = tree.css_first("title")
+        for node in tree.css(HIDDEN):
+            node.decompose()
+        text = " ".join(tree.body.text(separator=" ").split()) if tree.body else ""
+        name = title.text() if title else ""
+        self._keep(response, name, text, list(found), fingerprint(name, text, text), signature(text))
+        return list(found)
 
     def closed(self, reason: str) -> None:
         """Write what all this took, from the first request on."""
@@ -119,16 +137,51 @@ class BenchSpider(scrapy.Spider):
         assert began is not None
         Path(self._order["report"]).write_text(json.dumps({"cpu_s": sum(now[:4]) - sum(began[:4]), "why": reason}))
 
-    def _keep(self, response: Response, tree: LexborHTMLParser, links: list[str]) -> None:
-        title = tree.css_first("title")
-        for node in tree.css(HIDDEN):
-            node.decompose()
-        text = " ".join(tree.body.text(separator=" ").split()) if tree.body else ""
-        name = title.text() if title else ""
-        marks = fingerprint(name, text, text), signature(text)
-        record = (response.url, response.status, response.headers.to_unicode_dict(), name, text, links, *marks)
+    def _keep(self, response: Response, *said: object) -> None:
         assert self._sink is not None
-        self._sink.write(msgspec.msgpack.encode((*record[:2], dict(record[2]), *record[3:], response.body)))
+        head = response.url, response.status, dict(response.headers.to_unicode_dict())
+        self._sink.write(msgspec.msgpack.encode((*head, *said, response.body)))
+
+
+class EqualSpider(BenchSpider):
+    """Does with each page what a node does: reads it likewise, and indexes it."""
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        super().__init__(order)
+        self._index, self._changes = IndexFiles(IndexConfig(), Path(order["index"])), list[DocumentChange]()
+
+    def closed(self, reason: str) -> None:
+        self._index.apply(self._changes, b"")
+        super().closed(reason)
+        self._index.close()
+
+    def _read(self, response: Response, parameters: str) -> list[str]:
+        limits = CrawlConfig()
+        charset = parameters.partition("charset=")[2].strip().strip('"')
+        given = response.url, response.body, "text/html", charset, limits.max_links, limits.max_text_chars
+        found = extract(ParseTask(*given, agent=self._order["agent"]))
+        digest, now = hashlib.sha256(response.body).digest(), time.time()
+        text = Text(
+            document_id(response.url),
+            placement_key(response.url),
+            digest,
+            response.url,
+            found.title,
+            found.headings,
+            found.text,
+            found.language,
+            now,
+            found.boilerplate,
+            signature=found.signature,
+            written_at=now,
+        )
+        self._changes.append(DocumentChange(text.id, text, now))
+        if len(self._changes) == COMMIT_PAGES:
+            self._index.apply(self._changes, b"")
+            self._changes.clear()
+        links = [link.url for link in found.links if not link.nofollow]
+        self._keep(response, found.title, found.text, found.boilerplate, links, found.fingerprint, found.signature)
+        return links
 
 
 def _charset(parameters: str) -> str:
@@ -147,7 +200,7 @@ def main() -> None:
     process = AsyncCrawlerProcess(
         settings=SETTINGS | {"USER_AGENT": order["agent"], "DOWNLOAD_DELAY": order["delay_s"]} | order["settings"]
     )
-    process.crawl(BenchSpider, order=order)
+    process.crawl(EqualSpider if order["index"] else BenchSpider, order=order)
     process.start()
 
 

@@ -75,7 +75,7 @@ def test_the_small_run_has_every_part_once():
 def test_without_scrapy_our_own_figures_are_there_and_the_rest_says_what_is_missing():
     ours = judge([line(n, "a", f"/{n}") for n in range(10)], "ours", 0.05, from_start=False)
     nobody = judge([], "scrapy-full", 0.05, from_start=True)
-    alone = MeasuredRound(Spent(0.02, 0.01), None, None, Spent(0.005), ours, nobody, nobody)
+    alone = MeasuredRound(Spent(0.02, 0.01), None, None, None, Spent(0.005), ours, nobody, nobody, nobody)
     rows = {each.what.partition(" (")[0]: each for each in rows_of([alone], "tier")}
     assert rows["CPU a page, all processes; peer: Scrapy tuned"].ours == 2000.0
     assert rows["CPU a page, ours / Scrapy tuned"].peer == MISSING
