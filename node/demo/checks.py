@@ -8,7 +8,7 @@ import asyncio
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import msgspec
 from crawl import signature
 from dht import DocumentId, InputError, Key
 from index import SearchOracle, Text
-from node.demo.judge import MOST_WITNESS_SHARE, Fetches, WitnessRequest, judge_fetches, same_order
+from node.demo.judge import MOST_WITNESS_SHARE, Fetches, WitnessRequest, judge_fetches, newest_copies, same_order
 from node.demo.layout import DemoNode
 from node.demo.nodes import NodeClient
 from node.demo.report import AfterKill, DemoReport, QueryReport
@@ -109,12 +109,9 @@ async def check_documents(
     urls = sorted(f"http://{host}:{web.port}{path}" for host, path in fetches.paths)
     async with asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(client.local_documents(node, urls)) for node in nodes]
-    copies: dict[str, list[dict[str, Any]]] = {}
-    for found in (row for task in asked for row in task.result()):
-        if found and not found["gone"]:
-            copies.setdefault(found["url"], []).append(found)
-    newest = {url: max(found, key=lambda row: row["version"]) for url, found in copies.items()}
-    counts = [sum(row["version"] == newest[url]["version"] for row in found) for url, found in copies.items()]
+    found = [row for task in asked for row in task.result() if row]
+    copies = newest_copies(found)
+    counts = {url: len(rows) for url, rows in copies.items()}
     status = await client.status(nodes[0])
     strategy = await client.strategy(nodes[0])
     wanted = min(strategy["replicas"], len(nodes))
@@ -122,19 +119,19 @@ async def check_documents(
         "ipv4": sum(4 in node.families for node in nodes),
         "ipv6": sum(6 in node.families for node in nodes),
     }
-    report.documents, report.replicas_min = len(copies), min(counts, default=0)
+    report.documents, report.replicas_min = len(copies), min(counts.values(), default=0)
     report.slots = status["slots"]["all"] if status else 0
     report.strategy = {"version": strategy["version"], "signed_by": strategy["signed_by"]}
     if report.replicas_min < wanted:
-        short = [url for url, count in zip(copies, counts, strict=True) if count < wanted]
-        versions = dict(Counter(row["version"] for row in copies[short[0]]))
+        short = [url for url, count in counts.items() if count < wanted]
+        versions = dict(Counter(row["version"] for row in found if row["url"] == short[0]))
         report.failures.append(
             f"{len(short)} of {len(copies)} documents have fewer than {wanted} replicas, as {short[0]}: {versions}"
         )
-    return [text_of_row(newest[url]) for url in sorted(newest)]
+    return [text_of_row(copies[url][0]) for url in sorted(copies)]
 
 
-def text_of_row(row: dict[str, Any]) -> Text:
+def text_of_row(row: Mapping[str, Any]) -> Text:
     """Turn a document as /api/v1/document gives it into one that the oracle takes."""
     return Text(
         id=DocumentId(bytes.fromhex(row["id"])),

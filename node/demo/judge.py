@@ -110,6 +110,24 @@ def _path(url: str) -> str:
     return f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
 
 
+def newest_copies(found: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """Return by URL the copies of the newest version of each document that is there, given all that nodes store.
+
+    Beside them an older one may lie for minutes with a node that is no owner: it kept it for owners that were late, and
+    lets go of it when they have shown theirs. Versions are ordered as in the store, by epoch and time; a digest, which
+    is what their names are, says nothing of their order."""
+    copies: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in found:
+        copies[row["url"]].append(row)
+    newest = {url: max(map(_version, rows)) for url, rows in copies.items()}
+    kept = {url: [row for row in rows if _version(row) == newest[url]] for url, rows in copies.items()}
+    return {url: rows for url, rows in kept.items() if not rows[0]["gone"]}
+
+
+def _version(row: Mapping[str, Any]) -> tuple[int, float, str]:
+    return row["epoch"], row["fetched_at"], row["version"]
+
+
 def same_order(got: Sequence[str], oracle: Sequence[str]) -> str | None:
     """Return None where both orders are equal, else a sentence about the first difference."""
     for rank, (ours, expected) in enumerate(zip(got, oracle, strict=False), 1):

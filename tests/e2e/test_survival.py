@@ -55,7 +55,7 @@ async def killed_and_restarted(
         is_back.set()
         crawled = await finished(running)
     check_duplicates(crawled, killed)
-    assert crawled.replicas_min == 3 and crawled.report.failures == []
+    assert crawled.report.failures == [] and crawled.replicas_min == 3
     assert crawled.gaps_under_rule == 0
     return crawled
 

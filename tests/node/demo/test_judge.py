@@ -1,6 +1,6 @@
 """The judge sees what the demo's users would complain about."""
 
-from node.demo.judge import WitnessRequest, judge_fetches, same_order, witness_requests
+from node.demo.judge import WitnessRequest, judge_fetches, newest_copies, same_order, witness_requests
 
 LOG = """\
 2026-11-23T00:00:00.500Z INFO    node.witness.second_look asks as a witness url=http://a.test:8800/a
@@ -58,6 +58,18 @@ def test_a_request_too_soon_or_beside_another_is_a_gap_under_the_rule() -> None:
     assert judge_fetches([row(0, "/a"), row(0.3, "/b")], 0.5).gaps_under_rule == 1
     assert judge_fetches([row(0, "/a", ms=2000), row(1, "/b")], 0.5).gaps_under_rule == 1
     assert judge_fetches([row(0, "/a"), row(0.1, "/b", host="b.test")], 0.5).gaps_under_rule == 0
+
+
+def test_an_older_version_that_a_stand_in_still_keeps_is_no_copy_whatever_its_digest() -> None:
+    def copy(version: str, epoch: int, fetched_at: float, *, gone: bool = False) -> dict[str, object]:
+        return {"url": "http://a.test/", "version": version, "epoch": epoch, "fetched_at": fetched_at, "gone": gone}
+
+    for kept, now in (("ff", "00"), ("00", "ff")):
+        newest = copy(now, 8, 20.0)
+        for older in (copy(kept, 7, 30.0), copy(kept, 8, 10.0), copy(kept, 7, 10.0, gone=True)):
+            assert newest_copies([newest, older, newest, newest]) == {"http://a.test/": [newest] * 3}
+        assert newest_copies([newest, copy(kept, 8, 30.0)]) == {"http://a.test/": [copy(kept, 8, 30.0)]}
+        assert newest_copies([newest, copy(kept, 8, 30.0, gone=True)]) == {}, "there is no page any more"
 
 
 def test_the_first_difference_of_two_orders_is_named() -> None:
