@@ -271,7 +271,11 @@ async def _peek(sock: socket.socket) -> bytes:
     """The first byte of a connection, left unread; b"" at its end."""
     loop = asyncio.get_running_loop()
     readable = asyncio.Event()
-    loop.add_reader(sock, readable.set)
+    try:
+        loop.add_reader(sock, readable.set)
+    except RuntimeError as error:  # uvloop: somebody closed the handle of another connection, whose number this one got
+        sock.detach()  # that connection closes it: closed here, it would be closed twice, and hit a third one
+        raise ConnectionAbortedError(str(error)) from error
     try:
         await readable.wait()
     finally:

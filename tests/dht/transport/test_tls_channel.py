@@ -1,6 +1,7 @@
 """The TLS channel over real loopback sockets: who is who, bounds, garbage, the relay."""
 
 import asyncio
+import os
 import random
 import socket
 import ssl
@@ -9,6 +10,7 @@ from contextlib import asynccontextmanager, suppress
 
 import aiohttp
 import pytest
+import uvloop
 
 from dht import Address, BadMessage, Contact, Endpoint, Identity, InputError, LocalError, NodeId, PeerTimeout
 from dht import system_clock as clock
@@ -209,6 +211,27 @@ async def test_garbage_does_no_harm():
                 await asyncio.wait_for(reader.read(), 5)
             writer.close()
         assert await alice.ask(Route(bob.contact))
+
+
+def test_a_connection_whose_handle_was_closed_under_it_costs_no_other() -> None:
+    """On the loop that nodes run on a handle may be closed twice, and then the next connection gets its number."""
+
+    async def connect() -> None:
+        alice, bob, loop = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",)), asyncio.get_running_loop()
+        elsewhere = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+        broken, _ = await loop.create_connection(asyncio.Protocol, *elsewhere.sockets[0].getsockname())
+        async with elsewhere, running(alice, bob):
+            with socket.socket() as caller:
+                caller.setblocking(False)
+                os.close(broken.get_extra_info("socket").fileno())
+                await loop.sock_connect(caller, ("127.0.0.1", bob.endpoints[0].tcp_port))
+                assert await alice.ask(Route(bob.contact), "Echo", b"hello") == ALICE.node_id + b"Echohello"
+                broken.abort()
+                assert await loop.sock_recv(caller, 1) == b"", "whose number it has closes it"
+            assert await alice.ask(Route(bob.contact), "Echo", b"still") == ALICE.node_id + b"Echostill"
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(connect())
 
 
 async def test_a_port_in_use_names_itself_and_the_remedy():
