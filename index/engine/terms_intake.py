@@ -15,12 +15,16 @@ from index.change_feed import OfferedTerms, Text
 from index.engine.forward_table import TakenTerms
 from index.engine.terms_trust import FalseTerms, TermsTrust
 from index.text.analyzer_rules import AnalyzerRules
-from index.text.field_terms import FieldTerms, analyse, with_anchors
+from index.text.field_terms import FieldTerms, analyse, said_by_anchors, with_anchors
 from index.text.forward_index import encode_forward
 from index.text.page_terms import PageTerms, digest_of_terms, open_terms
 from index.text.surfaces import words_of
 
 MOST_REMEMBERED = 1 << 18  # different terms of pages: some thousand pages, 20 MB
+
+
+_Said = tuple[frozenset[str], tuple[str, ...]]  # see `said_by_anchors`
+_NOTHING_SAID: _Said = frozenset(), ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class _PageAlone:
     words: Sequence[str]
     forward: bytes = b""  # where it was not computed here
     unread: OfferedTerms | None = None
+    taken_as: bytes = b""  # the document's version that was taken last
+    said: _Said = _NOTHING_SAID  # by its anchors
 
 
 class TermsIntake:
@@ -49,13 +55,26 @@ class TermsIntake:
         if read is None or (read.unread and read.unread.author in self.trust.false_authors):
             read = self._read(text, offered)
         if text.is_fetched:
-            self._remember(name, read)
+            said = said_by_anchors(text, self._analyzer) if text.anchors else _NOTHING_SAID
+            self._remember(name, replace(read, taken_as=text.version, said=said))
         fields, forward = read.fields, read.forward
         if text.anchors:
             fields, forward = with_anchors(fields, text, self._analyzer), b""
         terms = PageTerms(fields, read.words, forward or encode_forward(text, fields))
         unread = read.unread
         return terms, TakenTerms(number, unread.author, unread.digest, unread.proof) if unread else None
+
+    def says_the_same(self, version: bytes, text: Text) -> bool:
+        """Tell whether all terms of a document are those of the version that was taken of it last: another site calls
+        its page what some did before. Then this one counts as taken."""
+        name = text.page_version or text.version
+        read = self._recent.get(name)
+        if read is None or read.taken_as != version or (read.unread and read.unread.author in self.trust.false_authors):
+            return False
+        is_same = read.said == (said_by_anchors(text, self._analyzer) if text.anchors else _NOTHING_SAID)
+        if is_same:
+            self._recent[name] = replace(read, taken_as=text.version)
+        return is_same
 
     def forget(self) -> None:
         """Forget the pages that came last."""

@@ -103,6 +103,11 @@ def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldT
     return _of_lines([vocabulary[number] for number in order.tolist()], rank[places], list(map(len, lines)))
 
 
+def said_by_anchors(text: Text, rules: AnalyzerRules) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Return what a document's terms depend on of its anchors: equal where they say the same."""
+    return frozenset(text.anchors), tuple(chain.from_iterable(_agreed(text, rules, LIMITS[HEADINGS])))
+
+
 def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
     """The line of what several sites call a document, where there is any."""
     if not (text.anchors and rules.anchor_domains):
@@ -113,7 +118,7 @@ def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
 
 def _beside(text: Text) -> list[str]:
     """The line of all that scores nothing."""
-    said = "\n".join((*text.anchors, text.boilerplate))[:MAX_BODY_CHARS]
+    said = "\n".join((*sorted(set(text.anchors)), text.boilerplate))[:MAX_BODY_CHARS]
     return terms(said, BOILERPLATE_LIMIT, class_of(text.language))
 
 

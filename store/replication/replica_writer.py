@@ -104,7 +104,7 @@ class ReplicaWriter:
             if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
         drafts = [draft for draft in drafts if not self._check.is_taken_back(draft)]
-        await self._enqueue([self._proofs.granted(draft) for draft in drafts])
+        await self._enqueue(self._proofs.granted(drafts))
 
     async def move(self, moves: Iterable[tuple[Record, Key]]) -> None:
         """Write records, with their contents, to other places of their sites, as `write` does."""
