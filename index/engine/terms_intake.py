@@ -10,21 +10,19 @@ the author is found out.
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from index.change_feed import OfferedTerms, Text
 from index.engine.forward_table import TakenTerms
 from index.engine.terms_trust import FalseTerms, TermsTrust
 from index.text.analyzer_rules import AnalyzerRules
-from index.text.field_terms import FieldTerms, analyse, said_by_anchors, with_anchors
+from index.text.field_terms import AnchorWords, FieldTerms, analyse, anchor_words, with_anchors
 from index.text.forward_index import encode_forward
 from index.text.page_terms import PageTerms, digest_of_terms, open_terms
 from index.text.surfaces import words_of
 
 MOST_REMEMBERED = 1 << 18  # different terms of pages: some thousand pages, 20 MB
-
-
-_Said = tuple[frozenset[str], tuple[str, ...]]  # see `said_by_anchors`
-_NOTHING_SAID: _Said = frozenset(), ()
+MOST_NOTED = 1 << 14  # pages of which is known what their anchors said: some 5 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,14 @@ class _PageAlone:
     words: Sequence[str]
     forward: bytes = b""  # where it was not computed here
     unread: OfferedTerms | None = None
-    taken_as: bytes = b""  # the document's version that was taken last
-    said: _Said = _NOTHING_SAID  # by its anchors
+
+
+class _Taken(NamedTuple):
+    """What a document's terms were made of when they were taken last, beside the page itself."""
+
+    version: bytes  # of the document
+    said: AnchorWords
+    author: bytes  # whose word was taken for them, b"" nobody's
 
 
 class TermsIntake:
@@ -45,6 +49,7 @@ class TermsIntake:
     def __init__(self, trust: TermsTrust, analyzer: AnalyzerRules) -> None:
         self.trust, self._analyzer = trust, analyzer
         self._recent, self._terms = OrderedDict[bytes, _PageAlone](), 0
+        self._taken = OrderedDict[bytes, _Taken]()  # by page
 
     def take(self, number: int, text: Text, offered: OfferedTerms | None) -> tuple[PageTerms, TakenTerms | None]:
         """Return the terms of a document, and what is to be noted of it where they are its author's, unread."""
@@ -55,8 +60,9 @@ class TermsIntake:
         if read is None or (read.unread and read.unread.author in self.trust.false_authors):
             read = self._read(text, offered)
         if text.is_fetched:
-            said = said_by_anchors(text, self._analyzer) if text.anchors else _NOTHING_SAID
-            self._remember(name, replace(read, taken_as=text.version, said=said))
+            self._remember(name, read)
+            author = read.unread.author if read.unread else b""
+            self._note(name, _Taken(text.version, anchor_words(text, self._analyzer), author))
         fields, forward = read.fields, read.forward
         if text.anchors:
             fields, forward = with_anchors(fields, text, self._analyzer), b""
@@ -65,21 +71,21 @@ class TermsIntake:
         return terms, TakenTerms(number, unread.author, unread.digest, unread.proof) if unread else None
 
     def says_the_same(self, version: bytes, text: Text) -> bool:
-        """Tell whether all terms of a document are those of the version that was taken of it last: another site calls
-        its page what some did before. Then this one counts as taken."""
+        """Tell whether a document has the terms of the version that was taken of it last: one more site calls its page
+        what others did before. Then this version counts as taken."""
         name = text.page_version or text.version
-        read = self._recent.get(name)
-        if read is None or read.taken_as != version or (read.unread and read.unread.author in self.trust.false_authors):
+        taken = self._taken.get(name)
+        if taken is None or taken.version != version or taken.author in self.trust.false_authors:
             return False
-        is_same = read.said == (said_by_anchors(text, self._analyzer) if text.anchors else _NOTHING_SAID)
-        if is_same:
-            self._recent[name] = replace(read, taken_as=text.version)
+        if is_same := taken.said == anchor_words(text, self._analyzer):
+            self._note(name, taken._replace(version=text.version))
         return is_same
 
     def forget(self) -> None:
         """Forget the pages that came last."""
         self._recent.clear()
         self._terms = 0
+        self._taken.clear()
 
     def is_true(self, text: Text, said: OfferedTerms | TakenTerms) -> bool:
         """Compute again what an author signed of a document, and note what that says of the author."""
@@ -95,6 +101,12 @@ class TermsIntake:
         self._terms += len(read.fields.vocabulary)
         while self._terms > MOST_REMEMBERED:
             self._terms -= len(self._recent.popitem(last=False)[1].fields.vocabulary)
+
+    def _note(self, name: bytes, taken: _Taken) -> None:
+        self._taken[name] = taken
+        self._taken.move_to_end(name)
+        if len(self._taken) > MOST_NOTED:
+            self._taken.popitem(last=False)
 
     def _read(self, text: Text, offered: OfferedTerms | None) -> _PageAlone:
         """What is made of a page without its anchors."""

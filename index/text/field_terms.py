@@ -28,6 +28,7 @@ MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
 Places = NDArray[np.uint16]  # of terms in a vocabulary
+AnchorWords = tuple[frozenset[str], tuple[str, ...]]  # different texts, and the terms that several sites agree on
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +104,8 @@ def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldT
     return _of_lines([vocabulary[number] for number in order.tolist()], rank[places], list(map(len, lines)))
 
 
-def said_by_anchors(text: Text, rules: AnalyzerRules) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Return what a document's terms depend on of its anchors: equal where they say the same."""
+def anchor_words(text: Text, rules: AnalyzerRules) -> AnchorWords:
+    """Return all that a document's terms owe to its anchors: equal where they say the same."""
     return frozenset(text.anchors), tuple(chain.from_iterable(_agreed(text, rules, LIMITS[HEADINGS])))
 
 
