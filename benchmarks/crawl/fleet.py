@@ -17,6 +17,7 @@ from benchmarks.cpu import tree_s
 from benchmarks.crawl.cap import capped
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
+from node.demo.judge import told_apart, witness_requests
 from node.demo.layout import DemoNode
 from node.demo.network import install_all, write_network
 from node.demo.nodes import NodeClient
@@ -46,7 +47,8 @@ class Web:
 
 @dataclass(frozen=True, slots=True)
 class FleetCrawl:
-    """Says what came of a crawl: CPU seconds of all nodes, pages in their indexes (each counted where it lies)."""
+    """Says what came of a crawl: CPU seconds of all nodes, pages in their indexes (each counted where it lies).
+    `visitor`: without the requests of witnesses, who ask for some pages once more on purpose."""
 
     cpu_s: float
     visitor: Visitor
@@ -92,7 +94,9 @@ async def crawl(
     finally:
         await children.stop()
     rows = [json.loads(line) for line in log.read_text().splitlines()]
-    visitor = judge(rows, AGENT, delay_s, from_start=False)
+    logs = [(folder / f"{node.name}.log").read_text(errors="replace") for node in fleet]
+    own, _ = told_apart(rows, [request for each in logs for request in witness_requests(each)])
+    visitor = judge(own, AGENT, delay_s, from_start=False)
     addresses = {row["address"] for row in rows}
     at_one = max(most_open([row for row in rows if row["address"] == each]) for each in addresses)
     documents = sum(status["documents"] for status in statuses if status)

@@ -6,7 +6,6 @@ Pure: what the crawler consists of in, words out.
 from dataclasses import dataclass
 from typing import Literal
 
-from crawl.config import CrawlConfig
 from crawl.frontier.frontier import Frontier
 from crawl.politeness.site_delays import SiteDelays
 from dht import Now
@@ -37,11 +36,11 @@ class CrawlStatus:
 @dataclass(frozen=True, slots=True)
 class CrawlSnapshot:
     """Explains the crawler's state from its parts. `late_s`: until the bandwidth limit lets a fetch begin; `pending`:
-    pages that their owners have not acknowledged yet."""
+    pages that their owners have not acknowledged yet, of `most_pending` that may be."""
 
     frontier: Frontier
     delays: SiteDelays
-    config: CrawlConfig
+    most_pending: int
     pause_reason: str
     late_s: float
     pending: int
@@ -51,7 +50,7 @@ class CrawlSnapshot:
         frontier = self.frontier
         if self.pause_reason:
             return "paused", self.pause_reason
-        if self.pending >= self.config.max_pending_pages:
+        if self.pending >= self.most_pending:
             return "waiting", f"{self.pending} pages wait until their owners acknowledge them"
         if self.late_s > 1.0:
             return "waiting", f"crawl.max_bytes_s is used up: the next fetch begins in {span(self.late_s)}"

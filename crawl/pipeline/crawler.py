@@ -29,6 +29,7 @@ from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.dns_prefetch import DnsPrefetch
 from crawl.pipeline.fetch_outcome import forgotten
 from crawl.pipeline.fetch_stage import FetchStage
+from crawl.pipeline.flight_limit import FlightLimit
 from crawl.pipeline.handoff import Handoff
 from crawl.pipeline.process_stage import ProcessStage
 from crawl.pipeline.site_knowledge import SiteKnowledge
@@ -85,6 +86,7 @@ class Crawler:
         self._handoff = Handoff(config, ports, frontier, self._seen, self._counters, self._listings, clock, rng)
         self._workers = WorkerPool(self._crawl)
         self._fetching = 0  # tasks whose request is not over
+        self._flight_limit = FlightLimit(config.max_open_fetches + config.max_pending_pages)
         self._wakes_at: float | None = None  # steady: when the loop looks for tasks though nothing wakes it
 
     async def run(self) -> None:
@@ -117,11 +119,13 @@ class Crawler:
             result = await self._fetch_stage.fetch(task)
             await self._site_tokens.release(task.visit.url, result.delay_s)  # first, or it might return the next token
             self._end_request(task, result.delay_s, result.address)
+            ended_at = self._clock().steady
             delivery = await self._process_stage.process(task, result)
             await self._handoff.deliver(task, delivery)
+            now_s = self._clock().steady
+            self._flight_limit.note(now_s, now_s - ended_at)
             if (outcome := delivery.outcome) is not None:
                 self._sites.learn(task.visit, outcome, is_fetched=result.fetched is not None)
-                now_s = self._clock().steady
                 self._counters.count_outcome(task.visit, outcome, now_s, is_declined=result.is_declined)
         except SlotLost as error:
             log.debug("crawl left to another holder url=%s: %s", task.visit.url, error)
@@ -197,7 +201,8 @@ class Crawler:
         """Return what it does, and why; cheap enough to be asked every second."""
         frontier, counters, now = self._frontier, self._counters, self._clock()
         paused, pending = self._control.pause_reason, frontier.in_flight - self._fetching
-        snapshot = CrawlSnapshot(frontier, self._sites.delays, self._config, paused, self._late(), pending)
+        most = min(self._config.max_pending_pages, self._flight_limit.urls)
+        snapshot = CrawlSnapshot(frontier, self._sites.delays, most, paused, self._late(), pending)
         state, reason = snapshot.explain(now)
         return CrawlStatus(
             state=state,
@@ -257,6 +262,7 @@ class Crawler:
             not self._control.pause_reason
             and self._fetching < self._config.max_open_fetches + self._control.lent
             and self._frontier.in_flight - self._fetching < self._config.max_pending_pages
+            and self._frontier.in_flight < self._flight_limit.urls + self._control.lent
         )
 
     def _wake(self) -> None:

@@ -28,6 +28,7 @@ MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
 Places = NDArray[np.uint16]  # of terms in a vocabulary
+AnchorWords = tuple[frozenset[str], tuple[str, ...]]  # different texts, and the terms that several sites agree on
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,11 @@ def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldT
     return _of_lines([vocabulary[number] for number in order.tolist()], rank[places], list(map(len, lines)))
 
 
+def anchor_words(text: Text, rules: AnalyzerRules) -> AnchorWords:
+    """Return all that a document's terms owe to its anchors: equal where they say the same."""
+    return frozenset(text.anchors), tuple(chain.from_iterable(_agreed(text, rules, LIMITS[HEADINGS])))
+
+
 def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
     """The line of what several sites call a document, where there is any."""
     if not (text.anchors and rules.anchor_domains):
@@ -113,7 +119,7 @@ def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
 
 def _beside(text: Text) -> list[str]:
     """The line of all that scores nothing."""
-    said = "\n".join((*text.anchors, text.boilerplate))[:MAX_BODY_CHARS]
+    said = "\n".join((*sorted(set(text.anchors)), text.boilerplate))[:MAX_BODY_CHARS]
     return terms(said, BOILERPLATE_LIMIT, class_of(text.language))
 
 

@@ -5,7 +5,7 @@ spread meanwhile, or moves later, it is signed for the old place and lies at the
 the proof of who imported it, wherever it moves.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -17,6 +17,8 @@ from store.record.package import Signer, sign_package, url_in
 from store.record.record import Draft, Kind, Record
 from store.replication.import_right import is_import
 from store.replication.write_right import WriteRight, needs_grant
+
+SIGNED_TOGETHER = 32  # drafts: each has a path of five hashes, and one in 32 costs a signature and its checks
 
 
 class GrantedDraft(NamedTuple):
@@ -34,41 +36,53 @@ class DraftProofs:
     def __init__(self, overlay: Overlay, right: WriteRight, signer: Signer, places: SiteShards) -> None:
         self._overlay, self._right, self._signer, self._places = overlay, right, signer, places
 
-    def granted(self, draft: Draft) -> GrantedDraft:
-        """Return a draft with the grant that it is written under, whose epoch it has: of its slot, or of that in which
-        its URL lay before. Raises NotGranted, and NotImporter."""
+    def granted(self, drafts: Sequence[Draft]) -> list[GrantedDraft]:
+        """Return drafts, in order, with the grants that they are written under, whose epochs they have: of their slots,
+        or of those in which their URLs lay before. Those that are signed for other places than theirs share signatures.
+        Raises NotGranted, and NotImporter."""
+        found = [self._granted(draft) for draft in drafts]
+        elsewhere = [number for number, (_, key) in enumerate(found) if key is not None]
+        records = dict[int, Record]()
+        for start in range(0, len(elsewhere), SIGNED_TOGETHER):
+            numbers = elsewhere[start : start + SIGNED_TOGETHER]
+            signed = sign_package(
+                [replace(each.draft, key=key) for each, key in map(found.__getitem__, numbers)], self._signer
+            )
+            records |= zip(numbers, signed, strict=True)
+        return [
+            each._replace(record=_at(records[number], each.draft.key)) if number in records else each
+            for number, (each, _) in enumerate(found)
+        ]
+
+    def _granted(self, draft: Draft) -> tuple[GrantedDraft, Key | None]:
+        """A draft with its grant, and for which place it is signed where that is another one than its own."""
         if is_import(draft):
             self.check_import_right()
         if draft.kind == Kind.ANCHOR:
             return self._anchor(draft)
         if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
-            return GrantedDraft(draft)
+            return GrantedDraft(draft), None
         if (grant := self._right.written_under(draft)) is not None:
-            return GrantedDraft(replace(draft, epoch=grant.grant.epoch), grant)
-        for key in self._former_keys(draft):
-            before = replace(draft, key=key)
-            if (grant := self._right.written_under(before)) is not None:
-                epoch = grant.grant.epoch
-                return GrantedDraft(replace(draft, epoch=epoch), grant, self._signed_for(draft, key, epoch))
-        raise NotGranted(slot_of(draft.key, self._overlay.view.strategy.slot_bits))
+            return _under(draft, grant), None
+        return self._written_at(draft, self._former_keys(draft), draft.key)
 
-    def _anchor(self, draft: Draft) -> GrantedDraft:
-        """An anchor, signed for a place of the page that links; where leases must be proved, of that whose lease this
-        node holds. Raises NotGranted."""
+    def _anchor(self, draft: Draft) -> tuple[GrantedDraft, Key | None]:
+        """An anchor is signed for a place of the page that links; where leases must be proved, for that whose lease
+        this node holds."""
         source = decode_anchor(draft.body).source
         keys = dict.fromkeys((*self._places.keys_of(source), placement_key(source)))
+        first = next(iter(keys))
         if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
-            return GrantedDraft(draft, record=self._signed_for(draft, next(iter(keys)), draft.epoch))
+            return GrantedDraft(draft), first
+        return self._written_at(draft, keys, first)
+
+    def _written_at(self, draft: Draft, keys: Iterable[Key], wanted: Key) -> tuple[GrantedDraft, Key]:
+        """A draft under the grant of the first of some places of which this node has one; NotGranted names the slot of
+        the `wanted` one."""
         for key in keys:
             if (grant := self._right.written_under(replace(draft, key=key))) is not None:
-                epoch = grant.grant.epoch
-                return GrantedDraft(replace(draft, epoch=epoch), grant, self._signed_for(draft, key, epoch))
-        raise NotGranted(slot_of(next(iter(keys)), self._overlay.view.strategy.slot_bits))
-
-    def _signed_for(self, draft: Draft, key: Key, epoch: int) -> Record:
-        """A draft as a record that is signed for one place and lies at its own."""
-        (record,) = sign_package([replace(draft, key=key, epoch=epoch)], self._signer)
-        return _at(record, draft.key)
+                return _under(draft, grant), key
+        raise NotGranted(slot_of(wanted, self._overlay.view.strategy.slot_bits))
 
     def check_import_right(self) -> None:
         """Raise NotImporter where nobody would take an import of this node's."""
@@ -99,6 +113,10 @@ class DraftProofs:
         url = url_in(draft.body)
         keys = (*self._places.keys_of(url), placement_key(url))
         yield from (key for key in dict.fromkeys(keys) if key != draft.key)
+
+
+def _under(draft: Draft, grant: SignedGrant) -> GrantedDraft:
+    return GrantedDraft(replace(draft, epoch=grant.grant.epoch), grant)
 
 
 def _at(record: Record, key: Key) -> Record:

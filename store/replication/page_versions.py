@@ -119,9 +119,11 @@ class PageVersions:
 
     def _to_erase(self, record: Record, ruling: Ruling) -> Record | None:
         """What drops the former versions of a page that asks for it, by a version that may replace any."""
+        if (erasure := erasure_of(record)) is None:  # nearly always
+            return None
         if ruling.grant is None:
-            return None if self._overlay.view.strategy.grants_from else erasure_of(record)
-        return erasure_of(record) if self._right.is_strong(ruling.grant, record.key) else None
+            return None if self._overlay.view.strategy.grants_from else erasure
+        return erasure if self._right.is_strong(ruling.grant, record.key) else None
 
     async def _replace(self, page: Record) -> None:
         """Forget what stood beside a page that may replace it, if that is what lies here now."""

@@ -37,7 +37,7 @@ from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.replication.draft_proofs import DraftProofs, GrantedDraft
 from store.replication.hinted_handoff import HintedHandoff
-from store.replication.import_right import TOO_MUCH
+from store.replication.import_right import TOO_MUCH, is_import
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
 from store.replication.page_versions import PageVersions
 from store.replication.pending_write import PendingWrite, WriteTicket
@@ -104,7 +104,7 @@ class ReplicaWriter:
             if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
         drafts = [draft for draft in drafts if not self._check.is_taken_back(draft)]
-        await self._enqueue([self._proofs.granted(draft) for draft in drafts])
+        await self._enqueue(self._proofs.granted(drafts))
 
     async def move(self, moves: Iterable[tuple[Record, Key]]) -> None:
         """Write records, with their contents, to other places of their sites, as `write` does."""
@@ -202,7 +202,7 @@ class ReplicaWriter:
     async def _keep_grants(self, batch: list[PendingWrite]) -> None:
         """Keep what proves a package, for whoever gets its records later; at once it goes with them."""
         with suppress(MachineRefuses):
-            await self._right.keep(self._right.ruling(p.grant) for p in batch)
+            await self._right.keep(map(self._right.ruling, {p.grant for p in batch}))
 
     def _packed(self, batch: list[PendingWrite], records: list[Record]) -> list[PackagePart]:
         """Pack what goes to the same peers together, once for all of them, where one of them takes it so."""
@@ -323,8 +323,9 @@ class ReplicaWriter:
         lacking: tuple[NodeId, ...],
         parts: list[PackagePart],
     ) -> Refused:
+        ruled = {grant: self._right.ruling(grant) for grant in {*grants}}
         rulings = [
-            self._right.ruling(grant) if self._store.knows(record) else self._right.own_ruling(record, grant)
+            self._right.own_ruling(record) if is_import(record) and not self._store.knows(record) else ruled[grant]
             for record, grant in zip(records, grants, strict=True)
         ]
         if lacking:

@@ -27,6 +27,7 @@ from dht import (
     RateLimiter,
     RemoteError,
     SignedGrant,
+    Slot,
     node_id_of,
     signers_needed,
     slot_of,
@@ -106,13 +107,21 @@ class WriteRight:
             return rulings
         sound = await self._sound(grants)
         named = {n: self._named(_written(records[n]), sound) for n in needing}
+        bits, ruled = self._overlay.view.strategy.slot_bits, dict[tuple[SignedGrant, Slot], Ruling]()
+        known = {grant: self.is_known(grant) for grant in set(named.values()) if grant is not None}
         if asks:
             await self._ask_about_news([(records[n], grant) for n, grant in named.items() if grant is not None])
         doubtful = list[int]()
         for n, grant in named.items():
-            rulings[n] = self.ruling(grant, records[n].key) if grant is not None else Ruling(WITHOUT)
-            if grant is not None and not self._needs_no_word(records[n], grant):
-                doubtful.append(n)
+            if grant is None:
+                rulings[n] = Ruling(WITHOUT)
+                continue
+            place = grant, slot_of(records[n].key, bits)
+            if place not in ruled:  # most of what comes together lies in few slots
+                ruled[place] = self.ruling(grant, records[n].key)
+            rulings[n] = ruled[place]
+            if not (self.is_strong(grant, records[n].key) if _overrules(records[n]) else known[grant]):
+                doubtful.append(n)  # a grant alone does not say that it may be kept: two candidates overrule nobody
         pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
         for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
             is_final = reason != LATER and (reason != WEAK or records[n].kind != Kind.STANDING)
@@ -123,14 +132,14 @@ class WriteRight:
         """Say why the owner of a public key may not import pages, "" where it may."""
         return import_flaw(key, self._overlay.view.strategy, self._overlay.view.members())
 
-    def own_ruling(self, record: Record, grant: SignedGrant | None) -> Ruling:
-        """Return the ruling on what this node writes into its own slots. Its imports count there as anywhere, unless
-        it is alone: else they would pile up where nobody else takes them."""
+    def own_ruling(self, imported: Record) -> Ruling:
+        """Return the ruling on an import that is written into this node's own slots. Its own ones count there as
+        anywhere, unless it is alone: else they would pile up where nobody else takes them."""
         view = self._overlay.view
-        is_mine = is_import(record) and node_id_of(record.proof.author) == view.node_id
-        if is_mine and len(view.members()) > 1 and not self._imported.take(record, self._clock()):
+        is_mine = node_id_of(imported.proof.author) == view.node_id
+        if is_mine and len(view.members()) > 1 and not self._imported.take(imported, self._clock()):
             return Ruling(TOO_MUCH, is_final=False)
-        return self.ruling(grant)
+        return Ruling()
 
     async def _import_reasons(self, peer: NodeId, records: Sequence[Record], *, counts: bool) -> dict[int, str]:
         """Why each import among some records is not taken, "" where it is: its author may import, or did when it could,
@@ -260,10 +269,6 @@ class WriteRight:
         view = self._overlay.view
         slot = signed.grant.first_slot(view.strategy.slot_bits)
         return len(signed.signers & set(view.candidates(slot))) >= signers_needed(len(view.owners(slot)))
-
-    def _needs_no_word(self, record: Record, grant: SignedGrant) -> bool:
-        """Whether a grant alone says that a record may be kept. Two candidates make no version stand."""
-        return self.is_strong(grant, record.key) if _overrules(record) else self.is_known(grant)
 
     async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
         """Why each of some records is not taken, as others say; "" where it is."""

@@ -10,7 +10,7 @@ from crawl.politeness.site_delays import SiteDelays
 from dht import Now, Slot
 from tests.crawl.world import new_frontier
 
-CONFIG = CrawlConfig(max_pending_pages=3, breaker_fails=1)
+CONFIG, MOST_PENDING = CrawlConfig(breaker_fails=1), 3
 NOW = Now(1e9, 100.0)
 
 
@@ -21,7 +21,7 @@ def snapshot(
     if holds:
         visits = [Visit(f"http://h{n}.test/", 1, due_at=at) for n, at in enumerate(due_at)]
         frontier.hold(Slot(0), 1, visits, NOW)
-    return CrawlSnapshot(frontier, SiteDelays(CONFIG, Random(1)), CONFIG, pause_reason, late_s, pending)
+    return CrawlSnapshot(frontier, SiteDelays(CONFIG, Random(1)), MOST_PENDING, pause_reason, late_s, pending)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_first_thing_that_stands_in_the_way_is_told(now: CrawlSnapshot, stat
 def test_a_url_in_flight_and_hosts_that_do_not_answer_are_told() -> None:
     frontier, sites = new_frontier()
     frontier.hold(Slot(0), 1, [Visit(f"http://h{n}.test/", 1) for n in range(2)], NOW)
-    now = CrawlSnapshot(frontier, SiteDelays(CONFIG, Random(1)), CONFIG, "", 0.0, 0)
+    now = CrawlSnapshot(frontier, SiteDelays(CONFIG, Random(1)), MOST_PENDING, "", 0.0, 0)
     task = frontier.pop(NOW)
     assert task is not None
     assert now.explain(NOW) == ("crawling", "1 URLs in flight, 1 wait for their host's turn")
