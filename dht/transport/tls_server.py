@@ -275,6 +275,7 @@ async def _peek(sock: socket.socket) -> bytes:
         loop.add_reader(sock, readable.set)
     except RuntimeError as error:  # uvloop: somebody closed the handle of another connection, whose number this one got
         sock.detach()  # that connection closes it: closed here, it would be closed twice, and hit a third one
+        log.warning("a connection is lost: its handle was that of another, closed under it: %s", error)
         raise ConnectionAbortedError(str(error)) from error
     try:
         await readable.wait()
