@@ -109,7 +109,7 @@ class TlsClient:
         except (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError) as error:
             reason = f"the relay passes nothing on ({error})"
             raise PeerTimeout(peer.hex(), self._clock().steady - began, reason) from None
-        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError, ConnectionError) as error:
+        except (aiohttp.ClientConnectionError, ConnectionError) as error:
             if getattr(error, "errno", None) in NO_WAY:
                 raise NoConnection(peer.hex(), self._clock().steady - began) from None
             raise PeerGone(peer.hex(), self._clock().steady - began) from None
@@ -168,7 +168,7 @@ class TlsClient:
     async def _read(self, peer: NodeId, response: aiohttp.ClientResponse, began: float, moved: Moved) -> bytes:
         limit = MAX_BODY_BYTES if response.status == 200 else MAX_REASON_BYTES
         body, heard = bytearray(), 0
-        while chunk := await response.content.readany():
+        while chunk := await next_piece(response):
             body += chunk
             if len(body) > limit:
                 break
@@ -234,6 +234,14 @@ class TlsClient:
 
     def _nonce(self) -> bytes:
         return self._rng.randbytes(NONCE_BYTES)
+
+
+async def next_piece(response: aiohttp.ClientResponse) -> bytes:
+    """Read some of a body; raises ConnectionAbortedError where the connection was given up meanwhile (`renew`)."""
+    try:
+        return await response.content.readany()
+    except RuntimeError as error:  # so aiohttp says that it is closed
+        raise ConnectionAbortedError(str(error)) from error
 
 
 def _bounded_set(memory: dict[K, V], key: K, value: V) -> None:

@@ -19,7 +19,7 @@ from dht.membership.working_families import WorkingFamilies
 from dht.transport.relay import MAX_TUNNELS_OF_ONE
 from dht.transport.request_auth import WINDOW_S, RequestTarget, sign_request
 from dht.transport.tls_channel import TlsChannel
-from dht.transport.tls_client import TUNNELS_TO_ONE
+from dht.transport.tls_client import TUNNELS_TO_ONE, next_piece
 from dht.transport.transport import MAX_BODY_BYTES, FindRelayed, NoConnection, PeerGone, PeerRefused, Route
 
 NETWORK = "ab" * 20
@@ -161,6 +161,37 @@ async def test_a_restarted_peer_is_reached_over_a_new_connection():
             assert await alice.ask(Route(bob.contact))
         async with running(bob):
             assert await alice.ask(Route(bob.contact))
+
+
+async def test_who_asks_over_connections_that_are_given_up_meanwhile_hears_of_a_peer_that_is_gone():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    ended = asyncio.Event()
+
+    async def renew() -> None:
+        while not ended.is_set():
+            await alice.channel.renew()
+            await asyncio.sleep(0.001)
+
+    async with running(alice, bob), asyncio.TaskGroup() as tasks:
+        tasks.create_task(renew())
+        for _ in range(30):
+            with suppress(PeerTimeout):
+                await alice.ask(Route(bob.contact), "Echo", bytes(300_000), timeout_s=0.05)
+        ended.set()
+
+
+async def test_an_answer_whose_connection_is_given_up_in_its_middle_is_cut():
+    async def half(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+
+    server = await asyncio.start_server(half, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    async with server, aiohttp.ClientSession() as session, session.get(url) as response:
+        assert await next_piece(response) == b"half"
+        await session.close()
+        with pytest.raises(ConnectionAbortedError):
+            await next_piece(response)
 
 
 async def test_requests_for_others_replays_and_strangers_are_refused():
