@@ -85,7 +85,8 @@ class ChangeFeed(Protocol):
         """Return up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor.
 
         It returns at once, maybe empty; where nothing follows, the cursor is the one that was given. `known` is the
-        feed's own note of what it told for the same batch, empty at first; that need not be told twice."""
+        feed's own note of what it told, empty at first, and again where not all of it was kept; that need not be told
+        twice."""
 
     async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
         """Return what documents are now, with nothing offered."""

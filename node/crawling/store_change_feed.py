@@ -75,7 +75,7 @@ class StoreChangeFeed:
         self, cursor: bytes, limit: int, known: dict[bytes, int] | None = None
     ) -> tuple[Sequence[DocumentChange], bytes]:
         """Return up to `limit` changes of documents after the cursor, and the next cursor; nothing of those that were
-        read for the same batch since, as `known` says of each: a page's anchors come one by one."""
+        read since, as `known` says of each: a page's anchors come one by one."""
         changed = self._log.changes(self.sequence(cursor), limit)
         if not changed:
             return [], cursor
