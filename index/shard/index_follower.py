@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 
 COMMIT_REST = 30.0  # times what the last batch took: a commit costs 70–100 ms whatever its size, so documents share it
 MAX_REST_S = 10.0  # so long at most: what is found is to be searchable within seconds; half of it, twice the merging
-ENOUGH = 2  # times `batch_count` changes end a rest: the store's memory of what was just written holds some more
+ENOUGH = 6  # times `batch_count` changes, most of URLs and anchors, end a rest: the store still remembers as many
 LOOK_S = 1.0  # how often that is looked at
 READ_COUNT = 128  # changes read at once: some ms of the event loop
 MAX_READS = 64  # for one batch, whatever they hold: most of a log are URLs, of which the index wants to know nothing
