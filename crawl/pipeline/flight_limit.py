@@ -2,7 +2,7 @@
 
 Pure: seconds in, a number out. Owners that are short of processors take pages late, and whoever went on at full speed
 would have all writes grow too old and be made again. So the number halves where an outcome came late, once in a while,
-and grows with each that came in time: twice as fast before the first was late (Jacobson 1988, congestion avoidance).
+and grows with each that came in time, four times as fast before the first was late (Jacobson 1988).
 """
 
 WANTED_S = 5.0  # from the end of a request to its recorded outcome: a fourth of the time when a write is given up

@@ -202,7 +202,7 @@ class ReplicaWriter:
     async def _keep_grants(self, batch: list[PendingWrite]) -> None:
         """Keep what proves a package, for whoever gets its records later; at once it goes with them."""
         with suppress(MachineRefuses):
-            await self._right.keep(map(self._right.ruling, {p.grant for p in batch}))
+            await self._right.keep(map(self._right.ruling, dict.fromkeys(p.grant for p in batch)))
 
     def _packed(self, batch: list[PendingWrite], records: list[Record]) -> list[PackagePart]:
         """Pack what goes to the same peers together, once for all of them, where one of them takes it so."""
