@@ -19,10 +19,10 @@ RULES = RecordRules()
 PAGE, TWO, THREE = "https://port.example/times", "https://a.two.example/x", "https://three.example/"
 
 
-def anchor(source: str, text: str, at: float = 0.0) -> Draft:
+def anchor(source: str, text: str, at: float = 0.0, page: str = PAGE) -> Draft:
     domain = RULES.domain_of(source)
-    id, key = anchor_id(document_id(PAGE), domain), placement_key(PAGE)
-    body = encode_anchor(Anchor(PAGE, source, text))
+    id, key = anchor_id(document_id(page), domain), placement_key(page)
+    body = encode_anchor(Anchor(page, source, text))
     return Draft(Kind.ANCHOR, id, key, EARLY + int(at), int((WALL + at) * 1000), 20_030, body)
 
 
@@ -35,12 +35,12 @@ def owners(net: Net, draft: Draft) -> list[Node]:
     return by_rank(net, draft)[: net.strategy.replicas]
 
 
-async def write(net: Net, draft: Draft) -> None:
-    """Have the holder of the lease of the page that links write its anchor."""
-    there = of_source(draft)
+async def write(net: Net, *drafts: Draft) -> None:
+    """Have the holder of the lease of the page that links write its anchors."""
+    there = of_source(drafts[0])
     holder, voter, *_ = (node for node in by_rank(net, there) if node.overlay.up)
     net.granted[holder.id, slot_of(there.key, BITS)] = [grant(there, holder.identity, voter.identity)]
-    await holder.replicator.write([draft])
+    await holder.replicator.write(drafts)
 
 
 def said(records: list[Record]) -> list[str]:
@@ -78,6 +78,26 @@ def test_all_owners_have_one_text_of_each_domain_and_it_is_withdrawn() -> None:
         await all_have(net, "zanzibar ferry", "ferry timetable")
         await write(net, anchor("https://b.two.example/y", "", 40.0))
         await all_have(net, "", "ferry timetable")
+
+    network(6, story)
+
+
+def test_anchors_that_are_written_together_share_a_signature_and_each_proves_itself() -> None:
+    async def story(net: Net) -> None:
+        await begun(net)
+        pages = [f"https://port-{number}.example/times" for number in range(12)]
+        drafts = [anchor(TWO, "ferry times", page=page) for page in pages]
+        await write(net, *drafts)
+        await net.until(net.is_level)
+        kept = [
+            record
+            for page, draft in zip(pages, drafts, strict=True)
+            for node in owners(net, draft)
+            for record in node.store.anchors(document_id(page))
+        ]
+        assert len(kept) == net.strategy.replicas * len(pages)
+        assert len({record.proof.signature for record in kept}) == 1, "each signature takes a node 0.1 ms to check"
+        assert not any(flaw.reason for record in kept for flaw in RecordCheck(RULES).flaws([record]))
 
     network(6, story)
 
