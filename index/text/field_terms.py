@@ -28,7 +28,7 @@ MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
 Places = NDArray[np.uint16]  # of terms in a vocabulary
-AnchorWords = tuple[frozenset[str], tuple[str, ...]]  # different texts, and the terms that several sites agree on
+AnchorWords = tuple[tuple[str, ...], tuple[str, ...]]  # texts, and the terms that several sites agree on
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
     found += (
         terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
         terms(text.body[:MAX_BODY_CHARS], LIMITS[BODY], stem_class),
-        _beside(text),
+        _beside(text, rules),
     )
     return _numbered(found)
 
@@ -96,7 +96,7 @@ def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldT
         return np.array([numbers.setdefault(term, len(numbers)) for term in line], np.uint16)
 
     agreed = map(numbered, _agreed(text, rules, LIMITS[HEADINGS] - sum(map(len, headings))))
-    lines = [title, *headings, *agreed, url, body, numbered(_beside(text))]
+    lines = [title, *headings, *agreed, url, body, numbered(_beside(text, rules))]
     places, vocabulary = np.concatenate(lines), list(numbers)
     known, firsts = np.unique(places, return_index=True)
     order, rank = known[firsts.argsort()], np.zeros(len(numbers), np.uint16)  # in which they come
@@ -106,7 +106,7 @@ def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldT
 
 def anchor_words(text: Text, rules: AnalyzerRules) -> AnchorWords:
     """Return all that a document's terms owe to its anchors: equal where they say the same."""
-    return frozenset(text.anchors), tuple(chain.from_iterable(_agreed(text, rules, LIMITS[HEADINGS])))
+    return _said(text, rules), tuple(chain.from_iterable(_agreed(text, rules, LIMITS[HEADINGS])))
 
 
 def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
@@ -117,10 +117,15 @@ def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
     return [found] if found else []
 
 
-def _beside(text: Text) -> list[str]:
+def _said(text: Text, rules: AnalyzerRules) -> tuple[str, ...]:
+    """The anchors that are searched."""
+    return tuple(sorted({*text.anchors})) if rules.anchors_once else text.anchors
+
+
+def _beside(text: Text, rules: AnalyzerRules) -> list[str]:
     """The line of all that scores nothing."""
-    said = "\n".join((*sorted(set(text.anchors)), text.boilerplate))[:MAX_BODY_CHARS]
-    return terms(said, BOILERPLATE_LIMIT, class_of(text.language))
+    beside = "\n".join((*_said(text, rules), text.boilerplate))[:MAX_BODY_CHARS]
+    return terms(beside, BOILERPLATE_LIMIT, class_of(text.language))
 
 
 def _numbered(lines: Sequence[Sequence[str]]) -> FieldTerms:

@@ -79,6 +79,7 @@ ANALYSES = {
     4: "410e9444ef6f38863c09adf0dd99c7c9",
     5: "3f2fbb90b22b7ac5e18c7c75a90389b7",
     6: "5a404fb7ad10271d2eb6fe5d9186c38a",
+    7: "c91a9b424b937d04f7ad70e3ada67856",
 }
 SCORES = {  # of a ranking, with an analyzer
     (3, 2): "e0b31276adbf7e9c1b117b32924198df",

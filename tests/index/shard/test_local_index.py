@@ -254,13 +254,13 @@ async def test_a_rest_ends_early_where_much_came(make_bench: Make, monkeypatch: 
     await bench.local.close()
     bench.config = replace(bench.config, commit_s=60.0)
     bench.open()
-    found = texts(50)
+    found = texts(5 + index_follower.ENOUGH * bench.config.batch_count)
     async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(bench.local.run())
         put(bench, found[:5])
         while bench.local.documents < 5:  # noqa: ASYNC110
             await asyncio.sleep(0)
-        put(bench, found[5 : 5 + index_follower.ENOUGH * bench.config.batch_count])
+        put(bench, found[5:])
         while bench.local.documents < 5 + bench.config.batch_count:  # noqa: ASYNC110
             await asyncio.sleep(0)
         running.cancel()
