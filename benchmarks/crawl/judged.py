@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+ROBOTS = "/robots.txt"
 TOLERANCE = 0.1  # of the rule: between the server's clock and the wire
 
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
     """Says what one visitor did. `pages`: (host, path) of all different HTML pages that were answered 200. `repeats`:
-    answers below 400 beyond the first of a URL. `gaps`: requests to a host sooner than the rule allows.
-    `open_over_one`: requests that began while another to the same host was open. `wall_s`: from the first request to
-    the end of the last."""
+    answers below 400 beyond the first of a URL, but of robots.txt, which each next crawler of a site reads for
+    itself. `gaps`: requests to a host sooner than the rule allows. `open_over_one`: requests that began while another
+    to the same host was open. `wall_s`: from the first request to the end of the last."""
 
     pages: frozenset[tuple[str, str]]
     requests: int
@@ -33,7 +34,7 @@ class Visitor:
 def judge(rows: Iterable[Mapping[str, Any]], agent: str, rule_s: float, *, from_start: bool) -> Visitor:
     """Sum up what the visitor did whose User-Agent starts with `agent`."""
     mine = [row for row in rows if row["ua"].startswith(agent)]
-    answers = Counter((row["host"], row["path"]) for row in mine if row["status"] < 400)
+    answers = Counter((row["host"], row["path"]) for row in mine if row["status"] < 400 and row["path"] != ROBOTS)
     pages = {(row["host"], row["path"]) for row in mine if row["status"] == 200 and not _is_other(row["path"])}
     hosts: dict[str, list[tuple[float, float]]] = defaultdict(list)
     for row in mine:
@@ -55,4 +56,4 @@ def judge(rows: Iterable[Mapping[str, Any]], agent: str, rule_s: float, *, from_
 
 def _is_other(path: str) -> bool:
     """Tell whether a path is no page: robots.txt and images are fetched, too."""
-    return path == "/robots.txt" or path.lower().rpartition(".")[2] in ("png", "gif", "jpg", "jpeg", "svg")
+    return path == ROBOTS or path.lower().rpartition(".")[2] in ("png", "gif", "jpg", "jpeg", "svg")

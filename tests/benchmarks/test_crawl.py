@@ -28,11 +28,12 @@ def test_a_log_tells_repeats_gaps_and_open_requests_of_one_visitor():
         line(1.0, "b", "/1"),
         line(9.0, "b", "/gone", status=404),
         line(9.5, "b", "/picture.png"),
+        line(9.9, "a", "/robots.txt"),  # by the site's next crawler
         line(1.0, "a", "/other", ua="theirs/1"),
     ]
     seen = judge(log, "ours", 0.05, from_start=False)
     assert seen.pages == {("a", "/1"), ("a", "/2"), ("b", "/1")}
-    assert (seen.requests, seen.repeats, seen.gaps, seen.open_over_one) == (7, 1, 2, 1)
+    assert (seen.requests, seen.repeats, seen.gaps, seen.open_over_one) == (8, 1, 2, 1)
     assert judge(log, "ours", 0.05, from_start=True).gaps == 1, "50 ms from start to start"
     assert judge(log, "theirs", 0.05, from_start=True).repeats == 0
     assert judge([], "ours", 0.05, from_start=True).wall_s == 0.0
