@@ -94,13 +94,18 @@ async def crawl(
     finally:
         await children.stop()
     rows = [json.loads(line) for line in log.read_text().splitlines()]
-    logs = [(folder / f"{node.name}.log").read_text(errors="replace") for node in fleet]
-    own, _ = told_apart(rows, [request for each in logs for request in witness_requests(each)])
-    visitor = judge(own, AGENT, delay_s, from_start=False)
+    visitor = judge(_without_witnesses(rows, folder, fleet), AGENT, delay_s, from_start=False)
     addresses = {row["address"] for row in rows}
     at_one = max(most_open([row for row in rows if row["address"] == each]) for each in addresses)
     documents = sum(status["documents"] for status in statuses if status)
     return FleetCrawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken)
+
+
+def _without_witnesses(
+    rows: Sequence[Mapping[str, Any]], folder: Path, fleet: Sequence[DemoNode]
+) -> Sequence[Mapping[str, Any]]:
+    logs = [(folder / f"{node.name}.log").read_text(errors="replace") for node in fleet]
+    return told_apart(rows, [request for log in logs for request in witness_requests(log)])[0]
 
 
 def most_open(rows: Sequence[dict[str, Any]]) -> int:

@@ -14,7 +14,7 @@ may import (`import_right.py`).
 
 import asyncio
 import logging
-from collections.abc import Collection, Iterable, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from dht import (
@@ -107,23 +107,17 @@ class WriteRight:
             return rulings
         sound = await self._sound(grants)
         named = {n: self._named(_written(records[n]), sound) for n in needing}
-        bits, ruled = self._overlay.view.strategy.slot_bits, dict[tuple[SignedGrant, Slot], Ruling]()
-        known = {grant: self.is_known(grant) for grant in set(named.values()) if grant is not None}
+        granted = {n: (records[n], grant) for n, grant in named.items() if grant is not None}
         if asks:
-            await self._ask_about_news([(records[n], grant) for n, grant in named.items() if grant is not None])
-        doubtful = list[int]()
-        for n, grant in named.items():
-            if grant is None:
-                rulings[n] = Ruling(WITHOUT)
-                continue
-            place = grant, slot_of(records[n].key, bits)
-            if place not in ruled:  # most of what comes together lies in few slots
-                ruled[place] = self.ruling(grant, records[n].key)
-            rulings[n] = ruled[place]
-            if not (self.is_strong(grant, records[n].key) if _overrules(records[n]) else known[grant]):
-                doubtful.append(n)  # a grant alone does not say that it may be kept: two candidates overrule nobody
-        pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
-        for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
+            await self._ask_about_news(list(granted.values()))
+        for n in needing:
+            rulings[n] = Ruling(WITHOUT)
+        for n, ruling in zip(granted, self._rulings(list(granted.values())), strict=True):
+            rulings[n] = ruling
+        known = {grant: self.is_known(grant) for _, grant in granted.values()}
+        doubtful = [n for n, (r, grant) in granted.items() if not self._needs_no_word(r, grant, known)]
+        said = await self._ask_others(peer, [granted[n] for n in doubtful])
+        for n, reason in zip(doubtful, said, strict=True):
             is_final = reason != LATER and (reason != WEAK or records[n].kind != Kind.STANDING)
             rulings[n] = rulings[n]._replace(reason=reason, is_final=is_final)
         return rulings
@@ -192,6 +186,19 @@ class WriteRight:
             return Ruling()
         in_time = self._clock().wall <= grant.grant.until_s + LATE_S + CLOCKS_S
         return Ruling("", grant, is_weak=(in_time or self.is_known(grant)) and not self.is_strong(grant, key))
+
+    def _rulings(self, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[Ruling]:
+        """The ruling on each record by its grant: most of what comes together lies in few slots, and is ruled once."""
+        bits, ruled = self._overlay.view.strategy.slot_bits, dict[tuple[SignedGrant, Slot], Ruling]()
+        places = [(grant, slot_of(record.key, bits)) for record, grant in pairs]
+        for place, (record, grant) in zip(places, pairs, strict=True):
+            if place not in ruled:
+                ruled[place] = self.ruling(grant, record.key)
+        return [ruled[place] for place in places]
+
+    def _needs_no_word(self, record: Record, grant: SignedGrant, known: Mapping[SignedGrant, bool]) -> bool:
+        """Whether a grant alone says that a record may be kept. Two candidates make no version stand."""
+        return self.is_strong(grant, record.key) if _overrules(record) else known[grant]
 
     async def keep(self, rulings: Iterable[Ruling]) -> None:
         """Keep the grants of records that are taken; before these. Raises MachineRefuses or StoreCorrupt."""
