@@ -222,15 +222,10 @@ def written_at(records: Iterable[Record | None]) -> float:
 
 def text_of_document(record: Record, document: Document) -> Text:
     """Return a live document's searchable text, with the version that its fetcher signed."""
-    return text_of_version(record.id, record.key, record.version, document)
-
-
-def text_of_version(id: DocumentId, key: Key, version: Version, document: Document) -> Text:
-    """Return what is searched of a version of a live document."""
     return Text(
-        id=id,
-        key=key,
-        version=version.digest,
+        id=record.id,
+        key=record.key,
+        version=record.version.digest,
         url=document.url,
         title=document.title,
         headings=document.headings,
@@ -242,6 +237,6 @@ def text_of_version(id: DocumentId, key: Key, version: Version, document: Docume
         signature=document.signature,
         published_at=document.published_at,
         modified_at=document.modified_at,
-        written_at=version.at_ms / 1000,
+        written_at=record.version.at_ms / 1000,
         origin=document.origin,
     )
