@@ -65,8 +65,10 @@ class SearchOracle:
         self._sign, self._rules = sign, rules
         self._texts = [(text, forward_of(text, rules.analyzer)) for text in texts]
 
-    def search(self, text: str, language: str = "", site: str = "", is_by_date: bool = False) -> OracleAnswer:
-        """Return the whole answer."""
+    def search(
+        self, text: str, language: str = "", site: str = "", is_by_date: bool = False, wanted: int | None = None
+    ) -> OracleAnswer:
+        """Return the whole answer, or at least so many of its hits as are `wanted`; each is compared with all before."""
         query = parse_query(self._written_out(text), language, site, is_by_date, self._rules)
         statistics = self._count(query)
         found = [
@@ -76,7 +78,10 @@ class SearchOracle:
         ]
         found.sort(key=lambda triple: (-day_of(triple[1]) if is_by_date else 0, -triple[0].score, triple[1].id))
         counted = tuple(each for each, forward in self._texts if matches(query.counted, each, forward))
-        return OracleAnswer(self._pick(found, not names_site(query) and not is_by_date), counted, statistics)
+        is_crowded = not names_site(query) and not is_by_date
+        return OracleAnswer(
+            self._pick(found, is_crowded, len(found) if wanted is None else wanted), counted, statistics
+        )
 
     def _written_out(self, text: str) -> str:
         """The query with the commonest words that its patterns stand for."""
@@ -95,12 +100,12 @@ class SearchOracle:
                 df[number] += bool(occurrences(forward, leaf))
         return Statistics(len(self._texts), lengths, tuple(df))
 
-    def _pick(self, found: Sequence[_Found], is_crowded: bool) -> tuple[OracleHit, ...]:
+    def _pick(self, found: Sequence[_Found], is_crowded: bool, wanted: int) -> tuple[OracleHit, ...]:
         """Ten by ten: three of a host, and then the best of all others where that leaves room."""
         hits: list[OracleHit] = []
         pages: list[Likeness] = []
         rest = list(found)
-        while rest:
+        while rest and len(hits) < wanted:
             begin, shown = len(hits), Counter[str]()
             for most in (OF_ONE_HOST, TEN) if is_crowded else (TEN,):
                 left: list[_Found] = []

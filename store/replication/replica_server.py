@@ -27,7 +27,7 @@ from store.replication.proof_thread import ProofThread
 from store.replication.reconcile_steps import answer_step
 from store.replication.replica_repair import ReplicaRepair
 from store.replication.terms_shelf import TermsShelf
-from store.replication.write_right import WriteRight
+from store.replication.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
 
@@ -79,21 +79,7 @@ class ReplicaServer:
         records, parts = await self._proofs.run(lambda: _opened(message), size)
         terms = open_beside(message.terms) if self._takes_terms else []
         hinted_for = tuple(map(NodeId, message.hinted_for))
-        reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(hinted_for))
-        news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
-        fresh = [records[n] for n in news]
-        flaws = await self._proofs.run(lambda: self._check.flaws(fresh), size)
-        for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
-            reasons[n] = flaw.reason or refusal
-            if flaw.is_authors or (refusal and not flaw.reason):
-                self._refusals.count(records[n].proof.author, peer)
-        news = [n for n in news if not reasons[n]]
-        rulings = await self._pages.judge(peer, [records[n] for n in news], message.grants, counts=True)
-        for n, ruling in zip(news, rulings, strict=True):
-            reasons[n] = ruling.reason
-            if ruling.is_blamed:
-                self._refusals.count(records[n].proof.author, peer)
-        taken = [(records[n], ruling) for n, ruling in zip(news, rulings, strict=True) if not reasons[n]]
+        reasons, taken = await self._judged(peer, message, records, size)
         if hinted_for:
             self._repair.left_here(
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
@@ -114,6 +100,27 @@ class ReplicaServer:
         return messages.PutReply(
             refused, self._astray(records, reasons), takes_parts=True, takes_terms=self._takes_terms
         )
+
+    async def _judged(
+        self, peer: NodeId, message: messages.PutPackage, records: Sequence[Record], size: int
+    ) -> tuple[list[str], list[tuple[Record, Ruling]]]:
+        """Say why each of some records, of so many bytes together, is refused, "" where it is not, and return those
+        that are new and are taken."""
+        reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(message.hinted_for))
+        news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
+        fresh = [records[n] for n in news]
+        flaws = await self._proofs.run(lambda: self._check.flaws(fresh), size)
+        for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
+            reasons[n] = flaw.reason or refusal
+            if flaw.is_authors or (refusal and not flaw.reason):
+                self._refusals.count(records[n].proof.author, peer)
+        news = [n for n in news if not reasons[n]]
+        rulings = await self._pages.judge(peer, [records[n] for n in news], message.grants, counts=True)
+        for n, ruling in zip(news, rulings, strict=True):
+            reasons[n] = ruling.reason
+            if ruling.is_blamed:
+                self._refusals.count(records[n].proof.author, peer)
+        return reasons, [(records[n], ruling) for n, ruling in zip(news, rulings, strict=True) if not reasons[n]]
 
     @property
     def _takes_terms(self) -> bool:

@@ -55,7 +55,7 @@ def many_with_one_common_word(rng: random.Random, count: int) -> list[Text]:
 def made() -> tuple[list[Text], Mapping[str, OracleAnswer]]:
     texts = many_with_one_common_word(random.Random(1), 3000)
     oracle = SearchOracle(texts)
-    return texts, {words: oracle.search(words) for words, _, _ in QUESTIONS}
+    return texts, {words: oracle.search(words, wanted=k) for words, k, _ in QUESTIONS}
 
 
 def count_reads(files: IndexFiles, monkeypatch: pytest.MonkeyPatch) -> list[int]:
