@@ -44,6 +44,23 @@ def test_a_long_answer_takes_one_round_trip_for_each_window() -> None:
     assert line.told[b"q"][0] == pytest.approx(3 * 0.16)
 
 
+@pytest.mark.parametrize("is_proven", [False, True])
+def test_who_expects_a_short_answer_sends_a_short_packet_and_a_long_one_comes_all_the_same(is_proven: bool) -> None:
+    line = LossyLine(1)
+    line.is_proven = is_proven
+    line.sizes = {b"short": 20, b"long": 900}
+    line.ask(b"short", is_padded=False)
+    line.run(5)
+    assert heard(line, b"short") == line.answer_to(b"short")
+    assert len(line.carried) == 2 and sum(len(data) for _, data in line.carried) < PACKET_LIMIT / 3
+    line.ask(b"long", is_padded=False)
+    line.run(10)
+    assert heard(line, b"long") == line.answer_to(b"long")
+    asked, told = (len(line.carried[at][1]) for at in (2, -1))
+    assert is_proven or told <= len(line.carried[-2][1]), "to whom is not known, no more is sent than came"
+    assert asked < PACKET_LIMIT / 3 and told > 900
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_whatever_is_lost_doubled_or_overtaken_every_answer_is_whole_and_worked_out_once(seed: int) -> None:
     line = LossyLine(seed, loss=0.3, jitter_s=0.05, doubled=0.2)
