@@ -11,6 +11,7 @@ from benchmarks.figures import Row, row
 from benchmarks.scale.cells import Cells
 from benchmarks.scale.fan_out import CANDIDATES
 from benchmarks.scale.goals import NODE_BYTES_S, NODE_MB
+from benchmarks.scale.node_cost import idle_share
 from dht import Slot
 from dht.identity.sealing import SEAL_BYTES
 from dht.wire.packets import HEADER, MAC_BYTES, Part, Question, body_size
@@ -28,7 +29,7 @@ TERMS, NODES, COPIES, SLOT_BITS = 100_000_000, 1_000, 3, 14  # slot bits as prop
 MADE_UP_PAGES = 8
 TABLES = 1 + 0.75 * MADE_AHEAD_S / EPOCH_S  # told of at a time, in the mean: the next one is made ahead
 IP_BYTES = 28  # of an IPv4 packet with UDP; IPv6 takes 20 more
-CHANNEL_BYTES = 3_640  # all packets of a TLS connection that one short question opened, measured on loopback, both ways
+CHANNEL_BYTES = 3_390  # all IP packets of a connection that one short question opened, measured on loopback, both ways
 CHANNEL_SHARE = 1.05  # what TLS, TCP and IP make of long messages
 MEAN_LEVEL, LEVELS_SIGMA = 70, 25  # as on the demo's pages
 
@@ -58,23 +59,20 @@ def node_mb(row_bytes: float, terms: float = TERMS, nodes: float = NODES) -> flo
 def told_bytes_s(share: float, terms: float = TERMS, nodes: float = NODES) -> float:
     """Return the bytes of messages that a node sends to keep the directory when a share of all levels changes each day:
     each of a slot's owners tells each of a term's, and answers as many."""
-    question, answer = _telling()
-    return _levels_bytes_s(share, terms, nodes) + nodes * TABLES / TELL_S * (len(question) + len(answer))
+    return _levels_bytes_s(share, terms, nodes) + _tellings_s(nodes) * sum(len(each.body) for each in _telling())
 
 
 def told_on_line_s(share: float, terms: float = TERMS, nodes: float = NODES) -> float:
     """Return the bytes of all packets for that: what is short goes by UDP, all levels of a table over a connection for
     each keeper and day."""
-    telling = sum(
-        map(
-            _packet_bytes, _telling(), (AskedMessage(0.5, TellLevels.__name__, b""), ToldMessage(Verdict.ANSWERED, b""))
-        )
-    )
-    return (
-        _levels_bytes_s(share, terms, nodes) * CHANNEL_SHARE
-        + nodes * CHANNEL_BYTES / EPOCH_S
-        + nodes * TABLES / TELL_S * telling
-    )
+    levels = _levels_bytes_s(share, terms, nodes) * CHANNEL_SHARE
+    whole = _tellings_s(nodes) * TELL_S / TABLES / EPOCH_S * CHANNEL_BYTES
+    return levels + whole + _tellings_s(nodes) * sum(map(_packet_bytes, _telling()))
+
+
+def _tellings_s(nodes: float) -> float:
+    """How often an owner of slots tells a keeper, be it that nothing is new: keepers are all who own any."""
+    return nodes * (1 - idle_share(nodes)) * TABLES / TELL_S
 
 
 def _levels_bytes_s(share: float, terms: float, nodes: float) -> float:
@@ -82,23 +80,19 @@ def _levels_bytes_s(share: float, terms: float, nodes: float) -> float:
     return entries * (terms / TERMS) * share * NODES * (NODES / nodes) * size / EPOCH_S  # of one node, to all keepers
 
 
-def _telling() -> tuple[bytes, bytes]:
+def _telling() -> tuple[AskedMessage, ToldMessage]:
     """What a node of so many slots says of a table in which nothing is new, and the answer."""
-    slots, now = tuple(range(COPIES * (1 << SLOT_BITS) // NODES)), 1.8e9 + 0.1
-    spoken = digest_of(slots)
-    question = TellLevels(
-        *(SLOT_BITS, 7, 5, int(now // EPOCH_S), 1 << 47, 60.5, now, now, 300, 300),
-        *((), (), (), (), (), False, pack(empty()), True, spoken),
-    )
-    return msgspec.msgpack.encode(question), msgspec.msgpack.encode(LevelsTaken(True, 300, (), True, spoken))
+    spoken, now = digest_of(range(COPIES * (1 << SLOT_BITS) // NODES)), 1.8e9 + 0.1
+    head = SLOT_BITS, 7, 5, int(now // EPOCH_S), 1 << 47, 60.5, now, now, 300, 300
+    question = TellLevels(*head, (), (), (), (), (), False, pack(empty()), True, spoken)
+    asked = AskedMessage(now, TellLevels.__name__, msgspec.msgpack.encode(question))
+    return asked, ToldMessage(Verdict.ANSWERED, msgspec.msgpack.encode(LevelsTaken(True, 300, (), True, spoken)))
 
 
-def _packet_bytes(body: bytes, sealed: AskedMessage | ToldMessage) -> int:
-    """The bytes of the packet that carries a body."""
-    text = msgspec.msgpack.encode(msgspec.structs.replace(sealed, body=body))
-    box = bytes(len(text) + SEAL_BYTES)
-    packet = Question(0, 0, b"", box) if isinstance(sealed, AskedMessage) else Part(0, bytes(8), 0, 1, box)
-    return HEADER.size + body_size(packet) + MAC_BYTES + IP_BYTES
+def _packet_bytes(message: AskedMessage | ToldMessage) -> int:
+    box = bytes(len(msgspec.msgpack.encode(message)) + SEAL_BYTES)
+    body = Question(0, 0, b"", box) if isinstance(message, AskedMessage) else Part(0, bytes(8), 0, 1, box)
+    return HEADER.size + body_size(body) + MAC_BYTES + IP_BYTES
 
 
 @cache
