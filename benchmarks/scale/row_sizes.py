@@ -22,12 +22,12 @@ from index.directory.impact_table import WORD, ImpactTable, empty
 from index.directory.messages import LevelsTaken, TellLevels
 from index.directory.row_page import MOST_ROWS, RowPage, most_named, pack_page
 from index.directory.term_row import SlotEntry, SlotTerm, TermRow, hash_of, merge_row
-from index.directory.told_epoch import EPOCH_S, MADE_AHEAD_S, digest_of
+from index.directory.told_epoch import EPOCH_S, digest_of
 from index.shard.impact_teller import TELL_S
 
 TERMS, NODES, COPIES, SLOT_BITS = 100_000_000, 1_000, 3, 14  # slot bits as proposed for so many nodes
 MADE_UP_PAGES = 8
-TABLES = 1 + 0.75 * MADE_AHEAD_S / EPOCH_S  # told of at a time, in the mean: the next one is made ahead
+TABLES = 1 + 2 * TELL_S / EPOCH_S  # told of at a time, in the mean: the next one twice before it counts
 IP_BYTES = 28  # of an IPv4 packet with UDP; IPv6 takes 20 more
 CHANNEL_BYTES = 3_390  # all IP packets of a connection that one short question opened, measured on loopback, both ways
 CHANNEL_SHARE = 1.05  # what TLS, TCP and IP make of long messages

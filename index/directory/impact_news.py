@@ -47,6 +47,11 @@ class ImpactNews:
         """Remember these peers and tables alone."""
         self._known = {each: has for each, has in self._known.items() if each[0] in peers and each[1] in runs}
 
+    def has_all(self, peer: NodeId, run: int) -> bool:
+        """Tell whether a peer said that it has all of a table, but for what changed since."""
+        has = self._known.get((peer, run))
+        return has is not None and has.has_counts and not has.missing
+
     def messages(
         self, peer: NodeId, term_slots: Sequence[Slot], own: OwnImpacts, spoken: SpokenSlots
     ) -> Iterator[TellLevels]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from index.directory.messages import SLOTS_DIGEST_BYTES, SlotCounts, TellLevels
 
-EPOCH_S = 86_400.0  # a day: to make and tell all anew costs a node some 2 minutes of CPU and .8 kB/s
+EPOCH_S = 86_400.0  # a day: to make and tell all anew costs a node some 2 minutes of CPU and .7 kB/s
 MADE_AHEAD_S = 21_600.0  # before an epoch begins its tables are made at the earliest
 MOST_EPOCHS = 4  # that are remembered of one owner
 LEVEL, YOUNG = 1, 2  # of a slot: its copy is level; its documents came after the table was made
