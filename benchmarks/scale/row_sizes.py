@@ -59,20 +59,20 @@ def node_mb(row_bytes: float, terms: float = TERMS, nodes: float = NODES) -> flo
 def told_bytes_s(share: float, terms: float = TERMS, nodes: float = NODES) -> float:
     """Return the bytes of messages that a node sends to keep the directory when a share of all levels changes each day:
     each of a slot's owners tells each of a term's, and answers as many."""
-    return _levels_bytes_s(share, terms, nodes) + _tellings_s(nodes) * sum(len(each.body) for each in _telling())
+    tellings = _keepers(nodes) * TABLES / TELL_S * sum(len(each.body) for each in _telling())
+    return _levels_bytes_s(share, terms, nodes) + tellings
 
 
 def told_on_line_s(share: float, terms: float = TERMS, nodes: float = NODES) -> float:
     """Return the bytes of all packets for that: what is short goes by UDP, all levels of a table over a connection for
     each keeper and day."""
-    levels = _levels_bytes_s(share, terms, nodes) * CHANNEL_SHARE
-    whole = _tellings_s(nodes) * TELL_S / TABLES / EPOCH_S * CHANNEL_BYTES
-    return levels + whole + _tellings_s(nodes) * sum(map(_packet_bytes, _telling()))
+    each_s = TABLES / TELL_S * sum(map(_packet_bytes, _telling())) + CHANNEL_BYTES / EPOCH_S
+    return _levels_bytes_s(share, terms, nodes) * CHANNEL_SHARE + _keepers(nodes) * each_s
 
 
-def _tellings_s(nodes: float) -> float:
-    """How often an owner of slots tells a keeper, be it that nothing is new: keepers are all who own any."""
-    return nodes * (1 - idle_share(nodes)) * TABLES / TELL_S
+def _keepers(nodes: float) -> float:
+    """Whom an owner of slots tells, be it that nothing is new: all who own any."""
+    return nodes * (1 - idle_share(nodes))
 
 
 def _levels_bytes_s(share: float, terms: float, nodes: float) -> float:
