@@ -15,22 +15,26 @@ from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from benchmarks.figures import Row, row
+from benchmarks.search.web_pages import WebPage
 from benchmarks.store.corpus import SIGNER, document_drafts, pages_of, signed, visit_drafts
+from crawl import ParseTask
 from dht import Key, slot_of, system_clock
-from index import DocumentChange, IndexConfig, pack_terms
+from index import DocumentChange, IndexConfig
 from index.engine.forward_table import ForwardRow, TakenTerms
 from index.engine.index_files import IndexFiles, entry_of
 from index.engine.protocol import IndexEntry
 from index.query.collection_statistics import CELL_BITS
+from index.text.analyzer_rules import NEWEST_ANALYZER
 from index.text.field_terms import analyse
 from index.text.forward_index import encode_forward
 from index.text.page_terms import PageTerms, open_terms
 from index.text.surfaces import words_of
+from node.crawling.page_analysis import analyse_page
 from node.crawling.record_rules import RecordRules
-from node.crawling.store_change_feed import StoreChangeFeed, text_of_version
+from node.crawling.store_change_feed import StoreChangeFeed
 from node.demo.sample_web import unpack_sample
 from store import (
     Draft,
@@ -38,11 +42,9 @@ from store import (
     RecordCheck,
     RecordStore,
     StoreConfig,
-    Version,
     decode_document,
     open_package,
     pack,
-    page_version,
 )
 from store.record.page_terms import open_beside, pack_beside, sign_terms, sound_terms
 from store.replication.terms_shelf import TermsShelf
@@ -71,7 +73,7 @@ def rows(quick: bool, web: Path | None) -> list[Row]:
         for n, is_told in product(range(QUICK_ROUNDS if quick else ROUNDS), drafts):
             found = document_drafts(pages, turn=2 * n + is_told)
             if is_told:
-                found = list(map(_with_terms, found))
+                found = list(map(_with_terms, found, pages))
             package, terms = pack(signed([*found, *urls])), pack_beside([*sign_terms(found, SIGNER).values()])
             sizes[is_told] = len(package) + len(terms)
             copy = _Copy(folder / f"round-{n}-{is_told}")
@@ -87,10 +89,10 @@ def rows(quick: bool, web: Path | None) -> list[Row]:
     return found
 
 
-def _with_terms(draft: Draft) -> Draft:
-    version = Version(draft.epoch, draft.at_ms, page_version(draft))
-    packed = pack_terms(text_of_version(draft.id, draft.key, version, decode_document(draft.body)))
-    return replace(draft, terms=DraftTerms(packed.data, packed.digest, packed.analyzer)) if packed else draft
+def _with_terms(draft: Draft, page: WebPage) -> Draft:
+    task = ParseTask(decode_document(draft.body).url, b"", "", "", 0, 0, analyzer=NEWEST_ANALYZER.number)
+    made = analyse_page(task, page.found)
+    return replace(draft, terms=DraftTerms(*astuple(made))) if made else draft
 
 
 class _Copy:

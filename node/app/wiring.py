@@ -34,12 +34,12 @@ from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
+from node.crawling.page_analysis import analyzer_of
 from node.crawling.record_rules import RecordRules
 from node.crawling.standing_review import StandingReview
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.terms_evidence import TermsEvidenceKeeper
-from node.crawling.terms_maker import TermsMaker
 from node.crawling.url_lookup import UrlLookup
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
@@ -100,7 +100,7 @@ class StoreParts:
         self.anchors = AnchorWriter(
             self.replicator, find_page, self.shards.key_of, lambda: reads_anchors(env.overlay.view.strategy)
         )
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, self.anchors, TermsMaker(env.overlay))
+        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, self.anchors)
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
         self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
@@ -176,6 +176,7 @@ class CrawlParts:
             env.locate,
             env.late,
             fetching.proofs.find,
+            lambda: analyzer_of(env.overlay.view.strategy),
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
         self.frontier_sync = FrontierSync(

@@ -12,8 +12,16 @@ from msgspec.structs import astuple
 from crawl import Page, Visit, encode_visit, reach
 from dht import Clock, Key, document_id, placement_key
 from node.crawling.anchor_writer import AnchorWriter
-from node.crawling.terms_maker import TermsMaker
-from store import KEPT_DAYS, MAX_MEDIA_TYPE_CHARS, Document, Draft, Kind, RequestNote, encode_document
+from store import (
+    KEPT_DAYS,
+    MAX_MEDIA_TYPE_CHARS,
+    Document,
+    Draft,
+    DraftTerms,
+    Kind,
+    RequestNote,
+    encode_document,
+)
 
 DAY_S = 86_400
 KEEP_DOCUMENT_DAYS = KEPT_DAYS  # a page that nobody could fetch for a year leaves the answers
@@ -36,22 +44,15 @@ class Ingest:
         clock: Clock,
         place: Callable[[str], Key] = placement_key,
         anchors: AnchorWriter | None = None,
-        terms: TermsMaker | None = None,
     ) -> None:
-        """`place`: where the records of a canonical URL live now. Without `anchors`, none are written, without `terms`
-        none are made."""
+        """`place`: where the records of a canonical URL live now. Without `anchors`, none are written."""
         self._writer, self._clock, self._place, self._anchors = writer, clock, place, anchors
-        self._terms = terms
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners
         have each of them on disk; soon after, the pages of other sites are told how this one calls them."""
         before = self._anchors.texts_before(page) if self._anchors is not None else {}
-        document = document_of(page)
-        draft = self._draft(page, epoch, document)
-        if self._terms is not None:
-            draft = await self._terms.with_terms(draft, document)
-        await self._writer.write([draft, *self._found(found)])
+        await self._writer.write([self._draft(page, epoch, document_of(page)), *self._found(found)])
         if self._anchors is not None:
             self._anchors.note(page, epoch, before, self._day())
 
@@ -83,6 +84,7 @@ class Ingest:
             body=encode_document(document),
             content=page.content,
             content_digest=page.content_digest,
+            terms=DraftTerms(*astuple(page.terms)) if page.terms else None,
         )
 
     def _found(self, found: Sequence[Visit]) -> list[Draft]:

@@ -7,12 +7,15 @@ import re
 
 from crawl import decode_visit, domain_of, is_canonical, visit_flaw
 from dht import split_url
+from store import SoundRecords
 
 _PUNYCODE = re.compile(r"(?<=[/.])xn--[a-z0-9-]+")  # what such a label may hold changes with each version of Unicode
 
 
 class RecordRules:
     """The `BodyRules` of every node's store."""
+
+    sound = SoundRecords()  # one for all: what is so by these rules is so wherever they are asked
 
     def url_flaw(self, url: str) -> str:
         """Say why no record may be about a URL, "" where it is canonical."""

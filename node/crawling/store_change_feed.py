@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from crawl import Visit, VisitState, decode_visit
-from dht import DocumentId, Key, document_id
+from dht import DocumentId, document_id
 from index import DocumentChange, OfferedTerms, Text
 from node.crawling.record_rules import RecordRules
 from store import (
@@ -19,7 +19,6 @@ from store import (
     RecordChange,
     RecordCheck,
     RecordStore,
-    Version,
     decode_document,
     encode_head,
     page_in,
@@ -31,31 +30,8 @@ from store import (
 CHECK = RecordCheck(RecordRules())
 LEAST_DOMAINS = 2  # that call a URL something: it is searched before it is fetched
 
-MOST_SOUND = 1 << 14  # records: some 4 MB
-
 Find = Callable[[DocumentId, bytes], Record | None]
 Named = Sequence[tuple[Record, Anchor]]
-
-
-class _SoundRecords:
-    """Tells which records say what one may, and remembers those that do: pages are read again with each anchor."""
-
-    def __init__(self) -> None:
-        self._known = dict[tuple[DocumentId, Key, Version], None]()
-
-    def has(self, record: Record) -> bool:
-        name = record.id, record.key, record.version
-        if name in self._known:
-            return True
-        if CHECK.said_flaw(record):
-            return False
-        self._known[name] = None
-        if len(self._known) > MOST_SOUND:
-            del self._known[next(iter(self._known))]
-        return True
-
-
-_sound = _SoundRecords()
 
 
 class StoreChangeFeed:
@@ -160,7 +136,7 @@ def visit_of(record: Record) -> Visit:
 def text_of(record: Record | None) -> Text | None:
     """Return what the index sees of a stored document; None where it is gone, not to be found, or says what none may:
     an older version of this node may have taken it."""
-    if record is None or not _sound.has(record):
+    if record is None or CHECK.said_flaw(record):
         return None
     document = decode_document(record.body)
     return None if document.gone else text_of_document(record, document)
@@ -184,7 +160,7 @@ def shown_text(record: Record | None, visit: Record | None, anchors: Sequence[Re
 
 def sound_anchors(anchors: Sequence[Record]) -> Named:
     """Return those of a page's anchors that count: the links are there, and each says what one may."""
-    return standing_anchors(filter(_sound.has, anchors))
+    return standing_anchors(each for each in anchors if not CHECK.said_flaw(each))
 
 
 def texts_of(named: Named) -> tuple[str, ...]:
@@ -222,15 +198,10 @@ def written_at(records: Iterable[Record | None]) -> float:
 
 def text_of_document(record: Record, document: Document) -> Text:
     """Return a live document's searchable text, with the version that its fetcher signed."""
-    return text_of_version(record.id, record.key, record.version, document)
-
-
-def text_of_version(id: DocumentId, key: Key, version: Version, document: Document) -> Text:
-    """Return what is searched of a version of a live document."""
     return Text(
-        id=id,
-        key=key,
-        version=version.digest,
+        id=record.id,
+        key=record.key,
+        version=record.version.digest,
         url=document.url,
         title=document.title,
         headings=document.headings,
@@ -242,6 +213,6 @@ def text_of_version(id: DocumentId, key: Key, version: Version, document: Docume
         signature=document.signature,
         published_at=document.published_at,
         modified_at=document.modified_at,
-        written_at=version.at_ms / 1000,
+        written_at=record.version.at_ms / 1000,
         origin=document.origin,
     )

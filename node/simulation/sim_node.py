@@ -37,6 +37,7 @@ from dht import (
 from index import IndexConfig
 from node.app.environment import NodeEnvironment
 from node.app.node_core import NodeCore
+from node.crawling.page_analysis import analyse_page
 from node.simulation.carrier import SimCarrier
 from node.simulation.dial_back import SimPorts
 from node.simulation.loop import PLACE, SimClock
@@ -112,7 +113,7 @@ class SimNode:
             find_way=fetcher.find_way,
             find_texts=around.web.find_texts,
             witness_fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has, as_witness=True),
-            parsers=InlineParsers(),
+            parsers=InlineParsers(analyse_page),
             clock=self.clock,
             rng=self.rng,
             index_path=None,

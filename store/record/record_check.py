@@ -19,16 +19,37 @@ from store.record.document import decode_document, document_flaw
 from store.record.former_page import former_flaw, proof_flaws
 from store.record.host_record import decode_host, host_flaw
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, url_in, url_of
-from store.record.record import Draft, Kind, Record, digest_of
+from store.record.record import Draft, Kind, Record, Version, digest_of
 from store.record.standing_page import page_in, standing_flaw
 
 MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
+MOST_SOUND = 1 << 14  # records whose judgement is remembered: some 4 MB
 MAX_COUNTED = 256  # authors and peers whose refused records are counted apart; the one heard of first gives way
 _NOTHING = sha256(b"").digest()
 
 
+class SoundRecords:
+    """The records of which was found lately that they say nothing wrong, by one set of rules: each is judged at the
+    door, and again by all who follow the change log, since an older version may have taken what lies on the disk."""
+
+    def __init__(self) -> None:
+        self._known = OrderedDict[tuple[Kind, DocumentId, Key, Version], None]()
+
+    def has(self, record: Record) -> bool:
+        """Tell whether a record is among them; any thread may ask and add."""
+        return (record.kind, record.id, record.key, record.version) in self._known
+
+    def add(self, record: Record) -> None:
+        """Remember a record whose digests are those of what it holds."""
+        self._known[record.kind, record.id, record.key, record.version] = None
+        if len(self._known) > MOST_SOUND:
+            self._known.popitem(last=False)
+
+
 class BodyRules(Protocol):
     """Judges what the store cannot read itself; each answer is a reason, "" where nothing is wrong."""
+
+    sound: SoundRecords  # by these rules
 
     def url_flaw(self, url: str) -> str:
         """Say why a URL is none that a record may be about."""
@@ -42,6 +63,9 @@ class BodyRules(Protocol):
 
 class NoBodyRules:
     """The rules where nobody knows the web: any URL and any visit will do."""
+
+    def __init__(self) -> None:
+        self.sound = SoundRecords()
 
     def url_flaw(self, url: str) -> str:
         return ""
@@ -88,11 +112,17 @@ class RecordCheck:
         return bool(self._denial.page_reason(draft))
 
     def said_flaw(self, record: Record) -> str:
-        """Say why a record must not be kept, or shown, whoever signed it; "" where it may."""
+        """Say why a record must not be kept, or shown, whoever signed it; "" where it may. Its digests are those of
+        what it holds (`mixed_up`)."""
+        if self._rules.sound.has(record):
+            return ""
         epoch, at_ms, _ = record.version
         has_content = record.content_digest != _NOTHING
         size = len(record.body) + len(record.content or b"")
-        return self._flaw(record, epoch, at_ms, has_content=has_content) or _too_big(size)
+        flaw = self._flaw(record, epoch, at_ms, has_content=has_content) or _too_big(size)
+        if not flaw:
+            self._rules.sound.add(record)
+        return flaw
 
     def refusal(self, draft: Draft) -> str:
         """Say why nobody would keep a draft, "" where others may."""

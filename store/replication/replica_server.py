@@ -98,8 +98,9 @@ class ReplicaServer:
             self._repair.left_here(
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
             )
-        for each in await self._proofs.run(lambda: sound_terms(terms, [r for r, _ in taken]), size):
-            self._shelf.put(each)
+        if terms:
+            for each in await self._proofs.run(lambda: sound_terms(terms, [r for r, _ in taken]), size):
+                self._shelf.put(each)
         try:
             await self._pages.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
             await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])

@@ -114,7 +114,7 @@ class WriteRight:
             rulings[n] = Ruling(WITHOUT)
         for n, ruling in zip(granted, self._rulings(list(granted.values())), strict=True):
             rulings[n] = ruling
-        known = {grant: self.is_known(grant) for _, grant in granted.values()}
+        known = {grant: self.is_known(grant) for grant in {grant for _, grant in granted.values()}}
         doubtful = [n for n, (r, grant) in granted.items() if not self._needs_no_word(r, grant, known)]
         said = await self._ask_others(peer, [granted[n] for n in doubtful])
         for n, reason in zip(doubtful, said, strict=True):

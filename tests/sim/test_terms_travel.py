@@ -3,14 +3,14 @@
 import pytest
 from msgspec.structs import replace
 
-from crawl import signature
+from crawl import InlineParsers, MadeTerms, ParseResult, ParseTask, signature
 from index import SearchOracle, SearchRequest, Text
 from index.engine.index_files import IndexFiles
 from index.text.page_terms import terms_of
+from node.crawling.page_analysis import analyse_page
 from node.simulation.census import take_census
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
-from store import Document, Draft
 from tests.sim.judged import crawled
 
 WEB = WorldPlan(seed=7, hosts=8, pages=6, strategy={"terms": "travel"})
@@ -69,14 +69,13 @@ def test_owners_index_what_the_author_made_of_a_page() -> None:
 
 def lie(node: SimNode) -> None:
     """Have a node sign for each page that it says every word of QUERIES twenty times."""
-    maker = node.node_core.store.ingest._terms
-    assert maker is not None
-    honest = maker._made
 
-    def false(draft: Draft, document: Document) -> Draft:
-        return honest(draft, replace(document, text=f"{document.text} {' '.join(QUERIES) * 20}"))
+    def false(task: ParseTask, parsed: ParseResult) -> MadeTerms | None:
+        return analyse_page(task, replace(parsed, text=f"{parsed.text} {' '.join(QUERIES) * 20}"))
 
-    maker._made = false  # type: ignore[method-assign]
+    parsers = node.node_core.crawl.crawler._process_stage.ports.parsers
+    assert isinstance(parsers, InlineParsers)
+    parsers._analyse = false
 
 
 def test_false_terms_cost_their_author_all_and_nobody_is_a_liar_for_a_page_that_it_names(

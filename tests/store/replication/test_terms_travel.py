@@ -7,9 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from dht import DocumentId, Identity
-from store import Draft, DraftTerms, Kind, Record, page_version, terms_body
+from store import Draft, DraftTerms, Kind, Record, terms_body
 from store.record.package import pack, sign_package
-from store.record.page_terms import pack_beside, proven_terms, sign_terms
+from store.record.page_terms import pack_beside, page_version, proven_terms, sign_terms
 from store.replication.messages import PutPackage, PutReply
 from store.replication.terms_shelf import TermsShelf
 from tests.store.network import Net, Node, network
