@@ -4,23 +4,33 @@ from collections.abc import Iterable
 from functools import cache
 from random import Random
 
+import msgspec
 import numpy as np
 
 from benchmarks.figures import Row, row
 from benchmarks.scale.cells import Cells
 from benchmarks.scale.fan_out import CANDIDATES
 from benchmarks.scale.goals import NODE_BYTES_S, NODE_MB
+from benchmarks.scale.node_cost import idle_share
 from dht import Slot
+from dht.identity.sealing import SEAL_BYTES
+from dht.wire.packets import HEADER, MAC_BYTES, Part, Question, body_size
+from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict
 from index.directory.impact import MOST_LEVEL, DirectoryEpoch
-from index.directory.impact_pack import pack
-from index.directory.impact_table import WORD, ImpactTable
+from index.directory.impact_pack import LINE_LEVEL, pack
+from index.directory.impact_table import WORD, ImpactTable, empty
+from index.directory.messages import LevelsTaken, TellLevels
 from index.directory.row_page import MOST_ROWS, RowPage, most_named, pack_page
 from index.directory.term_row import SlotEntry, SlotTerm, TermRow, hash_of, merge_row
+from index.directory.told_epoch import EPOCH_S, digest_of
+from index.shard.impact_teller import TELL_S
 
 TERMS, NODES, COPIES, SLOT_BITS = 100_000_000, 1_000, 3, 14  # slot bits as proposed for so many nodes
 MADE_UP_PAGES = 8
-DAY_S = 86_400.0
-BATCH_BYTES, BATCH_S = 250, 600.0  # of head, proof and signature, to each owner of terms at most so often
+TABLES = 1 + 2 * TELL_S / EPOCH_S  # told of at a time, in the mean: the next one twice before it counts
+IP_BYTES = 28  # of an IPv4 packet with UDP; IPv6 takes 20 more
+CHANNEL_BYTES = 3_390  # all IP packets of a connection that one short question opened, measured on loopback, both ways
+CHANNEL_SHARE = 1.05  # what TLS, TCP and IP make of long messages
 MEAN_LEVEL, LEVELS_SIGMA = 70, 25  # as on the demo's pages
 
 
@@ -35,8 +45,9 @@ def size_rows(cells: Cells, terms: Iterable[str]) -> list[Row]:
         row("slots that a row names, mean", [named / len(by_hash)], ""),
         row("the same with df as 1/d², 2¹⁴ slots, bytes a term", [large], "B"),
         row("rows of 10⁸ terms, 3 copies, 1,000 nodes", [node_mb(large)], "MB a node", goal=NODE_MB),
-        row("all levels told anew each day, a node", [told_bytes_s(1.0)], "B/s", goal=NODE_BYTES_S),
-        row("a tenth of them each day, a node", [told_bytes_s(0.1)], "B/s", goal=NODE_BYTES_S),
+        row("all levels told anew each day, a node's messages", [told_bytes_s(1.0)], "B/s", goal=NODE_BYTES_S),
+        row("the same on the line, IP, UDP and TLS included", [told_on_line_s(1.0)], "B/s", goal=NODE_BYTES_S),
+        row("a tenth of them each day, a node's messages", [told_bytes_s(0.1)], "B/s", goal=NODE_BYTES_S),
     ]
 
 
@@ -46,12 +57,42 @@ def node_mb(row_bytes: float, terms: float = TERMS, nodes: float = NODES) -> flo
 
 
 def told_bytes_s(share: float, terms: float = TERMS, nodes: float = NODES) -> float:
-    """Return what a node sends to keep the directory when a share of all levels changes each day: each of a slot's
-    owners tells each of a term's."""
+    """Return the bytes of messages that a node sends to keep the directory when a share of all levels changes each day:
+    each of a slot's owners tells each of a term's, and answers as many."""
+    tellings = _keepers(nodes) * TABLES / TELL_S * sum(len(each.body) for each in _telling())
+    return _levels_bytes_s(share, terms, nodes) + tellings
+
+
+def told_on_line_s(share: float, terms: float = TERMS, nodes: float = NODES) -> float:
+    """Return the bytes of all packets for that: what is short goes by UDP, all levels of a table over a connection for
+    each keeper and day."""
+    each_s = TABLES / TELL_S * sum(map(_packet_bytes, _telling())) + CHANNEL_BYTES / EPOCH_S
+    return _levels_bytes_s(share, terms, nodes) * CHANNEL_SHARE + _keepers(nodes) * each_s
+
+
+def _keepers(nodes: float) -> float:
+    """Whom an owner of slots tells, be it that nothing is new: all who own any."""
+    return nodes * (1 - idle_share(nodes))
+
+
+def _levels_bytes_s(share: float, terms: float, nodes: float) -> float:
     entries, size = told_to_one_keeper()
-    changes = entries * (terms / TERMS) * share * NODES * (NODES / nodes)  # of one node, to all keepers
-    heads = min(nodes, changes / DAY_S * BATCH_S)  # keepers told in a batch's time
-    return changes * size / DAY_S + heads * BATCH_BYTES / BATCH_S
+    return entries * (terms / TERMS) * share * NODES * (NODES / nodes) * size / EPOCH_S  # of one node, to all keepers
+
+
+def _telling() -> tuple[AskedMessage, ToldMessage]:
+    """What a node of so many slots says of a table in which nothing is new, and the answer."""
+    spoken, now = digest_of(range(COPIES * (1 << SLOT_BITS) // NODES)), 1.8e9 + 0.1
+    head = SLOT_BITS, 7, 5, int(now // EPOCH_S), 1 << 47, 60.5, now, now, 300, 300
+    question = TellLevels(*head, (), (), (), (), (), False, pack(empty()), True, spoken)
+    asked = AskedMessage(now, TellLevels.__name__, msgspec.msgpack.encode(question))
+    return asked, ToldMessage(Verdict.ANSWERED, msgspec.msgpack.encode(LevelsTaken(True, 300, (), True, spoken)))
+
+
+def _packet_bytes(message: AskedMessage | ToldMessage) -> int:
+    box = bytes(len(msgspec.msgpack.encode(message)) + SEAL_BYTES)
+    body = Question(0, 0, b"", box) if isinstance(message, AskedMessage) else Part(0, bytes(8), 0, 1, box)
+    return HEADER.size + body_size(body) + MAC_BYTES + IP_BYTES
 
 
 @cache
@@ -69,7 +110,7 @@ def told_to_one_keeper() -> tuple[int, float]:
     near = np.sort(rng.choice(CANDIDATES * slots // NODES, own, False))
     words["slot"] = np.concatenate([np.sort(rng.choice(near, count, False)) for count in held if count])
     words["level"] = np.clip(rng.normal(MEAN_LEVEL, LEVELS_SIGMA, len(words)), 1, MOST_LEVEL)
-    return len(words), len(pack(ImpactTable(np.repeat(hashes, held), words))) / len(words)
+    return len(words), len(pack(ImpactTable(np.repeat(hashes, held), words), LINE_LEVEL)) / len(words)
 
 
 def made_up_bytes() -> float:

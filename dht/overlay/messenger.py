@@ -77,7 +77,8 @@ class Messenger:
         began, note = self._clock().steady, self.times.waited
         try:
             if self._packets is not None and message.in_packets and not message.is_long:
-                heard = await self._packets.ask(contact, name, body, timeout_s, by_channel)
+                pads = message.is_padded
+                heard = await self._packets.ask(contact, name, body, timeout_s, by_channel, is_padded=pads)
             else:
                 heard = await by_channel(timeout_s)
             note = self.times.took

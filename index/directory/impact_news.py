@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dht import NodeId, Slot
-from index.directory.impact_pack import pack
+from index.directory.impact_pack import LINE_LEVEL, pack
 from index.directory.impact_table import ImpactTable, joined
 from index.directory.messages import MOST_ENTRIES, LevelsTaken, SlotCounts, TellLevels
 from index.directory.own_impacts import OwnImpacts
+from index.directory.told_epoch import digest_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class _Has:
     change: int
     missing: frozenset[int]
     has_counts: bool
+    known_slots: bytes = b""
 
 
 class ImpactNews:
@@ -45,6 +47,11 @@ class ImpactNews:
         """Remember these peers and tables alone."""
         self._known = {each: has for each, has in self._known.items() if each[0] in peers and each[1] in runs}
 
+    def has_all(self, peer: NodeId, run: int) -> bool:
+        """Tell whether a peer said that it has all of a table, but for what changed since."""
+        has = self._known.get((peer, run))
+        return has is not None and has.has_counts and not has.missing
+
     def messages(
         self, peer: NodeId, term_slots: Sequence[Slot], own: OwnImpacts, spoken: SpokenSlots
     ) -> Iterator[TellLevels]:
@@ -55,19 +62,20 @@ class ImpactNews:
         counts = spoken.young if has.has_counts else (*_counts(own, spoken), *spoken.young)
         young = tuple(each.slot for each in spoken.young)
         head = self._slot_bits, *self._numbers, made.epoch, made.run, made.average, made.made_at, spoken.at
-        slots = has.change, made.change, spoken.slots, spoken.behind, young
+        known = has.known_slots if has.known_slots == digest_of(spoken.slots) else b""
+        slots = has.change, made.change, () if known else spoken.slots, spoken.behind, young
         batches = _batches(own, term_slots, self._slot_bits, has)
         batch: _NewsBatch | None = next(batches, _NewsBatch())
         while batch is not None:
             following = next(batches, None)
-            said = tuple(batch.wholes), batch.is_cut, pack(joined(batch.tables)), following is None
-            yield TellLevels(*head, *slots, counts, *said)
+            said = tuple(batch.wholes), batch.is_cut, pack(joined(batch.tables), LINE_LEVEL), following is None
+            yield TellLevels(*head, *slots, counts, *said, known)
             batch, counts = following, ()
 
     def note_taken(self, peer: NodeId, run: int, sent: Sequence[TellLevels], taken: LevelsTaken) -> bool:
         """Note what a peer has after all of these messages; return whether nothing has to be told again soon: it lacks
         nothing, or what it was just told as a whole, for which it has no room."""
-        self._known[peer, run] = _Has(taken.change, frozenset(taken.missing), taken.has_counts)
+        self._known[peer, run] = _Has(taken.change, frozenset(taken.missing), taken.has_counts, taken.known_slots)
         lacking = set(taken.missing).difference(*(each.wholes for each in sent))
         return taken.has_counts and not lacking and taken.change >= sent[-1].change
 

@@ -16,6 +16,7 @@ from index.directory.term_row import HASH_BYTES
 MOST_ENTRIES = 16_384  # in one message
 MOST_PACKED_BYTES = 1 << 19  # more than so many entries take, if nothing could be squeezed
 MOST_ASKED_ROWS = 64  # in one question: a query has fewer words
+SLOTS_DIGEST_BYTES = 8  # of BLAKE2b of their numbers, u16 little-endian
 MOST_UNKNOWN = 256  # slots of which a keeper may know too little and still answers
 
 _Slot = Annotated[int, Meta(ge=0, lt=1 << MAX_SLOT_BITS)]
@@ -24,6 +25,7 @@ _Bits = Annotated[int, Meta(ge=0, le=MAX_SLOT_BITS)]
 _Number = Annotated[int, Meta(ge=0, le=MOST_NUMBER)]
 _Instant = Annotated[float, Meta(ge=0.0, lt=1e12)]  # Unix seconds
 _Hash = Annotated[bytes, Meta(min_length=HASH_BYTES, max_length=HASH_BYTES)]
+_Digest = Annotated[bytes, Meta(max_length=SLOTS_DIGEST_BYTES)]
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 
 
@@ -39,10 +41,14 @@ class TellLevels(Message, frozen=True, array_like=True):
     """What an owner of slots tells a keeper of rows about one epoch. `run`: the name of the sender's table; `made_at`:
     when its numbers of documents were so, by the `average` length of then; `at`: up to when its levels are so (Unix
     seconds). What is not said is as it was at the sender's change `since`; once `is_all` was said, all is as of
-    `change`. `slots`: those that it is ready for, of which it speaks; `behind`: those of them in which its copy did not
-    agree with a majority's; `young`: those that it was not ready for at `made_at`. `counts`: of all these, where they
-    are news. `wholes`: the slots of terms of which the entries are all that it says, in place of what it said before;
-    `is_cut`: whether the last of them goes on in the next message. `entries`: as `impact_pack.py` writes them."""
+    `change`. `slots`: those that it is ready for, of which it speaks; none where they are those that the receiver said
+    it knows, by their digest in `known_slots`; `behind`: those of them in which its copy did not agree with a
+    majority's; `young`: those that it was not ready for at `made_at`. `counts`: of all these, where they are news.
+    `wholes`: the slots of terms of which the entries are all that it says, in place of what it said before; `is_cut`:
+    whether the last of them goes on in the next message. `entries`: as `impact_pack.py` writes them."""
+
+    in_packets = True
+    is_padded = False  # the answer is shorter
 
     slot_bits: _Bits
     analyzer: _Number
@@ -62,18 +68,20 @@ class TellLevels(Message, frozen=True, array_like=True):
     is_cut: bool
     entries: Annotated[bytes, Meta(max_length=MOST_PACKED_BYTES)]
     is_all: bool
+    known_slots: _Digest = b""
 
 
 class LevelsTaken(Message, frozen=True, array_like=True):
     """What a keeper of rows has now. `is_taken`: whether it keeps such rows at all; `change`: up to which of the
     sender's changes it has all but what is `missing`: the slots of terms that it keeps and of which it has not been
-    told all; `has_counts`: whether it has those of all slots that the sender speaks of. What is missing is told again
-    as a whole."""
+    told all; `has_counts`: whether it has those of all slots that the sender speaks of; `known_slots`: the digest of
+    these. What is missing is told again as a whole."""
 
     is_taken: bool = False
     change: _Number = 0
     missing: _Slots = ()
     has_counts: bool = False
+    known_slots: _Digest = b""
 
 
 class AskRows(Message, frozen=True, array_like=True):

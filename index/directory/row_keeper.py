@@ -112,16 +112,12 @@ class RowKeeper:
         if any(slot >= 1 << self.slot_bits for slot in told.slots) or list(told.slots) != sorted(set(told.slots)):
             raise BadMessage(peer.hex(), "slots out of order, or that are none")
         epoch = self._epoch_of(peer, told)
-        has_counts = epoch.hear(told)
-        has_words = len(table) or told.wholes
-        if has_words and len(self._terms) and self.entries + len(table) <= self._most:
-            self._take_words(epoch, told, table)
-        if told.is_all and told.since <= epoch.change:
-            epoch.change, epoch.at = max(told.change, epoch.change), min(told.at, now + AHEAD_S)
+        has_counts = epoch.understands(told) and self._hear(epoch, told, table, now)
         self._told[peer] = worth_keeping(self._told[peer], now, self._terms.keys())
         while self._waiting > MOST_WAITING:
             self.settle(max(self._terms, key=lambda slot: self._terms[slot].waiting))
-        return LevelsTaken(True, epoch.change, tuple(sorted(self._terms.keys() - epoch.known.keys())), has_counts)
+        missing = tuple(sorted(self._terms.keys() - epoch.known.keys()))
+        return LevelsTaken(True, epoch.change, missing, has_counts, epoch.slots_digest)
 
     def rows(self, ask: AskRows, now: float) -> ToldRows:
         """Answer who asks for rows; raises BadMessage where they are not kept here, or too little is known."""
@@ -250,6 +246,15 @@ class RowKeeper:
         if found is None:
             every.append(found := ToldEpoch(told.run, told.epoch, told.made_at, told.average, known={}))
         return found
+
+    def _hear(self, epoch: ToldEpoch, told: TellLevels, table: ImpactTable, now: float) -> bool:
+        """Take what is said of an epoch; return whether the counts of all its slots are known."""
+        has_counts, has_words = epoch.hear(told), len(table) or told.wholes
+        if has_words and len(self._terms) and self.entries + len(table) <= self._most:
+            self._take_words(epoch, told, table)
+        if told.is_all and told.since <= epoch.change:
+            epoch.change, epoch.at = max(told.change, epoch.change), min(told.at, now + AHEAD_S)
+        return has_counts
 
     def _take_words(self, epoch: ToldEpoch, told: TellLevels, table: ImpactTable) -> None:
         """Take words on terms: what changed is of use to those alone who know the rest."""

@@ -1,8 +1,8 @@
 """Tells the keepers of rows what this node's documents say of their terms, where the strategy has a directory.
 
 Each keeper hears something every ten minutes, be it that nothing changed: only then are its rows right of that moment.
-The table of the next epoch is made and told ahead of it, so that all have it when it begins. Documents are read, and
-told of, so slowly that it takes a bounded part of a core and of the line.
+The table of the next epoch is made and told ahead of it, so that all have it when it begins; who has it hears of it
+again just before. Documents are read, and told of, so slowly that it takes a bounded part of a core and of the line.
 """
 
 import asyncio
@@ -197,9 +197,15 @@ class ImpactTeller:
             await self._settle(follower, steady)
         says = [(each, self._says(each)) for each in follower.made] if due else []
         for _, peer in due[:AT_ONCE]:
-            told = [await self._tell_one(peer, *each) for each in says]
+            told = [await self._tell_one(peer, *each) for each in says if self._is_wanted(peer, each[0])]
             self._due_at[peer] = steady + (TELL_S if all(told) else RETRY_S)
         return bool(due)
+
+    def _is_wanted(self, peer: NodeId, table: FollowedTable) -> bool:
+        """Whether a keeper is to hear of a table now: of one whose epoch has begun, or does in two tellings, or of
+        which it lacks something."""
+        made = table.impacts.made
+        return made.epoch * EPOCH_S <= self._clock().wall + 2 * TELL_S or not self._news.has_all(peer, made.run)
 
     async def _settle(self, follower: ImpactFollower, steady: float) -> None:
         """Join in what came, now and then, or where a table has never been told of."""

@@ -53,12 +53,12 @@ def frames_by(name: str) -> Frames:
 _local = threading.local()
 
 
-def squeeze(data: bytes) -> bytes:
+def squeeze(data: bytes, level: int = LEVEL) -> bytes:
     """Compress to one frame that states its size, by no dictionary."""
-    if not hasattr(_local, "compressor"):
-        _local.compressor = zstandard.ZstdCompressor(level=LEVEL)
-    made: bytes = _local.compressor.compress(data)
-    return made
+    compressors: dict[int, zstandard.ZstdCompressor] = _local.__dict__.setdefault("compressors", {})
+    if level not in compressors:
+        compressors[level] = zstandard.ZstdCompressor(level=level)
+    return compressors[level].compress(data)
 
 
 def expand(data: bytes, most: int) -> bytes:

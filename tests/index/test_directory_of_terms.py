@@ -83,6 +83,13 @@ class DirectoryWorld(World):
             while node.id not in self.network.dead and await self.tellers[node.id].advance():
                 pass
 
+    async def tellings(self) -> int:
+        """Let them tell each other what is due by the next time, and return how many messages that takes."""
+        await wait(TELL_S)
+        self.network.asked.clear()
+        await self.tell()
+        return sum(name == TellLevels.__name__ for _, name in self.network.asked)
+
     async def audit(self) -> None:
         """Let everybody check what is due to be checked, and forget the rows that were found."""
         for node in self.nodes:
@@ -214,6 +221,9 @@ async def test_numbers_are_those_of_the_epoch_until_the_next_begins_for_all(worl
     await world.tell()
     still = (await world.answers(RARE[7], 2))["directory"]
     assert still["statistics"] == before["statistics"], "the next epoch's tables are told before it begins"
+    assert await world.tellings() > (each := len(world.nodes) ** 2) == await world.tellings(), "told once all have them"
+    await wait(EPOCH_S - 2 * TELL_S - loop_clock().wall)
+    assert await world.tellings() == 2 * each, "and again just before they count"
     await wait(EPOCH_S - TELL_S - loop_clock().wall)
     world.begin_epoch()
     await world.put(web(4, 12, begin=3000))

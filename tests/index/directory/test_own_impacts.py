@@ -5,17 +5,20 @@ import random
 from collections.abc import Sequence
 
 import index_corpus as corpus
+import msgspec
 import pytest
+from msgspec.structs import replace
 
-from dht import NodeId, Slot
+from dht import BadMessage, NodeId, Slot
 from index.directory.impact import impacts_of
 from index.directory.impact_news import ImpactNews, SpokenSlots
 from index.directory.impact_pack import count_of
 from index.directory.impact_table import NAME_BIT, ImpactTable, hashes_of
-from index.directory.messages import TellLevels
+from index.directory.messages import AskRows, TellLevels
 from index.directory.own_impacts import PAGE_BYTES, MadeTable, OwnImpacts
-from index.directory.row_keeper import RowKeeper
+from index.directory.row_keeper import REFRESH_S, RowKeeper
 from index.directory.term_row import SlotSummary
+from index.directory.weighed_owners import FRESH_S
 from index.directory.witness_check import SeenPage
 from index.query.ranking_rules import NEWEST_RANKING
 from index.query.search_rules import NEWEST_RULES
@@ -164,3 +167,36 @@ def test_a_keeper_that_began_anew_is_told_all_again_and_one_without_room_later()
     assert tell(other) == (len(own), True) and other.entries == len(own)
     assert tell(small)[1] is False
     assert tell(small) == (len(own), True) and small.entries <= 9, "to hurry would be of no use"
+
+
+def test_slots_that_a_keeper_knows_are_named_by_a_digest_and_told_again_once_it_knows_others() -> None:
+    peer, own = NodeId(bytes(20)), made_of(web(5, 40))
+    told, keeper = ImpactNews(BITS, (5, 5)), RowKeeper(BITS, (5, 5), lambda slot: {})
+    keeper.keep([(peer,)] * 8, peer)
+
+    def tell(slots: tuple[Slot, ...] = SLOTS, at: float = 0.0, *, is_old: bool = False) -> tuple[TellLevels, bool]:
+        (sent,) = told.messages(peer, SLOTS, own, SpokenSlots(at, slots, slots[:1]))
+        taken = keeper.take(peer, sent, at)
+        taken = replace(taken, known_slots=b"") if is_old else taken
+        return sent, told.note_taken(peer, own.made.run, [sent], taken)
+
+    def unknown_at(at: float) -> tuple[int, ...]:
+        return keeper.rows(AskRows(BITS, 5, 5, (bytes(8),)), at).unknown
+
+    first, _ = tell()
+    assert first.slots == SLOTS and tell()[1], "it is asked first what it knows"
+    again, is_done = tell(at=9.0)
+    assert again.slots == () and is_done and unknown_at(9.0) == SLOTS[:1], "it speaks of all, and is behind in one"
+    assert len(msgspec.msgpack.encode(again)) < 100
+    fewer, is_done = tell(SLOTS[1:], 19.0)
+    assert fewer.slots == SLOTS[1:] and is_done and unknown_at(19.0) == SLOTS[:2], "of the first it says no more"
+    keeper.take(peer, first, 19.0)  # it comes late, and twice
+    late = 19.0 + FRESH_S
+    asked, is_done = tell(SLOTS[1:], late)
+    assert asked.slots == () and not is_done, "it is not understood, and that is said"
+    with pytest.raises(BadMessage, match="too few owners"):
+        unknown_at(late)
+    repeated, is_done = tell(SLOTS[1:], late)
+    assert repeated.slots == SLOTS[1:] and is_done and unknown_at(late + REFRESH_S) == SLOTS[:2]
+    assert tell(SLOTS[1:], late, is_old=True)[0].slots == ()
+    assert tell(SLOTS[1:], late)[0].slots == SLOTS[1:], "who does not say what it knows hears all"
