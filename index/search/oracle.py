@@ -68,7 +68,7 @@ class SearchOracle:
     def search(
         self, text: str, language: str = "", site: str = "", is_by_date: bool = False, wanted: int | None = None
     ) -> OracleAnswer:
-        """Return the whole answer, or at least so many of its hits as are `wanted`; each is compared with all before."""
+        """Return the whole answer, or at least so many hits as are `wanted`; each is compared with all before."""
         query = parse_query(self._written_out(text), language, site, is_by_date, self._rules)
         statistics = self._count(query)
         found = [
