@@ -46,6 +46,15 @@ def test_what_a_crawler_writes_is_taken(what: str) -> None:
     assert [flaw.reason for flaw in CHECK.flaws(records(HARMLESS[what]))] == [""]
 
 
+@pytest.mark.parametrize("what", HARMLESS)
+def test_what_was_found_sound_is_not_taken_for_it_under_another_name(what: str) -> None:
+    (record,) = records(HARMLESS[what])
+    assert not CHECK.said_flaw(record)
+    others = [replace(record, kind=kind) for kind in Kind if kind != record.kind]
+    others += [replace(record, id=bytes(20)), replace(record, key=bytes(20))]
+    assert not [other for other in others if not CHECK.said_flaw(other)]
+
+
 async def started(net: Net, count: int) -> None:
     net.holder = LIAR.node_id  # also of what it may not say
     for node in net.list[:count]:
