@@ -8,7 +8,7 @@ Pure: records in, reasons out; whatever a stranger wrote, nothing is raised.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 
@@ -123,6 +123,11 @@ class RecordCheck:
         if not flaw:
             self._rules.sound.add(record)
         return flaw
+
+    def remember(self, records: Iterable[Record]) -> None:
+        """Take note that records say nothing wrong, since the drafts of which they were made did not."""
+        for record in records:
+            self._rules.sound.add(record)
 
     def refusal(self, draft: Draft) -> str:
         """Say why nobody would keep a draft, "" where others may."""

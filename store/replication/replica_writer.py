@@ -104,7 +104,9 @@ class ReplicaWriter:
             if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
         drafts = [draft for draft in drafts if not self._check.is_taken_back(draft)]
-        await self._enqueue(self._proofs.granted(drafts))
+        granted = self._proofs.granted(drafts)
+        self._check.remember(each.record for each in granted if each.record is not None)
+        await self._enqueue(granted)
 
     async def move(self, moves: Iterable[tuple[Record, Key]]) -> None:
         """Write records, with their contents, to other places of their sites, as `write` does."""
@@ -193,7 +195,9 @@ class ReplicaWriter:
     def _sign(self, batch: list[PendingWrite]) -> list[Record]:
         """The records of a batch, those that were not signed before under one signature."""
         drafts = [p.draft for p in batch if p.record is None]
-        signed = iter(sign_package(drafts, self._signer) if drafts else ())
+        records = sign_package(drafts, self._signer) if drafts else []
+        self._check.remember(records)
+        signed = iter(records)
         beside = sign_terms(drafts, self._signer)
         for pending in batch:
             pending.terms = beside.get(pending.draft.id) if pending.draft.terms is not None else None
