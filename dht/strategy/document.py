@@ -121,6 +121,11 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     directory: bool = False  # queries go by a directory of terms, and ask few slots
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
+    @property
+    def is_analysed_once(self) -> bool:
+        """Whether the author of a page makes its terms for all its owners."""
+        return self.terms == "travel"
+
 
 class Signature(msgspec.Struct, frozen=True):
     """One publisher's signature of a document's exact bytes. Both fields are hex."""

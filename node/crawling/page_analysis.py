@@ -8,12 +8,10 @@ from crawl import MadeTerms, ParseResult, ParseTask
 from dht import Key, Strategy, document_id
 from index import ANALYZERS, Text, pack_terms, planned_rules
 
-TRAVEL = "travel"
-
 
 def analyzer_of(strategy: Strategy) -> int:
     """Return the number of the analyzer by which the author of a page makes its terms, 0 where each owner does."""
-    return planned_rules(strategy, ()).now.analyzer.number if strategy.terms == TRAVEL else 0
+    return planned_rules(strategy, ()).now.analyzer.number if strategy.is_analysed_once else 0
 
 
 def analyse_page(task: ParseTask, parsed: ParseResult) -> MadeTerms | None:

@@ -124,7 +124,7 @@ class ReplicaServer:
 
     @property
     def _takes_terms(self) -> bool:
-        return self._wants_terms and self._overlay.view.strategy.terms == "travel"
+        return self._wants_terms and self._overlay.view.strategy.is_analysed_once
 
     async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
         """Owe the owners that a writer did not reach what it left here for them."""
