@@ -17,6 +17,7 @@ from node.web.owner.logins import Logins
 from node.web.rendering.pages import IS_OWNER
 from node.web.requests.caller_limit import CallerLimit
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
+from node.web.requests.own_origin import note_origin
 from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.requests.routes import HttpRoute
 from node.web.requests.sharing import Sharing, tagged
@@ -79,6 +80,7 @@ class Guard:
                 detail = "This name is not one of this node's; add it to node.web_names in config.toml."
                 response: web.StreamResponse = self._show(request, Problem(421, detail))
             else:
+                note_origin(request, self._proxied, self._is_named)
                 response = await handler(request)
         except web.HTTPException as error:  # from the router: no such path, or method
             response = self._of_http(request, error)
@@ -98,6 +100,12 @@ class Guard:
         except ValueError:
             return name.lower().rstrip(".") in self._names
         return True
+
+    def _is_named(self, host: str) -> bool:
+        """Tell whether a host, with or without a port, is one of our names; no address is."""
+        match = _HOST.fullmatch(host)
+        name, _, port = host.partition(":")
+        return match is not None and name.lower().rstrip(".") in self._names and 0 < int(port or 1) < 1 << 16
 
     async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
         request[IS_OWNER] = is_session = has_session(request, self._logins)

@@ -17,6 +17,7 @@ from node.views.status import loss_share, size, view_of
 from node.views.strategy import clock, instant, span
 from node.web.rendering.score_view import chart, sentence
 from node.web.rendering.translations import choose, translator
+from node.web.requests.own_origin import own_origin
 from node.web.requests.problems import Problem
 from node.web.requests.routes import route
 
@@ -111,7 +112,7 @@ class Pages:
 
     async def opensearch(self, request: web.Request) -> web.Response:
         """Answer with the description by which a browser adds this search engine."""
-        text = self._templates.get_template("opensearch.xml").render(origin=f"{request.scheme}://{request.host}")
+        text = self._templates.get_template("opensearch.xml").render(origin=own_origin(request))
         return web.Response(text=text, content_type="application/opensearchdescription+xml")
 
     async def style(self, request: web.Request) -> web.Response:
