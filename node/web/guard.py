@@ -18,7 +18,7 @@ from node.web.rendering.pages import IS_OWNER
 from node.web.requests.caller_limit import CallerLimit
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.own_origin import note_origin
-from node.web.requests.proxied_caller import ProxiedCallers
+from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
 from node.web.requests.routes import HttpRoute
 from node.web.requests.sharing import Sharing, tagged
 
@@ -43,7 +43,7 @@ HEADERS = {
 }
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
-UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon"}  # what costs nothing is not counted against a caller
+UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon", "robots"}  # what costs nothing is not counted against a caller
 
 
 class Guard:
@@ -112,7 +112,7 @@ class Guard:
         is_owner = is_session or self._has_token(request)
         if not is_owner and route.name not in UNCOUNTED and (problem := self._over_rate(request)):
             return self._show(request, problem)
-        if route.needs_token and not is_owner:
+        if not is_owner and (route.needs_token or (route.is_private and is_passed_on(request.headers))):
             detail = (
                 "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node; "
                 "a browser needs the link that `dse-node open` prints, and where it has just followed it, a reload."

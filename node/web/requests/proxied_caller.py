@@ -7,7 +7,7 @@ read from the right, as far as the proxies are trusted, and nothing further. Onl
 the proxies write: they pass others on as they came.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Literal
 
@@ -18,6 +18,11 @@ MAX_HOPS = 16
 UNKNOWN = "0.0.0.0"
 PASSED_ON = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
+def is_passed_on(headers: Container[str]) -> bool:
+    """Tell whether a proxy sent a request, whichever it is: no program of the owner's writes such a header."""
+    return any(name in headers for name in PASSED_ON)
 
 
 class ProxiedCallers:
