@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+ROOT = Path(__file__).parents[4]
 NAME = "search.example.edu"
 HTTPS = f"https://{NAME}"
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
@@ -151,8 +152,20 @@ def test_cookies_are_secure_and_forms_of_the_https_page_are_own(proxied: Any, to
         assert not reply.headers["location"].startswith("http"), "where a redirect leads is a path"
 
 
+def test_nginx_as_the_documents_set_it_up_passes_on_all_of_that(proxied: Any) -> None:
+    """The headers that docs/campus.md has nginx set, for a caller that forges each of them."""
+    text = (ROOT / "docs" / "campus.md").read_text()
+    set_ = re.findall(r"^ +proxy_set_header (\S+) (\S+);$", text, re.M)
+    values = {"$http_host": f"{NAME}:8443", "$scheme": "https", "$proxy_add_x_forwarded_for": "127.0.0.1, 203.0.113.9"}
+    headers = {"X-Forwarded-Host": "evil.test", "Forwarded": "for=127.0.0.1;proto=http"}
+    headers |= {name: values[variable] for name, variable in set_}
+    assert own_addresses(proxied.get("/opensearchdescription.xml", **headers)) == {f"{HTTPS}:8443"}
+    for path in ("/metrics", "/status", "/api/v1/status", "/api/v1/peers"):
+        assert proxied.get(path, **headers).status == 401
+
+
 def test_nothing_else_of_the_web_makes_an_address_of_a_requests_scheme_or_host() -> None:
-    web = Path(__file__).parents[4] / "node" / "web"
+    web = ROOT / "node" / "web"
     own = web / "requests" / "own_origin.py"
     makers = r"request\.(?:scheme|host|url|secure)\b"
     found = [path for path in web.rglob("*.py") if path != own and re.search(makers, path.read_text())]
