@@ -16,8 +16,8 @@ from node.web.owner.login import has_session
 from node.web.owner.logins import Logins
 from node.web.rendering.pages import IS_OWNER
 from node.web.requests.caller_limit import CallerLimit
-from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.own_origin import note_origin
+from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
 from node.web.requests.routes import HttpRoute
 from node.web.requests.sharing import Sharing, tagged
@@ -43,7 +43,12 @@ HEADERS = {
 }
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
-UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon", "robots"}  # what costs nothing is not counted against a caller
+UNCOUNTED = ALWAYS_ANSWERED | {
+    "style",
+    "script",
+    "favicon",
+    "robots",
+}  # what costs nothing is not counted against a caller
 
 
 class Guard:

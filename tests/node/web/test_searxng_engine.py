@@ -22,6 +22,11 @@ class ApiError(RuntimeError):
 
 @pytest.fixture
 def engine(site: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    return load_engine(f"http://127.0.0.1:{site.port}/", monkeypatch)
+
+
+def load_engine(base_url: str, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Load our engine as it is, set up for a node."""
     exceptions = ModuleType("searx.exceptions")
     exceptions.__dict__["SearxEngineAPIException"] = ApiError
     monkeypatch.setitem(sys.modules, "searx", ModuleType("searx"))
@@ -30,7 +35,7 @@ def engine(site: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec is not None and spec.loader is not None
     module: Any = module_from_spec(spec)
     spec.loader.exec_module(module)
-    module.base_url = f"http://127.0.0.1:{site.port}/"
+    module.base_url = base_url
     return module
 
 
@@ -45,7 +50,7 @@ def ask(engine: Any, site: Any, query: str, **given: Any) -> list[dict[str, Any]
 
 
 def is_legal(result: dict[str, Any]) -> bool:
-    """Tell whether SearXNG takes a result, by `searx/results.py` of 2023 to 9fea412 (August 2026): a suggestion, a
+    """Tell whether SearXNG takes a result, in its versions from 2024 to 9fea412 (August 2026): a suggestion, a
     correction, or a page whose address can be split, in fields that `MainResult` has, too, of the types there."""
     if result.keys() & {"suggestion", "correction"}:
         return len(result) == 1 and all(isinstance(text, str) for text in result.values())
@@ -90,7 +95,8 @@ def test_what_is_no_answer_is_an_error_of_the_engine(engine: Any, text: str) -> 
 def test_an_odd_result_costs_its_own_place_only(engine: Any) -> None:
     text = (
         '{"total": 3, "results": [7, {}, {"url": "javascript:x"}, {"url": "https://a.test/", "date": 1e300},'
-        ' {"url": "http://[a.test/"}, {"url": "https://"}, {"url": "http://xn--a.test/"}, {"url": "https://b.test/", "title": "B", "snippet": "s", "date": 86400}]}'
+        ' {"url": "http://[a.test/"}, {"url": "https://"}, {"url": "http://xn--a.test/"},'
+        ' {"url": "https://b.test/", "title": "B", "snippet": "s", "date": 86400}]}'
     )
     odd, good = engine.response(SimpleNamespace(text=text, search_params={"dse_start": 0}))
     assert odd == {"url": "https://a.test/", "title": "https://a.test/", "content": ""}

@@ -43,18 +43,12 @@ def test_searxng_finds_by_its_yacy_engine(site: Any) -> None:
     assert len(read_as_searxng_yacy(site.get(f"/yacysearch.json?{SEARXNG_YACY}").json)) == 2
 
 
+FIRST_TEN = "&startRecord=0&maximumRecords=10&contentdom=text&resource=global"
+NEXT_TEN = "&startRecord=10&maximumRecords=10&contentdom=text&resource=global"
 RECORDED = {  # of SearXNG 9fea412, byte for byte: the query, where its page begins, the language
-    "query=sqlite+database&startRecord=0&maximumRecords=10&contentdom=text&resource=global": ("sqlite database", 0, ""),
-    "query=sqlite+database&startRecord=10&maximumRecords=10&contentdom=text&resource=global&lr=lang_en": (
-        "sqlite database",
-        10,
-        "en",
-    ),
-    "query=%E6%95%B0%E6%8D%AE+%22a+b%22%26%3D&startRecord=0&maximumRecords=10&contentdom=text&resource=global&lr=lang_zh": (
-        '数据 "a b"&=',
-        0,
-        "zh",
-    ),
+    f"query=sqlite+database{FIRST_TEN}": ("sqlite database", 0, ""),
+    f"query=sqlite+database{NEXT_TEN}&lr=lang_en": ("sqlite database", 10, "en"),
+    f"query=%E6%95%B0%E6%8D%AE+%22a+b%22%26%3D{FIRST_TEN}&lr=lang_zh": ('数据 "a b"&=', 0, "zh"),
 }
 
 

@@ -51,7 +51,8 @@ def test_a_proxy_that_names_itself_as_host_names_the_callers_host_beside(proxied
 
 def test_the_header_of_rfc_7239_says_the_same_where_it_is_the_one_that_is_read(start: Any) -> None:
     site = start(web_names=(NAME,), web_trusted_proxies=("127.0.0.1",), web_proxy_header="Forwarded")
-    said = f'for=192.0.2.1;proto=http;host=evil.test, For="[2001:db8::9]:4711";Proto=HTTPS;Host="{NAME}:443", for=127.0.0.1'
+    forged, outer = "for=192.0.2.1;proto=http;host=evil.test", f'For="[2001:db8::9]:4711";Proto=HTTPS;Host="{NAME}:443"'
+    said = f"{forged}, {outer}, for=127.0.0.1"
     assert own_addresses(site.get("/opensearchdescription.xml", Forwarded=said)) == {HTTPS}
     assert own_addresses(site.get("/opensearchdescription.xml", Host=NAME, Forwarded="for=_x;proto=https")) == {HTTPS}
     ignored = site.get("/opensearchdescription.xml", **PASSED_ON)

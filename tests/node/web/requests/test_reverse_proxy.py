@@ -1,4 +1,7 @@
-"""nginx and Caddy, set up as docs/campus.md says, each in a network of its own: callers count, not what they write, and they see no figures."""
+"""nginx and Caddy, set up as docs/campus.md says, each in a network of its own: callers count, not what they write.
+
+They see no figures of the node.
+"""
 
 import http.client
 import os
