@@ -43,12 +43,8 @@ HEADERS = {
 }
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
-UNCOUNTED = ALWAYS_ANSWERED | {
-    "style",
-    "script",
-    "favicon",
-    "robots",
-}  # what costs nothing is not counted against a caller
+# What costs nothing is not counted against a caller.
+UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon", "robots"}
 
 
 class Guard:
