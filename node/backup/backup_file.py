@@ -188,7 +188,7 @@ def _checked(found: Mapping[str, Entry], kept: Mapping[str, bytes], source: str)
     if not verify(DOMAIN, key, sha256(kept[MANIFEST]).digest(), kept[SIGNATURE]):
         raise BadBackup(source, "was changed: its manifest is not what the node signed", OTHER)
     files = {name: entry for name, entry in found.items() if name not in (MANIFEST, SIGNATURE)}
-    names = sorted(files.keys() | manifest.files.keys())
-    if wrong := next((name for name in names if files.get(name) != manifest.files.get(name)), None):
-        raise BadBackup(source, f"was changed or damaged: {wrong} is not what the node wrote", OTHER)
+    for name in sorted(files.keys() | manifest.files.keys()):
+        if files.get(name) != manifest.files.get(name):
+            raise BadBackup(source, f"was changed or damaged: {name[:80]!r} is not what the node wrote", OTHER)
     return Checked(manifest, {name: data for name, data in kept.items() if name in manifest.files})

@@ -30,6 +30,7 @@ from node.config.settings import WITHDRAWN, Config, load_config
 from node.config.toml_reader import parse_config
 from node.config.toml_writer import write_config
 from node.errors import BadBackup
+from node.views.safe_text import plain
 from store import StoreCorrupt, check_copied_index, store_copy
 
 _DRAFT = ".restoring"
@@ -139,7 +140,7 @@ def _decided(
         text = texts[CONFIG] if CONFIG in texts else contents.get(CONFIG, b"").decode()
         config = parse_config(text, CONFIG, Config, WITHDRAWN)
     except (InputError, UnicodeDecodeError) as error:
-        raise BadBackup(source, f"holds a damaged {NETWORK} or {CONFIG}: {error}", OTHER) from None
+        raise BadBackup(source, f"holds a damaged {NETWORK} or {CONFIG}: {plain(error)}", OTHER) from None
     if network is not None and not consent.network(network):
         raise BadBackup(source, f"is of the network {network.name!r}, which was not wanted", OTHER)
     if pass_phrase is None:
@@ -158,8 +159,9 @@ def _secrets(sealed: bytes | None, manifest: Manifest, source: str, pass_phrase:
         raise BadBackup(source, str(error), "use the newer version") from None
     if secrets is None:
         raise BadBackup(source, "does not open with this pass phrase", "try again; nothing was restored")
-    if wrong := next((name for name in secrets if not is_secret(name)), None):  # its maker may give the pass phrase too
-        raise BadBackup(source, f"holds the secret {wrong[:80]!r}, which no backup has", OTHER)
+    for name in secrets:  # the maker of a backup may give the pass phrase along
+        if not is_secret(name):
+            raise BadBackup(source, f"holds the secret {name[:80]!r}, which no backup has", OTHER)
     if IDENTITY not in secrets:
         raise BadBackup(source, f"holds no {IDENTITY}", OTHER)
     try:

@@ -42,10 +42,18 @@ def limits_of(config: Config) -> str:
 def own_settings(config: Config, agrees: Callable[[Settings], bool]) -> tuple[Settings, Settings]:
     """Return the settings that the same node keeps, and those that are left out because `agrees` refused them."""
     settings = _changed(config)
-    asked = {key: value for key, value in settings.items() if _is_asked(key, value)}
+    asked = {key: value for key, value in settings.items() if is_asked(key, value)}
     if not asked or agrees(asked):
         return settings, {}
     return {key: value for key, value in settings.items() if key not in asked}, asked
+
+
+def is_asked(key: str, value: Any) -> bool:
+    """Tell whether a setting may run, open or send. A text or a list may name anything; a switch that is off by default
+    opens; all other numbers and switches tune, but the port that peers reach."""
+    if key == "node.peer_port" or key.startswith(("hook.", "traces.")):
+        return True
+    return key not in _HARMLESS and (value is True or isinstance(value, str | tuple))
 
 
 def _changed(config: Config) -> dict[str, Any]:
@@ -62,11 +70,3 @@ def _value(config: Config, key: str) -> Any:
 def _is_limit(key: str, value: Any) -> bool:
     default = _value(Config(), key)
     return key in _LIMITS or (key in _DELAYS and value > default) or (key in _CAPS and value < default)
-
-
-def _is_asked(key: str, value: Any) -> bool:
-    """Tell whether a setting may run, open or send. A text or a list may name anything; a switch that is off by default
-    opens; all other numbers and switches tune, but the port that peers reach."""
-    if key == "node.peer_port" or key.startswith(("hook.", "traces.")):
-        return True
-    return key not in _HARMLESS and (value is True or isinstance(value, str | tuple))

@@ -1,5 +1,5 @@
-"""Backups that a stranger made to do harm, written byte by byte and signed with the stranger's own key: whoever restores
-one gets records and limits, and nothing that runs, opens or sends."""
+"""Backups that a stranger made to do harm, byte by byte, and signed with a key of the stranger's own: they restore
+records and limits, and nothing that runs, opens or sends."""
 
 import json
 import sqlite3
@@ -99,7 +99,7 @@ def test_a_file_that_no_backup_has_is_refused_by_its_name(tmp_path: Path, name: 
     "name",
     [
         *("admin.token", "owner-told", "wishes", "hosts.json", "network.toml", "format", "../x", "/tmp/x", "keys/../x"),
-        *("keys", "keys/a/b/c", "keys/..", "keys/./a", "vouchers/../../x", "dht/peers.bin", "hooks/run", "Founder"),
+        *("keys", "keys/a/b/c", "keys/..", "keys/./a", "vouchers/../../x", "dht/peers.bin", "hooks/run", "Founder", ""),
     ],
 )
 def test_a_secret_that_no_backup_has_is_refused_by_its_name(tmp_path: Path, name: str) -> None:
@@ -107,6 +107,16 @@ def test_a_secret_that_no_backup_has_is_refused_by_its_name(tmp_path: Path, name
     with pytest.raises(BadBackup, match="no backup has") as refused:
         restore(BytesIO(data), tmp_path / "new", "it", WORDS)
     assert name in str(refused.value) and not list(tmp_path.iterdir())
+
+
+def test_a_file_without_a_name_hides_no_other(tmp_path: Path) -> None:
+    sealed = seal({"": b"x", "../x": b"x", "identity.key": KEY}, WORDS, STRANGER.public_key)
+    with pytest.raises(BadBackup, match="no backup has"):
+        restore(BytesIO(signed([FORMAT, ("secrets.sealed", sealed)])), tmp_path / "new", "it", WORDS)
+    listed = signed([("", b"x"), FORMAT, ("hosts.json", b"{}")], member(*FORMAT) + member("hosts.json", b"[]"))
+    with pytest.raises(BadBackup, match="changed or damaged"):
+        restore(BytesIO(listed), tmp_path / "new", "it")
+    assert not list(tmp_path.iterdir())
 
 
 def test_secrets_that_are_no_text_and_a_key_that_is_missing_are_refused(tmp_path: Path) -> None:
@@ -168,9 +178,7 @@ def test_a_declared_size_is_judged_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_nothing_is_written_before_the_whole_file_was_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_written_before_the_whole_file_was_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     data = bytearray(signed([FORMAT, ("store/segment-00000001", b"x" * 5000)]))
     data[data.index(b"x" * 100)] ^= 1
     monkeypatch.setattr(Path, "mkdir", lambda *_, **__: pytest.fail("something is written"))
@@ -233,6 +241,20 @@ def test_a_network_file_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadBackup, match=r"network\.toml.* id"):
         restore(BytesIO(signed([FORMAT, ("network.toml", text.encode())])), tmp_path / "new", "it")
     assert not list(tmp_path.iterdir())
+
+
+def test_what_a_stranger_wrote_reaches_no_terminal_raw(tmp_path: Path) -> None:
+    tar, network = member(*FORMAT), b'name = "\x9b\xc2\x9b31m"\n'
+    for data in (
+        signed([FORMAT, ("\x1b[31m", b"x")], tar),
+        signed([("\x1b[31m", b"x")]),
+        signed([FORMAT, ("network.toml", network)]),
+        signed([FORMAT, ("network.toml", b'\x1b]0;x = "')]),
+        signed([FORMAT, ("config.toml", '["\u009b31m"]\nx = 1\n'.encode())]),
+    ):
+        with pytest.raises(BadBackup) as refused:
+            restore(BytesIO(data), tmp_path / "new", "it")
+        assert str(refused.value).isprintable()
 
 
 def test_any_instant_in_the_manifest_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

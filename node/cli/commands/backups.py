@@ -63,6 +63,8 @@ def put_back(arguments: Namespace) -> int:
     is_sure, trusts = arguments.yes or arguments.trust_settings, arguments.trust_settings
     consent = Consent(lambda network: _takes_network(network, is_sure), lambda found: _takes_settings(found, trusts))
     with file:
+        if not file.seekable():
+            raise BadBackup(str(source), "is read twice, which a pipe is not", "save it as a file first")
         done = restore(file, root, str(source), pass_phrase, consent)
     made, took_s = instant(done.manifest.made_at), time.monotonic() - began
     print(
