@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from crawl import UrlStatus
 from dht import BadStrategy, CrawlerKey, Identity, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import SearchRequest
 from node.app.service import Json
@@ -21,6 +22,7 @@ from node.archive.network_reader import ArchivePart, ReadBounds, UnreadPart
 from node.archive.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
+from node.jobs.explain_verdict import Facts, verdict
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.web.rendering.pages import CrawlerIdentity
@@ -138,6 +140,7 @@ class FakeService:
     warned: list[str] = field(default_factory=list)
     ready: int = 60
     collected: int = 1204  # documents of the network
+    denied: str = ""  # why the rules let nobody fetch any URL
     known: Json | None = field(  # of every URL
         default_factory=lambda: {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"}
     )
@@ -326,6 +329,9 @@ class FakeService:
     async def explain(self, url: str) -> Json:
         if "bad" in url:
             return {"url": url, "canonical": None, "answer": "no", "why": "not a URL\x1b[31m"}
+        if self.known is None:
+            answer, why = verdict(Facts(self.denied, None, "this node", True, UrlStatus(), False), now=0.0)
+            return {"url": url, "canonical": url, "answer": answer, "why": why, "known": None}
         return {
             "url": url,
             "canonical": url,
