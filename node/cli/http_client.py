@@ -8,8 +8,9 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from node.config.settings import NodeConfig
-from node.errors import NotRunning, RefusedByNode
+from node.errors import HomeNotRunning, NotRunning, RefusedByNode
 from node.views.safe_text import plain
+from node.web.requests.routes import NODE_HEADER
 
 Json = dict[str, Any]
 WAIT_S = 35.0  # a little longer than the node gives itself
@@ -20,10 +21,12 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a listener on all addresses is a
 
 @dataclass(frozen=True, slots=True)
 class HttpClient:
-    """Asks one node, given the base URL of its web listener."""
+    """Asks one node, given the base URL of its web listener; or only the node `node_id`, which lives in `home`."""
 
     url: str
     token: str = ""
+    home: str = ""
+    node_id: str = ""  # 40 hex digits; "": any node may answer
 
     def get(self, path: str, query: Mapping[str, object] | Sequence[tuple[str, object]] = ()) -> Json:
         """GET a path and read JSON; raises NotRunning or RefusedByNode."""
@@ -56,13 +59,22 @@ class HttpClient:
             try:
                 connection.request(method, target, body, headers)
                 answer = connection.getresponse()
-                status, raw = answer.status, answer.read(MAX_ANSWER_BYTES)
+                status, raw, found = answer.status, answer.read(MAX_ANSWER_BYTES), answer.headers.get(NODE_HEADER, "")
             finally:
                 connection.close()
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise NotRunning(self.url, (reason or type(error).__name__).lower()) from None
+            raise self._absent((reason or type(error).__name__).lower(), isinstance(error, TimeoutError)) from None
+        if self.node_id and found != self.node_id:
+            raise self._absent(f"node {plain(found, 12)} listens there" if found else "something else listens there")
         return self._read(status, raw)
+
+    def _absent(self, reason: str, is_slow: bool = False) -> NotRunning:
+        """Return the error of a node that gave no answer: of the one that is meant, or of any at this URL."""
+        if not self.node_id:
+            return NotRunning(self.url, reason)
+        state = "this node does not answer" if is_slow else "this node does not run"
+        return HomeNotRunning(self.home, f"{state} ({self.url}: {reason})")
 
     def _read(self, status: int, raw: bytes) -> Any:
         try:

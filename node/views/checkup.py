@@ -35,6 +35,12 @@ class Finding:
         return asdict(self)
 
 
+def fault_finding(name: str, error: object, otherwise: str = "") -> Finding:
+    """Make a finding of an error, whose words end with the remedy. `otherwise`: the remedy where they name none."""
+    problem, _, remedy = str(error).rpartition("; ")
+    return Finding(name, "bad", problem or remedy, remedy if problem else otherwise)
+
+
 def findings_of(status: Json, peers: list[Json], strategy: Json, now: float) -> Iterator[Finding]:
     """Yield what a running node's answers come to. `now`: Unix seconds; `strategy`: the one in force."""
     yield _peers(status)

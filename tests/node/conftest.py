@@ -494,7 +494,7 @@ def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
         "https://example.org/bot",
         CrawlerKey(OWN),
     )
-    server = WebServer(service, config, TOKEN, "0.1.0", crawler)
+    server = WebServer(service, config, TOKEN, "0.1.0", crawler, OWN.node_id.hex())
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)
     thread.start()
