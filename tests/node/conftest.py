@@ -139,7 +139,9 @@ class FakeService:
     left: int = 0
     warned: list[str] = field(default_factory=list)
     ready: int = 60
-    collected: int = 1204  # documents of the network
+    collected: int | None = 1204  # documents of the network
+    is_counted: bool = False  # one by one
+    role: str = "member"
     denied: str = ""  # why the rules let nobody fetch any URL
     known: Json | None = field(  # of every URL
         default_factory=lambda: {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"}
@@ -197,11 +199,12 @@ class FakeService:
         return {
             "node_id": NODE_ID,
             "version": "0.1.0",
-            "network": {"name": "home", "documents": self.collected},
+            "network": {"name": "home", "documents": self.collected, "exact": self.is_counted},
             "peers": {"ipv4": 4, "ipv6": 3},
             "members": 5,
+            "role": self.role,
             "slots": {"owned": 61, "ready": self.ready, "leased": 17},
-            "documents": min(812, self.collected),
+            "documents": min(812, self.collected or 0),
             "settled": False,
             "alike": True,
             "faults": self.broken,
@@ -209,7 +212,7 @@ class FakeService:
             "crawl": {
                 "state": "paused" if self.is_paused else "crawling",
                 "reason": "waiting for politeness at 3 sites",
-                "frontier": 312 * (self.collected > 0),
+                "frontier": 312 * bool(self.collected),
                 "due": 500,
                 "fetched": 900,
                 "per_s": 7.25,
