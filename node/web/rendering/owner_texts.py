@@ -156,7 +156,8 @@ OWNER_TEXTS: dict[str, tuple[str, str]] = {
     "work.job.at": ("handed in", "提交时间"),
     "work.job.depth": ("links", "层数"),
     "work.job.progress": ("progress", "进度"),
-    "work.job.done": ("done", "已完成"),
+    "work.job.done": ("done: ", "已完成："),
+    "work.job.counting": ("still counting", "仍在统计"),
     "work.job.counts": (
         "{fetched} fetched, {waiting} waiting, {failed} failed, {others} others",
         "已抓取 {fetched}，等待 {waiting}，失败 {failed}，其他 {others}",
