@@ -42,10 +42,11 @@ SO_FAR_S = 0.1  # for reading what is shown before the rest has come
 
 
 class CountedDocuments(NamedTuple):
-    """How many documents a search counted: in the whole network, and on this node at that time."""
+    """How many documents a search counted: in the whole network, and on this node at that steady instant."""
 
     network: int
     here: int
+    at: float
 
 
 @dataclass(slots=True)
@@ -210,7 +211,8 @@ class Searcher:
                 first_at = now + soon * FIRST_ROUND
                 outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, first_at)
             if len(outcome.answered) == outcome.slots:
-                self.counted = CountedDocuments(outcome.statistics.documents, self._local.documents)
+                documents = outcome.statistics.documents
+                self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
         else:
             asked = replace(asked, facets=False)  # of few slots they would mislead
         progress.outcome, known = outcome, dict[Slot, Told]()

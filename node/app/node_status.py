@@ -97,7 +97,7 @@ class NodeStatus:
     def _network_size(self) -> Json:
         own = {slot: totals.documents for slot, totals in self._core.index.local.totals_by_slot().items()}
         slots, counted = 2**self._overlay.view.strategy.slot_bits, self._core.index.searcher.counted
-        size = network_size(own, self._core.store.replicator.ready_slots(), slots, counted)
+        size = network_size(own, self._core.store.replicator.ready_slots(), slots, counted, self._clock().steady)
         return {"documents": size.documents, "exact": size.is_exact}
 
     def peers(self) -> list[Json]:

@@ -151,7 +151,7 @@ def _fetcher(
     """Return the node that makes the fetch where this one holds the lease, by the rule of fetching itself; None where
     that is not known."""
     if holder is None:
-        return preferred if preferred in owners and not refuses(preferred) else None
+        return preferred if preferred is not None and preferred in owners and not refuses(preferred) else None
     route = fetch_route(holder, owners, preferred, "refused" if refuses(holder) else "", refuses)
     return next(iter(route.peers), None if route.refused else holder)
 

@@ -84,7 +84,7 @@ def directory_findings(data: DataDir, network: Path) -> Iterator[Finding]:
     """Judge what lies in a node's directory: its key, its token, its network file; or say that no node lives there."""
     checks: tuple[tuple[str, Callable[[], object]], ...] = (
         ("directory", data.check),
-        ("identity", lambda: (data.check_identity(), Identity.load(data.identity))),
+        ("identity", lambda: _check_key(data)),
         ("token", data.read_token),
         ("network", lambda: load_network(network)),
     )
@@ -96,6 +96,11 @@ def directory_findings(data: DataDir, network: Path) -> Iterator[Finding]:
             yield fault_finding(name, error, "see docs/volunteer.md")
             if name == "directory":
                 return
+
+
+def _check_key(data: DataDir) -> None:
+    data.check_identity()
+    Identity.load(data.identity)
 
 
 def silence_findings(

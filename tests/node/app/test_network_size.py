@@ -25,16 +25,20 @@ SIXTEEN = frozenset(range(16))
         (dict.fromkeys(range(16), 11), SIXTEEN, 256, None, 2800, False),  # with no more digits than are known
         ({0: 10}, {0}, 64, None, None, False),  # of too few slots nothing follows
         ({0: 10}, set(), 64, None, None, False),
-        ({0: 10}, {0}, 64, CountedDocuments(500, 10), 500, False),  # a search has counted
-        ({0: 15}, {0}, 64, CountedDocuments(500, 10), 750, False),  # and since then all grew as this node's part
-        ({}, set(), 64, CountedDocuments(1234, 0), 1200, False),  # a client
-        ({0: 4}, {0, 1, 2, 3}, 4, CountedDocuments(500, 10), 4, True),
+        ({0: 200}, {0}, 64, CountedDocuments(5000, 200, 0.0), 5000, False),  # a search has counted
+        ({0: 300}, {0}, 64, CountedDocuments(5000, 200, 0.0), 7500, False),  # and all grew as this node's part
+        ({0: 900}, {0}, 64, CountedDocuments(5000, 200, 0.0), None, False),  # but not for ever
+        (dict.fromkeys(range(16), 100), SIXTEEN, 64, CountedDocuments(5000, 200, 0.0), 6400, False),
+        ({}, set(), 64, CountedDocuments(1234, 0, 950.0), 1200, False),  # a client that has searched just now
+        ({}, set(), 64, CountedDocuments(7, 0, 900.0), None, False),  # and one that knows no more what became of it
+        ({0: 90}, {0}, 64, CountedDocuments(7, 3, 950.0), 90, False),
+        ({0: 4}, {0, 1, 2, 3}, 4, CountedDocuments(500, 10, 990.0), 4, True),
     ],
 )
 def test_the_count_of_the_network_follows_from_what_one_node_knows(
     own: Any, ready: Any, slots: int, counted: CountedDocuments | None, documents: int | None, is_exact: bool
 ) -> None:
-    assert network_size(own, ready, slots, counted) == (documents, is_exact)
+    assert network_size(own, ready, slots, counted, 1000.0) == (documents, is_exact)
     assert LEAST_SLOTS == 16
 
 
