@@ -64,17 +64,16 @@ class HttpClient:
                 connection.close()
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise self._absent((reason or type(error).__name__).lower(), isinstance(error, TimeoutError)) from None
+            reason = (reason or type(error).__name__).lower()
+            if not self.node_id:
+                raise NotRunning(self.url, reason) from None
+            state = "does not answer" if isinstance(error, TimeoutError) else "does not run"
+            why = f"this node {state} (no node answers at {self.url}: {reason})"
+            raise HomeNotRunning(self.home, why) from None
         if self.node_id and found != self.node_id:
-            raise self._absent(f"node {plain(found, 12)} listens there" if found else "something else listens there")
+            other = f"node {plain(found, 12)}" if found else "something else"
+            raise HomeNotRunning(self.home, f"this node does not run ({other} listens at {self.url})")
         return self._read(status, raw)
-
-    def _absent(self, reason: str, is_slow: bool = False) -> NotRunning:
-        """Return the error of a node that gave no answer: of the one that is meant, or of any at this URL."""
-        if not self.node_id:
-            return NotRunning(self.url, reason)
-        state = "this node does not answer" if is_slow else "this node does not run"
-        return HomeNotRunning(self.home, f"{state} ({self.url}: {reason})")
 
     def _read(self, status: int, raw: bytes) -> Any:
         try:
