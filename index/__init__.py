@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from index.search.agreement import Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
-    from index.search.searcher import RunningSearch, Searcher
+    from index.search.searcher import CountedDocuments, RunningSearch, Searcher
     from index.shard.impact_teller import ImpactTeller
     from index.shard.level_audit import LevelAudit
     from index.shard.level_owners import YOUNG_S
@@ -56,6 +56,7 @@ __all__ = [
     "YOUNG_S",
     "Agree",
     "Agreement",
+    "CountedDocuments",
     "DocumentChange",
     "FalseTerms",
     "ImpactTeller",

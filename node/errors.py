@@ -158,3 +158,10 @@ class NotRunning(LocalError):
 
     def __str__(self) -> str:
         return f"no node answers at {self.url} ({self.reason}); {self.remedy}"
+
+
+class HomeNotRunning(NotRunning):
+    """Says that the node of a data directory does not answer; `url` is the path of that directory."""
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}; {self.remedy}"

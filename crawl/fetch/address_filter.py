@@ -10,6 +10,7 @@ from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_add
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 _GLOBAL_V6 = IPv6Network("2000::/3")  # all that IANA has given out for unicast between networks
+_NO_ADDRESS = "not an IP address"
 _NEVER, _PRIVATE = "an address that no web site has", "a private address; crawl.allow_private permits those"
 
 # Where no site can be, even on an intranet: "this network", link-local (cloud metadata), protocol assignments, anycast
@@ -39,10 +40,16 @@ def refuse_address(address: str, *, allow_private: bool = False) -> str:
     try:
         whole = ip_address(address.strip("[]").partition("%")[0])
     except ValueError:
-        return "not an IP address"
+        return _NO_ADDRESS
     if "%" in address:
         return _NEVER
     return next((reason for part in _parts(whole) if (reason := _judge(part, allow_private))), "")
+
+
+def refuse_literal(host: str, *, allow_private: bool) -> str:
+    """Explain why a URL's host must not be contacted, "" where it may or where it is a name: only DNS resolves that."""
+    reason = refuse_address(host, allow_private=allow_private)
+    return "" if reason == _NO_ADDRESS else reason
 
 
 def _parts(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:

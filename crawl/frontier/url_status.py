@@ -41,8 +41,9 @@ class UrlStatus:
     """A URL's position and everything that stands before its fetch; each reason is "" where there is none.
 
     `robots_why`: why the site's robots.txt could not be read. `trap`: why what was learned about the site speaks
-    against the URL. `pause_reason`: why nothing at all is fetched here just now. `breaker_reason`: why the site's
-    circuit breaker is open, so that it is asked only once in a while."""
+    against the URL, or why its literal IP address is never contacted. `pause_reason`: why nothing at all is fetched
+    here just now. `breaker_reason`: why the site's circuit breaker is open, so that it is asked only
+    once in a while."""
 
     position: QueuePosition = QueuePosition()
     robots: RobotsAccess = RobotsAccess.UNKNOWN

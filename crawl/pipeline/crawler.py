@@ -6,6 +6,7 @@ holds no state that its slots' replicas do not have: who holds a slot next goes 
 """
 
 import asyncio
+import dataclasses
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
 from crawl.errors import SlotLost
+from crawl.fetch.address_filter import refuse_literal
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.lent_turns import LentTurns
@@ -43,7 +45,7 @@ from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
-from dht import Clock, LocalFaults, Now, Slot
+from dht import Clock, LocalFaults, Now, Slot, split_url
 
 log = logging.getLogger(__name__)
 
@@ -222,7 +224,9 @@ class Crawler:
     def inspect(self, url: str) -> UrlStatus:
         """Return what is known here of a canonical URL, and what stands before its fetch."""
         position = self._frontier.position(url, self._clock())
-        return self._sites.inspect(url, position, self._control.pause_reason)
+        status = self._sites.inspect(url, position, self._control.pause_reason)
+        literal = refuse_literal(split_url(url).host, allow_private=self._config.allow_private)
+        return dataclasses.replace(status, trap=status.trap or literal)
 
     def hold_hosts(self, hosts: frozenset[str]) -> None:
         """Begin no request to these hosts from now on, and to all others as ever; their URLs stay as they are."""

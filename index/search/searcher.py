@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from dht import Clock, NodeId, Overlay, PeerAudit, Slot
 from index.change_feed import Read
@@ -39,6 +39,14 @@ ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 EXPANDING = 0.3  # of the deadline, where words stand for others
 ROWS, FIRST_ROUND, SECOND_ROUND = 0.3, 0.6, 0.85  # of what is left; the rest is for reading the documents
 SO_FAR_S = 0.1  # for reading what is shown before the rest has come
+
+
+class CountedDocuments(NamedTuple):
+    """How many documents a search counted: in the whole network, and on this node at that steady instant."""
+
+    network: int
+    here: int
+    at: float
 
 
 @dataclass(slots=True)
@@ -99,6 +107,7 @@ class Searcher:
         self._body = AnswerBody(config, overlay, local, clock)
         self._pages = PageFiller(overlay, clock, sign, self.audit)
         self.lied = self._pages.lied
+        self.counted: CountedDocuments | None = None  # by the last search that every slot answered
 
     def begin(self, asked: SearchRequest) -> RunningSearch:
         """Return a search that can tell what it has found before it is over."""
@@ -201,6 +210,9 @@ class Searcher:
             with self._tracer.part("statistics"):
                 first_at = now + soon * FIRST_ROUND
                 outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, first_at)
+            if len(outcome.answered) == outcome.slots:
+                documents = outcome.statistics.documents
+                self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
         else:
             asked = replace(asked, facets=False)  # of few slots they would mislead
         progress.outcome, known = outcome, dict[Slot, Told]()

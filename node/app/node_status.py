@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, node_id_of
+from node.app.network_size import network_size
 from node.app.node_core import NodeCore
 from node.app.owner_needs import OwnerNeed, needs_of
 from node.app.rank_status import ranks_json
@@ -47,7 +48,7 @@ class NodeStatus:
         return {
             "node_id": view.node_id.hex(),
             "version": VERSION,
-            "network": {"name": self._network.name, "id": self._network.id},
+            "network": {"name": self._network.name, "id": self._network.id, **self._network_size()},
             "members": len(view.members()),
             "role": "member" if self._overlay.takes_part else "client",
             "reachable": {
@@ -92,6 +93,12 @@ class NodeStatus:
             "disk": self._disk(),
             "scrub": scrub_json(self._core.store.records.scrub.status()),
         }
+
+    def _network_size(self) -> Json:
+        own = {slot: totals.documents for slot, totals in self._core.index.local.totals_by_slot().items()}
+        slots, counted = 2**self._overlay.view.strategy.slot_bits, self._core.index.searcher.counted
+        size = network_size(own, self._core.store.replicator.ready_slots(), slots, counted, self._clock().steady)
+        return {"documents": size.documents, "exact": size.is_exact}
 
     def peers(self) -> list[Json]:
         """Return one object for each member of the network that this node knows, itself included."""

@@ -21,7 +21,6 @@ from node.owner.setting_list import SettingRow
 from node.views.safe_text import plain
 
 PROGRESS_WITHIN_S = 3.0  # of asking what became of jobs; what is not known by then is asked at the next look
-PROGRESS_ROUNDS = 5  # each leads a link further
 DETAIL_CHARS = 160
 
 
@@ -98,10 +97,12 @@ class OwnerDesk:
         async with self._asking:
             try:
                 async with asyncio.timeout(PROGRESS_WITHIN_S):
-                    for _ in range(PROGRESS_ROUNDS):
-                        for wait, asked in self.ledger.ask():
+                    self.ledger.begin_round()
+                    while batches := self.ledger.ask():
+                        for wait, asked in batches:
                             answers = await self._core.jobs.progress.answer([Followed(**each) for each in asked])
                             wait.take(asked, answers)
+                            await asyncio.sleep(0)  # what lies here is answered at once: others go on in between
             except (TimeoutError, RemoteError, MachineRefuses):  # what was known before is shown
                 pass
         return self.ledger.rows()

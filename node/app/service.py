@@ -113,8 +113,8 @@ class Service(Protocol):
 
     async def explain(self, url: str) -> Json:
         """Say whether a URL would be fetched, by whom, when, and why not: {url, canonical, answer: yes | now | later |
-        no, why, changed, id, placement, rule, owners, holder, known, crawler}; only the first four where it is no URL.
-        """
+        no | unknown, why, changed, id, placement, rule, owners, holder, known, crawler}; only the first four where it
+        is no URL."""
 
     async def rank(self, url: str) -> Json:
         """Say how important a page is by links: {url, canonical, rank, level, holder, distance, why}. `rank`: beside

@@ -5,7 +5,7 @@ both are kept apart, because they deserve different trust.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from dht import CrawlRules, NodeId, Slot, SlotMove, Strategy, difference
+from node.delegation.fetch_route import fetch_route
 
 Json = dict[str, Any]
 SHOWN = 20  # hosts named; the rest is counted
@@ -95,8 +96,19 @@ class HostEffect:
     def __post_init__(self) -> None:
         self._old, self._new = CrawlRules(self.before), CrawlRules(self.after)
 
-    def add(self, url: str, slot_after: Slot, holder: NodeId | None, *, has_document: bool) -> None:
-        """Count one known URL. `holder`: who holds the lease of its slot now, None where nobody is known to."""
+    def add(
+        self,
+        url: str,
+        slot_after: Slot,
+        holder: NodeId | None,
+        *,
+        has_document: bool,
+        owners: Sequence[NodeId] = (),
+        refuses: Callable[[NodeId], bool] = lambda _: False,
+    ) -> None:
+        """Count one known URL. `holder`: the node that holds the lease of its slot now, None where none is known to;
+        `owners`: the slot's live owners now; `refuses`: whether a node's operator refuses the URL, as far as is known.
+        """
         host = urlsplit(url).hostname or ""
         self.urls += 1
         self.hosts.add(host)
@@ -107,10 +119,9 @@ class HostEffect:
                 self.denied_documents[new.rule, host] += has_document
             return
         self.allowed += old.action == "deny"
-        owners = self.owners_after.get(slot_after, ())
-        was = old.peer or holder
-        stays = holder is not None and holder in owners
-        will = new.peer if new.peer in owners else holder if stays else None
+        later = self.owners_after.get(slot_after, ())
+        was = _fetcher(holder, owners, old.peer, refuses)
+        will = _fetcher(holder if holder in later else None, later, new.peer, refuses)
         if was != will:
             self.fetched[host] = (was.hex() if was else "", will.hex() if will else "")
 
@@ -132,6 +143,17 @@ class HostEffect:
             "fetched_by_others": fetched[:SHOWN],
             "fetched_by_others_hosts": len(fetched),
         }
+
+
+def _fetcher(
+    holder: NodeId | None, owners: Sequence[NodeId], preferred: NodeId | None, refuses: Callable[[NodeId], bool]
+) -> NodeId | None:
+    """Return the node that makes the fetch where this one holds the lease, by the rule of fetching itself; None where
+    that is not known."""
+    if holder is None:
+        return preferred if preferred is not None and preferred in owners and not refuses(preferred) else None
+    route = fetch_route(holder, owners, preferred, "refused" if refuses(holder) else "", refuses)
+    return next(iter(route.peers), None if route.refused else holder)
 
 
 def changes_json(before: Strategy, after: Strategy) -> Json:

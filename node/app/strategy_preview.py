@@ -6,7 +6,9 @@ not looked at is said.
 
 import asyncio
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
+from crawl import hashes_cover
 from dht import (
     BadStrategy,
     Clock,
@@ -171,10 +173,11 @@ class StrategyPreview:
         for number, record in enumerate(self._sample(before, after, ready, bits)):
             slot_after = slot_of(record.key, after.slot_bits)
             if slot_after not in owners_after:
-                owners_after[slot_after] = placement.owners(slot_after)
+                owners_after[slot_after] = placement.live_owners(slot_after, view.live().__contains__)
             has_document = self._store.records.find_version(Kind.DOCUMENT, record.id) is not None
-            holder = self._holder(slot_of(record.key, bits))
-            effect.add(visit_of(record).url, slot_after, holder, has_document=has_document)
+            slot, url = slot_of(record.key, bits), visit_of(record).url
+            owners, refuses = view.live_owners(slot), partial(self._refuses, url)
+            effect.add(url, slot_after, self._holder(slot), has_document=has_document, owners=owners, refuses=refuses)
             if number % PAUSE_EVERY == 0:
                 await asyncio.sleep(0)
         about = {"slots_looked_at": len(ready), "slots": 2**bits, "urls_here": visits}
@@ -195,6 +198,9 @@ class StrategyPreview:
                     return
                 seen.add(record.id)
                 yield record
+
+    def _refuses(self, url: str, peer: NodeId) -> bool:
+        return hashes_cover(self._overlay.view.refuses(peer), url)
 
     def _holder(self, slot: Slot) -> NodeId | None:
         view = self._overlay.view

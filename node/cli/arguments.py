@@ -25,7 +25,9 @@ A web search engine that nobody owns: crawler, store, index and peer of one netw
   fill it          dse-node crawl https://example.org/ --depth 2
   ask it           dse-node search "words to find", or the page at http://127.0.0.1:8090/
 """
-_CODES = "Exit codes: 0 ok, 1 failed, 2 usage, 78 bad configuration. Reading verbs take --json."
+_CODES = (
+    "Exit codes: 0 ok, 1 failed or the node does not run, 2 usage, 78 bad configuration. Reading verbs take --json."
+)
 
 _RULES = (  # options of `strategy draft` that become rules of the crawl, in the order of the command line
     ("deny", "HOST", 'a host, or URL prefix, that nobody crawls or keeps; "*.HOST" for it and all below'),

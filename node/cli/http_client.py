@@ -8,8 +8,9 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from node.config.settings import NodeConfig
-from node.errors import NotRunning, RefusedByNode
+from node.errors import HomeNotRunning, NotRunning, RefusedByNode
 from node.views.safe_text import plain
+from node.web.requests.routes import NODE_HEADER
 
 Json = dict[str, Any]
 WAIT_S = 35.0  # a little longer than the node gives itself
@@ -20,10 +21,12 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a listener on all addresses is a
 
 @dataclass(frozen=True, slots=True)
 class HttpClient:
-    """Asks one node, given the base URL of its web listener."""
+    """Asks one node, given the base URL of its web listener; or only the node `node_id`, which lives in `home`."""
 
     url: str
     token: str = ""
+    home: str = ""
+    node_id: str = ""  # 40 hex digits; "": any node may answer
 
     def get(self, path: str, query: Mapping[str, object] | Sequence[tuple[str, object]] = ()) -> Json:
         """GET a path and read JSON; raises NotRunning or RefusedByNode."""
@@ -56,12 +59,20 @@ class HttpClient:
             try:
                 connection.request(method, target, body, headers)
                 answer = connection.getresponse()
-                status, raw = answer.status, answer.read(MAX_ANSWER_BYTES)
+                status, raw, found = answer.status, answer.read(MAX_ANSWER_BYTES), answer.headers.get(NODE_HEADER, "")
             finally:
                 connection.close()
         except (OSError, http.client.HTTPException, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            raise NotRunning(self.url, (reason or type(error).__name__).lower()) from None
+            reason = (reason or type(error).__name__).lower()
+            if not self.node_id:
+                raise NotRunning(self.url, reason) from None
+            state = "does not answer" if isinstance(error, TimeoutError) else "does not run"
+            why = f"this node {state} (no node answers at {self.url}: {reason})"
+            raise HomeNotRunning(self.home, why) from None
+        if self.node_id and found != self.node_id:
+            other = f"node {plain(found, 12)}" if found else "something else"
+            raise HomeNotRunning(self.home, f"this node does not run ({other} listens at {self.url})")
         return self._read(status, raw)
 
     def _read(self, status: int, raw: bytes) -> Any:

@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from bootstrap import load_network
-from dht import DseError, Network, parse_document
+from dht import DseError, Identity, Network, parse_document
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig
-from node.errors import BadDataDir, DataDirLocked
-from node.views.checkup import Finding, Health, files_finding, strategy_finding
+from node.errors import BadDataDir, DataDirLocked, NotRunning
+from node.views.checkup import Finding, Health, fault_finding, files_finding, strategy_finding
 from node.views.status import size
 
 ANY_NAME = "example.com"  # of IANA, for such looks; asked for where the network names nobody (RFC 2606)
@@ -80,38 +80,50 @@ def disk_finding(data: DataDir, config: Config) -> Finding:
     return Finding("disk", "good", found)
 
 
-def directory_findings(data: DataDir, config: Config) -> Iterator[Finding]:
-    """Judge what lies in a node's directory: its key, its token, its network file."""
+def directory_findings(data: DataDir, network: Path) -> Iterator[Finding]:
+    """Judge what lies in a node's directory: its key, its token, its network file; or say that no node lives there."""
     checks: tuple[tuple[str, Callable[[], object]], ...] = (
         ("directory", data.check),
-        ("identity", data.check_identity),
+        ("identity", lambda: _check_key(data)),
         ("token", data.read_token),
-        ("network", lambda: load_network(Path(config.node.network))),
+        ("network", lambda: load_network(network)),
     )
     for name, check in checks:
         try:
             check()
             yield Finding(name, "good", "as it should be")
         except (DseError, OSError) as error:
-            problem, _, remedy = str(error).rpartition("; ")
-            yield Finding(name, "bad", problem or remedy, remedy if problem else "see docs/volunteer.md")
+            yield fault_finding(name, error, "see docs/volunteer.md")
+            if name == "directory":
+                return
 
 
-def silence_finding(data: DataDir) -> Finding:
-    """Say why no node answers: it does not run, or it holds its directory and is stuck."""
+def _check_key(data: DataDir) -> None:
+    data.check_identity()
+    Identity.load(data.identity)
+
+
+def silence_findings(
+    data: DataDir, why: DseError | None, config: Config, network: Network | None, now: float
+) -> Iterator[Finding]:
+    """Say why no node answers: it does not run, and what it would meet, or it holds its directory and is stuck."""
     try:
         if (data.root / "lock").exists():
             with data.lock():
                 pass
     except DataDirLocked as held:
         remedy = "wait, if it just started; else look at its log, end it, and start it anew"
-        return Finding("node", "bad", f"process {held.pid or 'unknown'} runs it and does not answer", remedy)
+        state = "does not answer" if isinstance(why, NotRunning) else "cannot be asked"
+        yield Finding("node", "bad", f"process {held.pid or 'unknown'} runs it and {state}", remedy)
     except BadDataDir as error:
-        return Finding("node", "look", str(error), "run `dse-node doctor` as the account that runs the node")
-    return Finding("node", "look", "it does not run, so peers cannot be asked", "start it: dse-node run")
+        yield Finding("node", "bad", str(error), "run `dse-node doctor` as the account that runs the node")
+    else:
+        yield fault_finding("node", why)
+        if network:
+            yield from _resting_findings(config, network, now)
 
 
-def resting_findings(config: Config, network: Network, now: float) -> Iterator[Finding]:
+def _resting_findings(config: Config, network: Network, now: float) -> Iterator[Finding]:
     """Judge what a node that does not run would meet: taken ports, few open files, an old first strategy."""
     node = config.node
     for family, host in ((4, node.listen_v4), (6, node.listen_v6)):

@@ -57,10 +57,10 @@ class DataDir:
 
     def check(self) -> None:
         """Raise BadDataDir unless this is a node's directory of the format that this version reads."""
-        if not self.format.exists():
-            raise BadDataDir(str(self.root), "no node lives here", "make one with `dse-node init`")
         try:
             found = self.format.read_text().strip()
+        except (FileNotFoundError, NotADirectoryError):
+            raise BadDataDir(str(self.root), "no node lives here", "make one with `dse-node init`") from None
         except OSError as error:
             raise _unusable(self.root, error) from None
         if found != str(FORMAT):

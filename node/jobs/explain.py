@@ -97,6 +97,7 @@ class Explanations:
             asked=told is not None,
             status=status_of(told) if told else UrlStatus(),
             is_refused=told is not None and told.is_refused,
+            refused_here=self._refusals.reason(url),
         )
         answer, why = verdict(facts, now)
         return {

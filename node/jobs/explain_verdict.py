@@ -19,6 +19,7 @@ class Facts:
 
     `denied`: the rule or guard that stands against the URL; `holder`: who holds the lease of its slot, "" nobody, and
     `asked` whether it answered; `status`: what it says; `is_refused`: whether its own operator refuses the URL.
+    `refused_here`: the entry of this node's own operator that covers the URL, "" where none does.
     """
 
     denied: str
@@ -27,10 +28,13 @@ class Facts:
     asked: bool
     status: UrlStatus
     is_refused: bool
+    refused_here: str = ""
 
 
 def verdict(facts: Facts, now: float) -> tuple[str, str]:
-    """Return ("yes" | "later" | "now" | "no", why). `now`: Unix seconds."""
+    """Return ("yes" | "later" | "now" | "no" | "unknown", why). `now`: Unix seconds.
+
+    "no": something refuses the URL. "unknown": nothing refuses it, and nobody has found it or handed it in."""
     status, visit = facts.status, facts.visit
     if facts.denied:
         return "no", f"{facts.denied} denies it" if facts.denied.startswith("rule") else facts.denied
@@ -40,9 +44,11 @@ def verdict(facts: Facts, now: float) -> tuple[str, str]:
         return "no", "the site's robots.txt forbids it"
     if status.trap and (visit is None or not visit.history.seen_at):
         return "no", status.trap
+    if visit is None and facts.refused_here:
+        return "no", f"refused by this node's {facts.refused_here}; another node takes it"
     if visit is None:
         return (
-            "no",
+            "unknown",
             "nobody knows it: hand it in with `dse-node crawl`, or wait until a crawled page links to it",
         )
     if visit.due_at > now:

@@ -26,7 +26,9 @@ class JobWait:
         self._known: set[str] = set()
         self._seeds: set[str] = set()
         self._tries: Counter[str] = Counter()
-        self._pending: deque[Json] = deque()
+        self._pending: deque[Json] = deque()  # to be asked for in this round
+        self._asked: deque[Json] = deque()  # asked for in this round, and still without an outcome
+        self._unknown: set[str] = set()  # of those, what was found and no replica knew
         self.counts: Counter[str] = Counter()
         self.reasons: Counter[str] = Counter()
         self.is_cut = False
@@ -37,20 +39,37 @@ class JobWait:
     @property
     def is_done(self) -> bool:
         """Tell whether every URL has an outcome."""
+        return not self._pending and not self._asked
+
+    @property
+    def is_counted(self) -> bool:
+        """Tell whether each URL without an outcome was asked for since the round began."""
         return not self._pending
 
     @property
     def waiting(self) -> int:
         """Return how many URLs have no outcome yet."""
-        return len(self._pending)
+        return len(self._pending) + len(self._asked)
+
+    @property
+    def unknown(self) -> int:
+        """Return how many of those were found on pages and are known to nobody, as far as was asked: not taken."""
+        return len(self._unknown)
 
     @property
     def followed(self) -> int:
         """Return how many URLs were heard of."""
         return len(self._known)
 
+    def begin_round(self) -> None:
+        """Have all URLs without an outcome asked for again."""
+        self._pending.extend(self._asked)
+        self._asked.clear()
+
     def ask(self, limit: int) -> list[Json]:
-        """Return the next URLs to ask for; who was asked last comes last."""
+        """Return the next URLs to ask for, each once a round; who was asked last comes last."""
+        if not self._pending:
+            self.begin_round()
         asked = [self._pending.popleft() for _ in range(min(limit, len(self._pending)))]
         self._pending.extend(asked)
         return asked
@@ -70,11 +89,15 @@ class JobWait:
         return ", ".join([*parts, *(f"{number:,} {_NAMES[name]}" for name, number in others)])
 
     def _take(self, entry: Json, answer: Mapping[str, Any]) -> None:
-        state = str(answer.get("state"))
+        url, state = entry["url"], str(answer.get("state"))
+        self._unknown.discard(url)
         if state in PENDING:
-            self._tries[entry["url"]] += state == "unknown"
-            if entry["url"] in self._seeds or self._tries[entry["url"]] < UNKNOWN_TRIES:
-                self._pending.append(entry)
+            self._tries[url] += state == "unknown"
+            if url in self._seeds:
+                self._asked.append(entry)
+            elif self._tries[url] < UNKNOWN_TRIES:
+                self._asked.append(entry)
+                self._unknown |= {url} if state == "unknown" else set()
             return
         self.counts[state] += 1
         if state in ("failed", "refused"):

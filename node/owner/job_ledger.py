@@ -34,12 +34,13 @@ class JobRow:
     failed: int
     others: int  # gone, refused or redirected
     is_cut: bool
+    is_counting: bool  # not all of them were asked for yet
     reasons: tuple[str, ...]
 
     @property
     def is_done(self) -> bool:
         """Tell whether all that is followed has an outcome."""
-        return self.waiting == 0
+        return self.waiting == 0 and not self.is_counting
 
 
 @dataclass(slots=True)
@@ -64,11 +65,17 @@ class JobLedger:
             wait = JobWait(followed, MAX_FOLLOWED)
             self._jobs.append(_NotedJob(now, plain(seeds[0]["url"]), len(seeds), depth, wait))
 
+    def begin_round(self) -> None:
+        """Have all that has no outcome yet asked for once more."""
+        for job in self._jobs:
+            job.wait.begin_round()
+
     def ask(self) -> list[tuple[JobWait, list[Json]]]:
-        """Return what is to be asked now of unfinished jobs, the newest first; each answer goes to its `take`."""
+        """Return what is to be asked now of unfinished jobs, the newest first; each answer goes to its `take`. Nothing
+        where all was asked for in this round."""
         left, asked = ASKED_AT_ONCE, list[tuple[JobWait, list[Json]]]()
         for job in reversed(self._jobs):
-            if left > 0 and not job.wait.is_done:
+            if left > 0 and not job.wait.is_counted:
                 asked.append((job.wait, job.wait.ask(left)))
                 left -= len(asked[-1][1])
         return asked
@@ -88,11 +95,12 @@ def _row(job: _NotedJob) -> JobRow:
         job.seeds,
         job.depth,
         wait.followed,
-        wait.waiting,
+        wait.waiting - wait.unknown,
         counts["fetched"],
         counts["failed"],
         others,
         wait.is_cut,
+        not wait.is_counted,
         tuple(reasons),
     )
 

@@ -133,7 +133,7 @@ async def _serve(
         answers = NodeService(core, overlay, network, departure, system_clock, settings, newest_lines())
         crawl = config.crawl
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
-        web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
+        web = WebServer(answers, config.node, data.read_token(), VERSION, identity, own.node_id.hex())
         spare_collector()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:

@@ -35,6 +35,12 @@ class Finding:
         return asdict(self)
 
 
+def fault_finding(name: str, error: object, otherwise: str = "") -> Finding:
+    """Make a finding of an error, whose words end with the remedy. `otherwise`: the remedy where they name none."""
+    problem, _, remedy = str(error).rpartition("; ")
+    return Finding(name, "bad", problem or remedy, remedy if problem else otherwise)
+
+
 def findings_of(status: Json, peers: list[Json], strategy: Json, now: float) -> Iterator[Finding]:
     """Yield what a running node's answers come to. `now`: Unix seconds; `strategy`: the one in force."""
     yield _peers(status)
@@ -76,20 +82,25 @@ def strategy_finding(version: int, expires_at: float, now: float) -> Finding:
 
 
 def _peers(status: Json) -> Finding:
-    members, live = count(status, "members"), count(table(status, "peers"), "live")
-    if members <= 1:
+    others, live = _others(status), count(table(status, "peers"), "live")
+    if not others:
         return Finding("peers", "good", "none: this node is its network's only member")
-    found = f"{live:,} of {members - 1:,} other members answer"
+    found = f"{live:,} of {others:,} other members answer"
     if live:
         return Finding("peers", "good", found)
     return Finding("peers", "bad", found, "look at this machine's network and firewall; `dse-node peers` names them")
+
+
+def _others(status: Json) -> int:
+    """Count the other members; a client is not a member itself."""
+    return max(0, count(status, "members") - (status.get("role") != "client"))
 
 
 def _clock(status: Json) -> Finding:
     clock = table(status, "clock")
     behind_s, peers = number(clock, "behind_s"), count(clock, "peers")
     if not peers:
-        return Finding("clock", "good" if count(status, "members") <= 1 else "look", "no peer told its time lately")
+        return Finding("clock", "look" if _others(status) else "good", "no peer told its time lately")
     if abs(behind_s) <= CLOCK_EXACT_S:
         return Finding("clock", "good", f"as those of most of {peers} peers, to within {CLOCK_EXACT_S:.0f} s")
     how = f"{abs(behind_s):.0f} s {'behind' if behind_s > 0 else 'ahead of'} most of {peers} peers"
@@ -101,7 +112,7 @@ def _ports(status: Json) -> Iterator[Finding]:
     """Judge each family of address by what peers found that dialled back."""
     reachable, is_client = table(status, "reachable"), status.get("role") == "client"
     states = {family: plain(table(reachable, family).get("state", "")) for family in ("ipv4", "ipv6")}
-    is_reached, is_alone = "reachable" in states.values(), count(status, "members") <= 1
+    is_reached, is_alone = "reachable" in states.values(), not _others(status)
     for family, state in states.items():
         if family not in reachable:
             continue

@@ -23,7 +23,7 @@ class StatusView:
     """Holds the figures of one node at one moment.
 
     `nodes` counts this node too, `away` those of them that are silent, `under_replicated` slots; instants are Unix
-    seconds; `network_documents` is 0 where nobody has counted them."""
+    seconds; `network_documents` is 0 where nothing tells, and an estimate unless `is_network_counted`."""
 
     node_id: str
     version: str
@@ -38,6 +38,7 @@ class StatusView:
     leased: int
     documents: int
     network_documents: int
+    is_network_counted: bool
     is_settled: bool  # nothing is due, and all copies are alike
     are_alike: bool
     under_replicated: int
@@ -144,6 +145,7 @@ def view_of(status: Json) -> StatusView:
         network=plain(name) if isinstance(name, str) else "",
         nodes=nodes,
         away=max(0, nodes - (0 if is_client else 1) - live),
+        is_network_counted=network.get("exact") is True,
         refused_packets=sum(count(refused, reason) for reason in refused),
         is_settled=status.get("settled") is True,
         are_alike=status.get("alike") is True,

@@ -6,7 +6,7 @@ Pure: versions and the answers of a running node in, findings out. Nobody else i
 from collections.abc import Iterator
 from dataclasses import replace
 
-from node.views.checkup import Finding, version_finding
+from node.views.checkup import Finding, fault_finding, version_finding
 from node.views.lenient_json import Json
 from node.views.safe_text import plain
 
@@ -25,11 +25,14 @@ def way_of(prefix: str) -> str:
     )
 
 
-def update_findings(command: str, prefix: str, status: Json, peers: list[Json], strategy: Json) -> Iterator[Finding]:
-    """Yield what is known of versions. `command`: this program's, in `prefix`; `status`: empty where no node runs."""
+def update_findings(
+    command: str, prefix: str, status: Json, peers: list[Json], strategy: Json, why: object = "it does not run"
+) -> Iterator[Finding]:
+    """Yield what is known of versions. `command`: this program's, in `prefix`; `status`: empty where no node answers,
+    and then `why`."""
     yield Finding("command", "good", f"{command}, in {prefix}")
     if not status:
-        yield Finding("node", "look", "it does not run, so nobody says what its network asks", "start it: dse-node run")
+        yield fault_finding("node", why, "start it: dse-node run")
         return
     runs = plain(status.get("version", ""))
     if runs == command:

@@ -19,7 +19,7 @@ from node.web.requests.caller_limit import CallerLimit
 from node.web.requests.own_origin import note_origin
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
-from node.web.requests.routes import HttpRoute
+from node.web.requests.routes import NODE_HEADER, HttpRoute
 from node.web.requests.sharing import Sharing, tagged
 
 log = logging.getLogger(__name__)
@@ -50,8 +50,17 @@ UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon", "robots"}
 class Guard:
     """Wraps the handlers of one listener in its checks, and counts the requests under way."""
 
-    def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem, logins: Logins) -> None:
+    def __init__(
+        self,
+        config: NodeConfig,
+        token: str,
+        metrics: Metrics,
+        page: PagesProblem,
+        logins: Logins,
+        node_id: str = "",
+    ) -> None:
         self._config = config
+        self._all_headers = HEADERS | ({NODE_HEADER: node_id} if node_id else {})
         self._names = frozenset(name.lower().rstrip(".") for name in ("localhost", *config.web_names))
         self._token = token.encode()
         self._metrics = metrics
@@ -85,7 +94,7 @@ class Guard:
                 response = await handler(request)
         except web.HTTPException as error:  # from the router: no such path, or method
             response = self._of_http(request, error)
-        for name, value in HEADERS.items():
+        for name, value in self._all_headers.items():
             response.headers.setdefault(name, value)
         return response
 

@@ -45,7 +45,13 @@ class WebServer:
     """Serves a node to people and programs. Build it, then `run()`; `listening` is set once requests are taken."""
 
     def __init__(
-        self, service: Service, config: NodeConfig, token: str, version: str, crawler: CrawlerIdentity
+        self,
+        service: Service,
+        config: NodeConfig,
+        token: str,
+        version: str,
+        crawler: CrawlerIdentity,
+        node_id: str = "",
     ) -> None:
         self._config = config
         self._port = config.web_port
@@ -54,7 +60,7 @@ class WebServer:
         new_code = partial(secrets.token_urlsafe, CODE_BYTES)
         logins = Logins(new_code)
         self._searches = RunningSearches(service, new_code)
-        self._guard = Guard(config, token, metrics, pages.problem, logins)
+        self._guard = Guard(config, token, metrics, pages.problem, logins, node_id)
         self._handlers = (
             Api(service, version),
             pages,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from crawl import UrlStatus
 from dht import BadStrategy, CrawlerKey, Identity, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import SearchRequest
 from node.app.service import Json
@@ -21,6 +22,7 @@ from node.archive.network_reader import ArchivePart, ReadBounds, UnreadPart
 from node.archive.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
+from node.jobs.explain_verdict import Facts, verdict
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.web.rendering.pages import CrawlerIdentity
@@ -137,7 +139,10 @@ class FakeService:
     left: int = 0
     warned: list[str] = field(default_factory=list)
     ready: int = 60
-    collected: int = 1204  # documents of the network
+    collected: int | None = 1204  # documents of the network
+    is_counted: bool = False  # one by one
+    role: str = "member"
+    denied: str = ""  # why the rules let nobody fetch any URL
     known: Json | None = field(  # of every URL
         default_factory=lambda: {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"}
     )
@@ -194,11 +199,12 @@ class FakeService:
         return {
             "node_id": NODE_ID,
             "version": "0.1.0",
-            "network": {"name": "home", "documents": self.collected},
+            "network": {"name": "home", "documents": self.collected, "exact": self.is_counted},
             "peers": {"ipv4": 4, "ipv6": 3},
             "members": 5,
+            "role": self.role,
             "slots": {"owned": 61, "ready": self.ready, "leased": 17},
-            "documents": min(812, self.collected),
+            "documents": min(812, self.collected or 0),
             "settled": False,
             "alike": True,
             "faults": self.broken,
@@ -206,7 +212,7 @@ class FakeService:
             "crawl": {
                 "state": "paused" if self.is_paused else "crawling",
                 "reason": "waiting for politeness at 3 sites",
-                "frontier": 312 * (self.collected > 0),
+                "frontier": 312 * bool(self.collected),
                 "due": 500,
                 "fetched": 900,
                 "per_s": 7.25,
@@ -326,6 +332,9 @@ class FakeService:
     async def explain(self, url: str) -> Json:
         if "bad" in url:
             return {"url": url, "canonical": None, "answer": "no", "why": "not a URL\x1b[31m"}
+        if self.known is None:
+            answer, why = verdict(Facts(self.denied, None, "this node", True, UrlStatus(), False), now=0.0)
+            return {"url": url, "canonical": url, "answer": answer, "why": why, "known": None}
         return {
             "url": url,
             "canonical": url,
@@ -488,7 +497,7 @@ def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
         "https://example.org/bot",
         CrawlerKey(OWN),
     )
-    server = WebServer(service, config, TOKEN, "0.1.0", crawler)
+    server = WebServer(service, config, TOKEN, "0.1.0", crawler, OWN.node_id.hex())
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)
     thread.start()

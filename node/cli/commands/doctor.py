@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap import load_network
-from dht import DseError, Network
+from dht import BadIdentity, DseError, Network
 from node.cli.commands.output import bold, confirm, print_json
 from node.cli.commands.target_node import client, configuration, data_dir
 from node.cli.machine_checks import (
@@ -19,15 +19,14 @@ from node.cli.machine_checks import (
     name_finding,
     names_of,
     resolve,
-    resting_findings,
-    silence_finding,
+    silence_findings,
 )
 from node.config.data_dir import DataDir, write_secret
 from node.config.settings import Config
 from node.config.toml_reader import keys_of
 from node.errors import ConfigError, NothingToDo, NotRunning
 from node.version import VERSION
-from node.views.checkup import Finding, findings_of
+from node.views.checkup import Finding, fault_finding, findings_of
 from node.views.redaction import Redaction
 from node.views.safe_text import plain
 from node.views.updates import update_findings
@@ -37,11 +36,11 @@ SIGNS = {"good": "good", "look": "LOOK", "bad": "BAD "}
 
 
 def doctor(arguments: Namespace) -> int:
-    """Check the node that is meant and its machine; 1 where something is bad, else 0."""
+    """Check the node that is meant and its machine; 1 where something is bad or it does not run, else 0."""
     if arguments.with_addresses and not arguments.bundle:
         raise NothingToDo("--with-addresses", "goes with --bundle", "leave it out, or name a file")
-    answers = _ask(arguments)
-    findings = _findings(arguments, answers)
+    answers, why = _ask(arguments)
+    findings = _findings(arguments, answers, why)
     code = 1 if any(finding.health == "bad" for finding in findings) else 0
     if arguments.bundle:
         return code if _write_bundle(arguments, answers, findings) else 1
@@ -53,10 +52,11 @@ def doctor(arguments: Namespace) -> int:
 
 
 def update(arguments: Namespace) -> int:
-    """Say which version this is, which one runs, and whether the network asks for a newer one: 1 where it does."""
-    answers = _ask(arguments)
+    """Say which version this is, which one runs, and whether the network asks for a newer one; 1 where it does, or
+    where the node does not run."""
+    answers, why = _ask(arguments)
     parts = answers.get("status", {}), answers.get("peers", []), answers.get("strategy", {})
-    findings = list(update_findings(VERSION, sys.prefix, *parts))
+    findings = list(update_findings(VERSION, sys.prefix, *parts, why))
     if arguments.json:
         print_json(_json(answers, findings))
     else:
@@ -65,39 +65,37 @@ def update(arguments: Namespace) -> int:
     return 1 if any(finding.health == "bad" for finding in findings) else 0
 
 
-def _ask(arguments: Namespace) -> Json:
-    """Return what the running node says of itself; nothing where none runs. Raises RefusedByNode."""
+def _ask(arguments: Namespace) -> tuple[Json, DseError | None]:
+    """Return what the running node says of itself, or nothing and why it could not be asked. Raises RefusedByNode."""
     try:
         node = client(arguments)
-        return {
+        answers = {
             "status": node.get("/api/v1/status"),
             "peers": node.get("/api/v1/peers").get("peers", []),
             "strategy": node.get("/api/v1/strategy"),
         }
-    except (NotRunning, ConfigError):  # the latter is a finding of its own
+        return answers, None
+    except (NotRunning, ConfigError, BadIdentity) as error:  # the latter two are findings of their own
         if arguments.url:
             raise
-        return {}
+        return {}, error
 
 
-def _findings(arguments: Namespace, answers: Json) -> list[Finding]:
+def _findings(arguments: Namespace, answers: Json, why: DseError | None) -> list[Finding]:
     if arguments.url:  # of which only its own word is known
         return list(findings_of(answers["status"], answers["peers"], answers["strategy"], time.time()))
     data = data_dir(arguments)
     try:
         config = configuration(arguments)
     except DseError as error:
-        problem, _, remedy = str(error).rpartition("; ")
-        return [Finding("settings", "bad", problem or remedy, remedy if problem else "")]
-    findings = [Finding("settings", "good", str(data.config)), *directory_findings(data, config)]
+        return [fault_finding("settings", error), *directory_findings(data, data.network)]
+    findings = [Finding("settings", "good", str(data.config)), *directory_findings(data, Path(config.node.network))]
     network = _network(config)
     if answers:
         findings.append(Finding("node", "good", "it runs and answers"))
         findings += findings_of(answers["status"], answers["peers"], answers["strategy"], time.time())
     else:
-        findings.append(silence_finding(data))
-        if network and findings[-1].health != "bad":
-            findings += resting_findings(config, network, time.time())
+        findings += silence_findings(data, why, config, network, time.time())
     findings.append(disk_finding(data, config))
     findings.append(name_finding(names_of(network, config.node) if network else [], resolve))
     return findings

@@ -4,6 +4,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +214,7 @@ def _ask(arguments: Namespace, which: str) -> Json:
         return client(arguments).get("/api/v1/strategy", {"version": which} if which else ())
     except NotRunning as error:
         remedy = "start it, name one with --url, or work from a signed file: `draft --from FILE`, `diff A B`"
-        raise NotRunning(error.url, error.reason, remedy) from None
+        raise replace(error, remedy=remedy) from None
 
 
 def _version_in(body: Json) -> tuple[Strategy, str]:

@@ -4,10 +4,12 @@ import dataclasses
 from argparse import Namespace
 from pathlib import Path
 
+from dht import Identity
 from node.cli.api_client import ApiClient
 from node.cli.http_client import base_url
 from node.config.data_dir import DataDir, default_root
 from node.config.settings import Config, load_config
+from node.errors import BadDataDir, HomeNotRunning
 
 
 def data_dir(arguments: Namespace) -> DataDir:
@@ -34,12 +36,19 @@ def configuration(arguments: Namespace) -> Config:
 
 
 def client(arguments: Namespace, *, needs_token: bool = False) -> ApiClient:
-    """Return a client of the running node: at --url, else at the web listener that is configured, else as usual."""
+    """Return a client of any node at --url, else of the node of the data directory, at the web listener that is
+    configured, and of no other. Raises HomeNotRunning where no node lives there, BadIdentity where its key is
+    damaged."""
     data = data_dir(arguments)
-    url: str = arguments.url or ""
-    if not url:
-        file = data.config if arguments.config is None else Path(arguments.config).expanduser()
-        url = base_url(load_config(file).node if file.exists() else Config().node)
-    if "://" not in url:
-        url = f"http://{url}"
-    return ApiClient(url.rstrip("/"), data.read_token() if needs_token else "")
+    if url := arguments.url:
+        url = url if "://" in url else f"http://{url}"
+        return ApiClient(url.rstrip("/"), data.read_token() if needs_token else "")
+    try:
+        data.check()
+    except BadDataDir as error:
+        remedy = f"{error.remedy}, or name a node with --data-dir or --url"
+        raise HomeNotRunning(error.path, error.reason, remedy) from None
+    file = data.config if arguments.config is None else Path(arguments.config).expanduser()
+    url = base_url(load_config(file).node if file.exists() else Config().node)
+    node_id = Identity.load(data.identity).node_id.hex()
+    return ApiClient(url, data.read_token() if needs_token else "", str(data.root), node_id)

@@ -89,7 +89,7 @@ OWNER_TEXTS: dict[str, tuple[str, str]] = {
     "network.prefixes": ("Neighbourhoods of addresses", "地址前缀"),
     "network.prefixes.other": ("{count} more, with as many or fewer each", "另有 {count} 个前缀，各自不多于以上"),
     "network.all": ("All members", "全部成员"),
-    "sites.title": ("Sites of this node's part", "本节点负责的网站"),
+    "owner.sites.title": ("Sites of this node's part", "本节点负责的网站"),
     "sites.crawl": ("Crawl a site", "抓取网站"),
     "sites.address": ("Address", "网址"),
     "sites.depth": ("Links to follow", "跟随链接层数"),
@@ -156,7 +156,8 @@ OWNER_TEXTS: dict[str, tuple[str, str]] = {
     "work.job.at": ("handed in", "提交时间"),
     "work.job.depth": ("links", "层数"),
     "work.job.progress": ("progress", "进度"),
-    "work.job.done": ("done", "已完成"),
+    "work.job.done": ("done: ", "已完成："),
+    "work.job.counting": ("still counting", "仍在统计"),
     "work.job.counts": (
         "{fetched} fetched, {waiting} waiting, {failed} failed, {others} others",
         "已抓取 {fetched}，等待 {waiting}，失败 {failed}，其他 {others}",

@@ -3,6 +3,7 @@
 Pure: strings only. A page asks for `t("results.total", total=…)`; both languages have every key, a test sees to it.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
@@ -12,8 +13,18 @@ from node.web.rendering.search_texts import SEARCH_TEXTS
 
 Tongue = Literal["en", "zh"]
 Translate = Callable[..., str]
+Texts = dict[str, tuple[str, str]]
 
-TEXTS: dict[str, tuple[str, str]] = {
+
+def merged(*tables: Texts) -> Texts:
+    """Join tables of texts; raises ValueError naming the keys that two of them have."""
+    keys = Counter(key for table in tables for key in table)
+    if twice := [key for key, count in keys.items() if count > 1]:
+        raise ValueError(f"texts with the same key: {', '.join(twice)}")
+    return {key: text for table in tables for key, text in table.items()}
+
+
+_PAGE_TEXTS: Texts = {
     "title": ("dse: a search engine that nobody owns", "dse：不属于任何人的搜索引擎"),
     "skip": ("Skip to the results", "跳到结果"),
     "search.label": ("Search the web", "搜索网页"),
@@ -25,8 +36,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     "home.network": ("Network", "网络"),
     "home.nodes": ("nodes", "个节点"),
     "home.node": ("node", "个节点"),
-    "home.documents": ("pages to search", "个网页可搜索"),
-    "home.document": ("page to search", "个网页可搜索"),
+    "home.about": ("about", "约"),
+    "home.documents": ("pages in the network", "个网页（全网）"),
+    "home.document": ("page in the network", "个网页（全网）"),
     "home.documents.here": ("pages kept on this node", "个网页保存在本节点"),
     "home.document.here": ("page kept on this node", "个网页保存在本节点"),
     "home.waiting": ("pages waiting to be fetched", "个网页等待抓取"),
@@ -353,8 +365,8 @@ _FILTERS_IN_CHINESE = {
     "before": "早于该年、月或日；未注明日期的网页除外",
     "after": "该年、月或日当天及以后；未注明日期的网页除外",
 }
-TEXTS.update(SEARCH_TEXTS | OWNER_TEXTS)
-TEXTS.update({f"help.filter.{name}": (rule.about, _FILTERS_IN_CHINESE[name]) for name, rule in FILTERS.items()})
+_FILTER_TEXTS = {f"help.filter.{name}": (rule.about, _FILTERS_IN_CHINESE[name]) for name, rule in FILTERS.items()}
+TEXTS = merged(_PAGE_TEXTS, SEARCH_TEXTS, OWNER_TEXTS, _FILTER_TEXTS)
 
 
 def choose(wanted: str, accepted: str) -> Tongue:

@@ -373,7 +373,7 @@ _SCHEMAS: Json = {
         "url canonical answer why",
         url=_TEXT,
         canonical={"type": ["string", "null"]},
-        answer={"type": "string", "enum": ["yes", "now", "later", "no"]},
+        answer={"type": "string", "enum": ["yes", "now", "later", "no", "unknown"]},
         why=_TEXT,
         changed=_list(_TEXT),
         placement=_ANY,

@@ -1,9 +1,12 @@
 """What the owner's desk tells of a node at work, and what becomes of a wish, a job and a damaged file."""
 
+from collections import Counter
 from math import isnan
 
 import pytest
 
+from crawl import VisitState
+from node.app import owner_desk
 from node.app.departure import Departure
 from node.app.node_service import NodeService
 from node.app.setting_desk import SettingDesk
@@ -11,6 +14,7 @@ from node.config.settings import Config
 from node.errors import BadDataDir
 from node.owner.log_ring import LogRing
 from node.simulation.world import World, WorldPlan, simulate
+from tests.sim.judged import crawled
 
 
 async def service_of(world: World) -> NodeService:
@@ -49,6 +53,36 @@ def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs() -> None:
         assert told.page.rows[0].why == "refused" and told.wished == ((seen.page.rows[0].host, "refused"),)
 
     simulate(scenario, WorldPlan(hosts=6, pages=6))
+
+
+def test_one_look_counts_the_whole_of_a_crawl_that_has_ended() -> None:
+    async def scenario(world: World) -> None:
+        service = await service_of(world)
+        await service.crawl([world.web.seed_url], depth=100)
+        await crawled(world)
+        await world.pass_time(30.0)
+        (job,) = await service.owner.jobs()
+        outcomes = Counter(world.web.outcomes().values())
+        assert job.fetched == outcomes.pop(VisitState.FETCHED) > 600
+        assert (job.waiting, job.failed, job.others) == (0, 0, sum(outcomes.values()))
+        assert job.is_done and not job.is_counting
+
+    simulate(scenario, WorldPlan(hosts=8, pages=90))
+
+
+def test_what_is_shown_before_all_was_counted_is_said_to_be_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(world: World) -> None:
+        service = await service_of(world)
+        await service.crawl([world.web.seed_url], depth=100)
+        await crawled(world)
+        monkeypatch.setattr(owner_desk, "PROGRESS_WITHIN_S", 0.0)
+        (job,) = await service.owner.jobs()
+        assert job.is_counting and not job.is_done
+        monkeypatch.undo()
+        (job,) = await service.owner.jobs()
+        assert job.is_done and not job.is_counting
+
+    simulate(scenario, WorldPlan(hosts=2, pages=3))
 
 
 def test_a_damaged_file_of_wishes_stops_the_start_and_names_the_remedy() -> None:

@@ -66,6 +66,20 @@ def test_a_host_changes_hands_where_its_holder_goes_or_another_is_preferred() ->
     ]
 
 
+def test_who_fetched_before_is_the_preferred_node_only_where_it_was_a_willing_owner() -> None:
+    def before(owners: tuple[NodeId, ...], *refusing: NodeId) -> str:
+        rule = Rule(action="prefer", host="p.test", peer=B.hex())
+        effect = HostEffect(strategy(rule), strategy(), {Slot(0): (C,)})
+        effect.add("http://p.test/", Slot(0), A, has_document=False, owners=owners, refuses=refusing.__contains__)
+        (entry,) = effect.json()["fetched_by_others"]
+        return str(entry["before"])
+
+    assert before((A, B)) == B.hex()
+    assert before((A, C)) == A.hex(), "it owns nothing of it"
+    assert before((A, B), B) == A.hex(), "it refuses the host"
+    assert before((A, B, C), A, B) == C.hex(), "so does the holder"
+
+
 def test_changes_are_plain_data() -> None:
     told = changes_json(strategy(), strategy(Rule(action="deny", host="a.test")))
     assert told["fields"] == []

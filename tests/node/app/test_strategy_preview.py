@@ -1,5 +1,7 @@
 """A preview against what lies on the disks of a whole simulated network, counted one by one."""
 
+from urllib.parse import urlsplit
+
 import pytest
 
 from crawl import decode_visit
@@ -126,6 +128,32 @@ def test_the_hosts_that_another_node_will_crawl_are_named():
         assert wanted.hex() not in {entry["before"] for entry in told["fetched_by_others"]}
 
     simulate(scenario, PLAN)
+
+
+def test_who_fetched_a_host_before_is_who_does_so_in_truth():
+    """A rule prefers a node, which fetches only what it owns; of other hosts, the holder of the lease does."""
+
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.pass_time(8.0)
+        preferred, other = (node.overlay.node_id for node in nodes[1:3])
+        world.publish(rules=[Rule(action="prefer", host="*.example", peer=preferred.hex())])
+        await world.pass_time(30.0)
+        await world.crawl()
+        await crawled(world)
+        fetched = {(urlsplit(seen.url).netloc, world.nodes[seen.node].overlay.node_id) for seen in world.log}
+        said: dict[str, set[str]] = {}
+        for node in nodes:
+            rules = [Rule(action="prefer", host="*.example", peer=other.hex())]
+            told = (await previewed(node, drafted(node, DraftRequest({}, rules=rules, drop_rules=[1]))))["hosts"]
+            for entry in told["fetched_by_others"]:
+                said.setdefault(entry["host"], set()).add(entry["before"])
+                assert (entry["host"], NodeId(bytes.fromhex(entry["before"]))) in fetched, entry
+        befores = set().union(*said.values())
+        assert preferred.hex() in befores and len(befores) > 1, "some hosts are not the preferred node's"
+        assert all(len(each) == 1 for each in said.values()), "all nodes say the same"
+
+    simulate(scenario, WorldPlan(seed=3, hosts=24, pages=2, replicas=2))
 
 
 def test_what_could_not_be_published_is_said_and_what_is_none_is_refused():

@@ -36,11 +36,11 @@ def doctor(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[s
     return code, said, {check["name"]: check for check in said["checks"]}
 
 
-def test_a_resting_node_is_well(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_resting_node_is_well_but_for_its_rest(home: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, said, checks = doctor(capsys, "--data-dir", home)
-    assert code == 0 and said["ok"] is True and said["running"] is False
-    assert [name for name, check in checks.items() if check["health"] == "bad"] == []
-    assert checks["node"]["health"] == "look" and "dse-node run" in checks["node"]["remedy"]
+    assert code == 1 and said["ok"] is False and said["running"] is False
+    assert [name for name, check in checks.items() if check["health"] == "bad"] == ["node"]
+    assert "this node does not run" in checks["node"]["found"] and "dse-node run" in checks["node"]["remedy"]
     wanted = {
         "settings",
         "identity",
@@ -54,8 +54,8 @@ def test_a_resting_node_is_well(home: str, capsys: pytest.CaptureFixture[str]) -
         "DNS",
     }
     assert wanted <= set(checks)
-    assert main(["doctor", "--data-dir", home]) == 0
-    assert "LOOK  node" in (text := capsys.readouterr().out) and "→ start it: dse-node run" in text
+    assert main(["doctor", "--data-dir", home]) == 1
+    assert "BAD   node" in (text := capsys.readouterr().out) and "→ start it with `dse-node run`" in text
 
 
 def test_each_fault_is_named_with_what_helps(home: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,7 +68,9 @@ def test_each_fault_is_named_with_what_helps(home: str, capsys: pytest.CaptureFi
     data.config.write_text("[node]\nweb_prot = 1\n")
     code, _, checks = doctor(capsys, "--data-dir", home)
     assert code == 1 and "web_prot" in checks["settings"]["found"]
-    assert "`dse-node init` makes a node" in doctor(capsys, "--data-dir", home + "-not")[2]["settings"]["remedy"]
+    code, _, checks = doctor(capsys, "--data-dir", home + "-not")
+    assert code == 1 and "`dse-node init` makes a node" in checks["settings"]["remedy"]
+    assert set(checks) == {"settings", "directory"} and "no node lives here" in checks["directory"]["found"]
 
 
 def test_a_port_that_another_program_has_is_named(home: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -93,7 +95,7 @@ def test_a_report_is_shown_first_and_then_written_for_its_owner_alone(
     home: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "report.json"
-    assert main(["doctor", "--data-dir", home, "--bundle", str(file)]) == 0
+    assert main(["doctor", "--data-dir", home, "--bundle", str(file)]) == 1, "the node does not run"
     shown = capsys.readouterr().out
     assert file.read_text() == shown and stat.S_IMODE(file.stat().st_mode) == 0o600
     assert DataDir(Path(home)).read_token() not in shown and home not in shown and socket.gethostname() not in shown
@@ -122,4 +124,8 @@ def test_a_node_that_runs_and_does_not_answer_is_told_from_one_that_rests(
     with DataDir(Path(home)).lock():
         code, _, checks = doctor(capsys, "--data-dir", home)
     assert code == 1 and f"process {os.getpid()} runs it and does not answer" in checks["node"]["found"]
-    assert doctor(capsys, "--data-dir", home)[2]["node"]["health"] == "look"
+    (Path(home) / "identity.key").write_text("no key")
+    with DataDir(Path(home)).lock():
+        checks = doctor(capsys, "--data-dir", home)[2]
+    assert f"process {os.getpid()} runs it and cannot be asked" in checks["node"]["found"]
+    assert "is damaged" in doctor(capsys, "--data-dir", home)[2]["node"]["found"]

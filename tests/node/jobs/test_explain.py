@@ -49,7 +49,7 @@ def test_why_not_and_who_is_silent() -> None:
         await world.pass_time(8.0)
         url = world.web.seed_url
         first = await explained(nodes[0], f"{url}#part")
-        assert (first["canonical"], first["answer"], first["known"]) == (url, "no", None)
+        assert (first["canonical"], first["answer"], first["known"]) == (url, "unknown", None)
         assert first["changed"] == ["the fragment is no part of it"]
         assert (await explained(nodes[0], "nonsense"))["canonical"] is None
         for node in nodes:
@@ -72,6 +72,39 @@ def test_why_not_and_who_is_silent() -> None:
         world.wire.kill(holder.name)
         told = await explained(other, url)
         assert not told["holder"]["answered"] and told["crawler"] is None
+
+    simulate(scenario, PLAN)
+
+
+def test_unknown_addresses_are_no_refusals_unless_something_refuses_them() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(3)
+        await world.pass_time(8.0)
+        await world.crawl()
+        await crawled(world)
+        world.publish(rules=[Rule(action="deny", host="denied.example")])
+        await world.pass_time(30.0)
+        (asked, *_) = nodes
+        asked.node_core.fetching.refusals.set_entries(["refused.example"])
+        refused = {
+            "https://denied.example/": "rule 1 of strategy 2 denies it",
+            "https://refused.example/": "refused by this node's crawl.refuse",
+            f"{world.web.seed_url}private/new": "robots.txt forbids",
+            "http://10.1.2.3/": "a private address",
+            "http://[::1]:8850/": "a private address",
+            "http://169.254.169.254/": "an address that no web site has",
+            "ftp://example.com/": "give an http or https URL",
+        }
+        for url, words in refused.items():
+            told = await explained(asked, url)
+            assert (told["answer"], told.get("known")) == ("no", None) and words in told["why"], told
+        for url in (
+            "https://example.com/",
+            "http://new.test:8800/page.html",
+            f"{world.web.seed_url}new",
+            "http://8.8.8.8/",
+        ):
+            assert (await explained(asked, url))["answer"] == "unknown"
 
     simulate(scenario, PLAN)
 

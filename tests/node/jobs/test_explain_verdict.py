@@ -15,7 +15,12 @@ DUE = Facts("", VISIT, "node ab", True, READY, False)
     ("facts", "answer", "words"),
     [
         (replace(DUE, denied="rule 2 of strategy 7 denies it"), "no", "rule 2"),
-        (replace(DUE, visit=None), "no", "hand it in"),
+        (replace(DUE, visit=None), "unknown", "hand it in"),
+        (replace(DUE, visit=None, status=UrlStatus()), "unknown", "hand it in"),
+        (replace(DUE, visit=None, refused_here='crawl.refuse "a.test"'), "no", 'this node\'s crawl.refuse "a.test"'),
+        (replace(DUE, visit=None, denied="rule 2 of strategy 7"), "no", "rule 2"),
+        (replace(DUE, visit=None, status=replace(READY, robots=RobotsAccess.DISALLOWED)), "no", "robots.txt forbids"),
+        (replace(DUE, visit=None, status=replace(READY, trap="a private address")), "no", "private address"),
         (replace(DUE, status=replace(READY, robots=RobotsAccess.DISALLOWED)), "no", "robots.txt forbids"),
         (replace(DUE, status=replace(READY, trap="guard: 20 of 20")), "no", "guard: 20"),
         (replace(DUE, status=replace(READY, position=QueuePosition(UrlStage.OPEN))), "now", "node ab has it in hand"),

@@ -43,10 +43,24 @@ def test_a_healthy_node_has_nothing_but_good_findings() -> None:
     assert list(found()) == names
 
 
+@pytest.mark.parametrize("members", [1, 2, 5])
+def test_a_client_counts_all_members_as_others(members: int) -> None:
+    finding = found({"role": "client", "members": members, "peers": {"live": members}})["peers"]
+    assert (finding.health, finding.found) == ("good", f"{members} of {members} other members answer")
+
+
 @pytest.mark.parametrize(
     ("status", "name", "health", "words"),
     [
         ({"peers": {"live": 0}}, "peers", "bad", "0 of 3 other members answer"),
+        ({"role": "client", "members": 1, "peers": {"live": 0}}, "peers", "bad", "0 of 1 other members answer"),
+        ({"role": "client", "members": 1, "clock": {}}, "clock", "look", "no peer told its time"),
+        (
+            {"role": "client", "members": 1, "reachable": {"ipv4": {"state": "unknown"}}},
+            "port IPv4",
+            "look",
+            "no peer could try",
+        ),
         ({"clock": {"behind_s": -3600.0, "peers": 3}}, "clock", "bad", "3600 s ahead of most of 3 peers"),
         ({"clock": {"behind_s": 7.0, "peers": 3}}, "clock", "look", "7 s behind"),
         ({"clock": {"behind_s": 0.0, "peers": 0}}, "clock", "look", "no peer told its time"),

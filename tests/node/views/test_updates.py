@@ -9,7 +9,8 @@ PREFIX = "/root/.local/share/pipx/venvs/dse-node"
 def test_a_newer_program_waits_for_a_restart_and_a_stopped_node_says_nothing() -> None:
     found = {finding.name: finding for finding in update_findings("0.2.0", PREFIX, STATUS, [], {})}
     assert found["node"].health == "look" and "0.2.0" in found["node"].remedy and found["network"].health == "good"
-    assert {each.name for each in update_findings("0.2.0", PREFIX, {}, [], {})} == {"command", "node"}
+    command, node = update_findings("0.2.0", PREFIX, {}, [], {}, "no node lives here; make one")
+    assert (command.name, node.health, node.found, node.remedy) == ("command", "bad", "no node lives here", "make one")
 
 
 def test_what_the_network_asks_for_is_named_with_the_way_to_update() -> None:

@@ -84,4 +84,6 @@ def full_history(until: float) -> FigureHistory:
 
 def _job(n: int) -> JobRow:
     url = f"http://job{n}.test/{EVIL}".ljust(2000, "x")
-    return JobRow(1_800_000_000.0, url, 1000, 5, 2000, 500 * (n % 2), 900, 80, 20, True, (f"7 {EVIL}".ljust(120),) * 3)
+    return JobRow(
+        1_800_000_000.0, url, 1000, 5, 2000, 500 * (n % 2), 900, 80, 20, True, n % 4 == 0, (f"7 {EVIL}".ljust(120),) * 3
+    )

@@ -167,6 +167,9 @@ def test_the_work_page_shows_jobs_log_strategy_and_settings(owner: Any) -> None:
     page = owner.get("/owner/work").text
     for part in ("900 fetched, 500 waiting, 80 failed", "crawl.fetch", "node.web_port", "/api/v1/strategy?version=3"):
         assert part in page
+    assert "done: 900 fetched, 0 waiting" in page and "500 waiting, 80 failed, 20 others; still counting" not in page
+    assert "</progress> 900 fetched" in page and "已完成：已抓取 900，等待 0" in owner.get("/owner/work?hl=zh").text
+    assert "20 others; still counting; followed no further" in page and "dse-node strategy diff --effect" in page
     assert re.search(r"node\.web_port</code></th><td>8090</td><td>config\.toml</td>", page)
 
 

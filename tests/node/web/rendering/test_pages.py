@@ -34,8 +34,12 @@ def links(page: str) -> list[str]:
 
 def test_the_front_page_says_what_this_is_and_how_far_it_got(site: Any) -> None:
     page = site.get("/").text
-    for part in ("A search engine that nobody owns", 'action="/search"', 'name="q"', "1,204", "pages to search", "312"):
+    for part in ("A search engine that nobody owns", 'action="/search"', 'name="q"', "312"):
         assert part in page
+    assert "<li>about <b>1,204</b> pages in the network</li>" in page
+    assert "<li>约 <b>1,204</b> 个网页（全网）</li>" in site.get("/?hl=zh").text
+    site.service.is_counted = True
+    assert "<li><b>1,204</b> pages in the network</li>" in site.get("/").text
     assert "<b>5</b> nodes" in page
     assert "crawling, 7.2 pages a second" in page
 
@@ -45,6 +49,11 @@ def test_an_empty_network_says_so_and_how_to_begin(site: Any) -> None:
     site.service.collected = 0
     page = site.get("/").text
     assert "Nothing has been collected yet" in page and "dse-node crawl " in page
+    assert "<b>0</b> pages kept on this node" in page
+    site.service.is_counted = True
+    assert "<b>0</b> pages in the network" in site.get("/").text
+    site.service.role = "client"
+    assert "Nothing has been collected yet" not in site.get("/").text, "it keeps nothing, whatever others have"
 
 
 def test_results_show_title_address_snippet_and_copy(site: Any) -> None:

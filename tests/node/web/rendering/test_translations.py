@@ -1,6 +1,9 @@
 """Which language a reader gets, and that both say everything."""
 
+import ast
 import string
+from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +11,8 @@ from hypothesis import strategies as st
 
 from index import Reason
 from index.query.query_tree import ReadAs
-from node.web.rendering.translations import TEXTS, choose, translator
+from node.web.rendering import translations
+from node.web.rendering.translations import TEXTS, choose, merged, translator
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,22 @@ def test_every_way_of_reading_has_a_sentence() -> None:
 def test_every_reason_has_a_sentence() -> None:
     told_otherwise = {Reason.UNANSWERED, Reason.UNREAD}  # by the notice of a partial answer
     assert {f"why.{reason.value}" for reason in set(Reason) - told_otherwise} <= TEXTS.keys()
+
+
+def test_no_two_tables_have_the_same_key() -> None:
+    folder = Path(translations.__file__).parent
+    keys = Counter(
+        key.value
+        for file in folder.glob("*.py")
+        for table in ast.walk(ast.parse(file.read_text()))
+        if isinstance(table, ast.Dict)
+        for key, text in zip(table.keys, table.values, strict=True)
+        if isinstance(key, ast.Constant) and isinstance(text, ast.Tuple)
+    )
+    assert [key for key, count in keys.items() if count > 1] == []
+    assert keys.keys() <= TEXTS.keys() and len(keys) > 400
+    with pytest.raises(ValueError, match=r"sites\.title"):
+        merged({"sites.title": ("a", "b")}, {"sites.list": ("a", "b")}, {"sites.title": ("c", "d")})
 
 
 def test_both_languages_take_the_same_values() -> None:

@@ -138,3 +138,9 @@ def test_a_posted_query_is_answered_without_an_address(site: Any) -> None:
         "%FF" not in posted({"q": "task", "hl": "zh"}).text
         and '<html lang="zh-Hans">' in posted({"q": "task", "hl": "zh"}).text
     )
+
+
+def test_the_page_of_a_readers_rules_has_its_own_title(site: Any) -> None:
+    for tongue, title in (("en", "Your sites"), ("zh", "网站偏好")):
+        page = site.get(f"/sites?hl={tongue}").text
+        assert f"<title>{title} – dse</title>" in page and f"<h1>{title}</h1>" in page

@@ -35,6 +35,14 @@ def test_a_suggestion_waits_for_the_owner_who_takes_or_drops_it(site: Any, token
     assert "Nothing waits" in site.get("/suggest-site", Cookie=cookie).text
 
 
+def test_an_address_that_may_not_be_fetched_is_refused_with_the_reason(site: Any, token: str) -> None:
+    site.service.known, site.service.denied = None, "rule 2 of strategy 7"
+    assert (
+        "This address is not fetched: <code>http://new.test/</code> rule 2" in send(site, url="http://new.test/").text
+    )
+    assert "Nothing waits" in site.get("/suggest-site", Cookie=owner(site, token)).text
+
+
 def test_strangers_can_neither_take_nor_drop(site: Any, token: str) -> None:
     site.service.known = None
     send(site, url="http://new.test/")
