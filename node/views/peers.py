@@ -45,7 +45,7 @@ def _row(peer: Json) -> PeerRow:
     heard = peer.get("last_heard_s")
     return PeerRow(
         id=plain(peer.get("node_id", "")),
-        endpoints=tuple(_endpoint(value) for value in _listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
+        endpoints=tuple(endpoint_text(value) for value in _listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
         live=peer.get("live") is True,
         families=tuple(f"IPv{family}" for family in _listed(peer.get("families")) if family in (4, 6, "4", "6")),
         strategy_version=_size(peer.get("strategy_version")),
@@ -75,7 +75,7 @@ def _possession(said: Json) -> str:
     return ", ".join(words)
 
 
-def _endpoint(value: object) -> str:
+def endpoint_text(value: object) -> str:
     """Write an endpoint that is given as text or as {host, udp_port, tcp_port}."""
     if not isinstance(value, dict):
         return plain(value, 100)

@@ -79,6 +79,8 @@ class StatusView:
     are_ranks_proved: bool = False
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
+    called_for: tuple[str, ...] = ()  # the sentences of those that do
+    leaving: str = ""  # how far a node is that leaves its network for good
     ranked_sites: int = 0
     ranked_pages: int = 0
     ranked_hosts: int = 0  # of the whole network
@@ -178,9 +180,19 @@ def view_of(status: Json) -> StatusView:
         rank_distance=number(ranks, "distance") if ranks.get("distance") is not None else None,
         not_taken=_not_taken(table(crawl, "refused")),
         needs=_needs(status),
+        called_for=tuple(plain(e.get("text", ""), 500) for e in tables(status, "needs") if e.get("state") == "trouble"),
+        leaving=leaving_line(status),
         carried=count(clients, "carried") + count(clients, "carried_here"),
         **counts,
     )
+
+
+def leaving_line(status: Json) -> str:
+    """Say how far a node is that leaves its network for good; "" where it stays."""
+    if not isinstance(status.get("leaving"), dict):
+        return ""
+    slots = count(table(status, "leaving"), "slots")
+    return f"leaving the network: {slots:,} {'slot' if slots == 1 else 'slots'} left to hand over"
 
 
 def _needs(status: Json) -> tuple[tuple[str, bool], ...]:
