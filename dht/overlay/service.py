@@ -160,6 +160,10 @@ class OverlayService:
         silent, so it names nobody then."""
         return () if self.clock_warning() else silent_members(self._core.members, self._clock())
 
+    def leavers(self) -> tuple[NodeId, ...]:
+        """Return the live members that are leaving for good, which own nothing; this node may be one."""
+        return self._core.members.leavers(self._clock())
+
     def near_servers(self) -> int:
         """Return how many near members, this node left out, say that they are servers."""
         return near_servers(self._core.members)

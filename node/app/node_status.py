@@ -97,8 +97,10 @@ class NodeStatus:
         }
 
     def peers(self) -> list[Json]:
-        """Return one object for each member of the network that this node knows, itself included."""
-        return [self._peer(peer) for peer in self._overlay.view.members()]
+        """Return one object for each member of the network that this node knows, itself included, and for each live
+        one that is leaving for good."""
+        leavers = self._overlay.leavers()
+        return [self._peer(peer, peer in leavers) for peer in sorted({*self._overlay.view.members(), *leavers})]
 
     def _directory(self) -> Json:
         """Count what is kept, told and asked of the directory of terms; `entries`: a term in a slot, by one owner;
@@ -255,7 +257,7 @@ class NodeStatus:
         if reason and not any(fault.site == FaultSite.STORE for fault in faults):
             yield reason
 
-    def _peer(self, peer: NodeId) -> Json:
+    def _peer(self, peer: NodeId, is_leaving: bool) -> Json:
         view = self._overlay.view
         contact, heartbeat = view.contact(peer), view.heartbeat(peer)
         invited = self._overlay.invited_by(peer)
@@ -271,6 +273,7 @@ class NodeStatus:
             "self": peer == view.node_id,
             "endpoints": endpoints_json(self._overlay, peer),
             "live": view.is_live(peer),
+            "leaving": is_leaving,
             "families": sorted(contact.families) if contact else [],
             "strategy_version": version,
             "ready": len(ready),

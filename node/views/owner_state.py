@@ -18,8 +18,8 @@ MAX_TEXT = 500
 
 @dataclass(frozen=True, slots=True)
 class OwnerState:
-    """Holds the kind of state, a sentence that says why, and what needs the owner, or where nothing does, what may soon:
-    a sentence each."""
+    """Holds the kind of state, a sentence that says why, and what needs the owner: a sentence each. Where nothing does,
+    it holds what may need the owner soon."""
 
     kind: StateKind
     why: str

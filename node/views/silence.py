@@ -18,8 +18,8 @@ FEW_MEMBERS = 16  # in so small a network each server matters
 LARGE_SHARE = 1 / 4  # of the servers nearby: more than fail by themselves at the same time
 TOGETHER_S = 60.0  # members that fell silent within so long were cut off or lost by one cause
 MAX_NAMED = 16  # in the status
-WITH_ADDRESS = 4  # as many are named with their addresses, more of them by their ids alone
-ID_CHARS = 12
+WITH_ADDRESS = 3  # as many are named with their addresses, more of them by their ids alone
+ID_CHARS, OPERATOR_CHARS = 12, 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def _names(members: Sequence[Json]) -> str:
 
 def _name(each: Json) -> str:
     """Name a member by its operator, the beginning of its id and its address, as far as they are known."""
-    operator, where = plain(each.get("operator", ""), 40), endpoint_text(each.get("endpoint") or "")
+    operator, where = plain(each.get("operator", ""), OPERATOR_CHARS), endpoint_text(each.get("endpoint") or "")
     node_id = plain(each.get("node_id", ""), ID_CHARS)
     place = f"{node_id} at {where}" if where else node_id
     return f"{operator} ({place})" if operator else place

@@ -47,6 +47,14 @@ def test_a_healthy_node_has_nothing_but_good_findings() -> None:
     ("status", "name", "health", "words"),
     [
         ({"peers": {"live": 0}}, "peers", "bad", "0 of 3 other members answer"),
+        ({"peers": {"live": 1}}, "peers", "bad", "1 of 3 other members answer"),
+        ({"peers": {"live": 2}}, "peers", "look", "2 of 3 other members answer"),
+        (
+            {"slots": {"owned": 0}, "leaving": {"slots": 9}, "up_s": 5000},
+            "sync",
+            "look",
+            "leaving the network: 9 slots",
+        ),
         ({"clock": {"behind_s": -3600.0, "peers": 3}}, "clock", "bad", "3600 s ahead of most of 3 peers"),
         ({"clock": {"behind_s": 7.0, "peers": 3}}, "clock", "look", "7 s behind"),
         ({"clock": {"behind_s": 0.0, "peers": 0}}, "clock", "look", "no peer told its time"),
