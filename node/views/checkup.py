@@ -85,7 +85,7 @@ def _peers(status: Json) -> Finding:
     if live >= others:
         return Finding("peers", "good", found)
     remedy = silence_of(status).text or "look at this machine's network and firewall; `dse-node peers` names them"
-    return Finding("peers", "look" if 2 * live > others else "bad", found, remedy)
+    return Finding("peers", "look" if 2 * live >= others else "bad", found, remedy)
 
 
 def _clock(status: Json) -> Finding:
