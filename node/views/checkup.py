@@ -140,7 +140,7 @@ def _sync(status: Json) -> Finding:
     if status.get("role") == "client":
         return Finding("sync", "good", "a client keeps nothing for others")
     if leaving := view_of(status).leaving:
-        return Finding("sync", "look", leaving, "wait for its end; `dse-node leave` shows how far it is")
+        return Finding("sync", "look", f"leaving: {leaving}", "wait for its end; `dse-node leave` shows how far it is")
     if not owned:
         remedy = "wait to be admitted; where that lasts, `dse-node status` says why"
         health: Health = "bad" if up_s > ADMITTED_S else "look"

@@ -15,7 +15,7 @@ def not_ready_reasons(status: Json) -> tuple[str, ...]:
     slots, view = table(status, "slots"), view_of(status)
     owned, ready = count(slots, "owned"), count(slots, "ready")
     if view.leaving:
-        first = view.leaving
+        first = f"leaving: {view.leaving}"
     elif ready > 0:
         return ()
     elif view.is_client:

@@ -99,7 +99,7 @@ class StatusView:
         if self.leaving_slots is None:
             return ""
         noun = "slot" if self.leaving_slots == 1 else "slots"
-        return f"leaving the network: {self.leaving_slots:,} {noun} left to hand over"
+        return f"{self.leaving_slots:,} {noun} left to hand over"
 
     @property
     def disk_share(self) -> float:

@@ -60,7 +60,7 @@ class Course:
 def state_sentence(view: StatusView) -> str:
     """Say in one sentence how a node is, and why."""
     if view.leaving:
-        return f"It is {view.leaving}"
+        return f"It is leaving its network: {view.leaving}"
     if view.called_for and not view.has_faults:
         return f"It needs you: {view.called_for[0]}"
     if view.has_faults:

@@ -53,7 +53,7 @@ def test_a_healthy_node_has_nothing_but_good_findings() -> None:
             {"slots": {"owned": 0}, "leaving": {"slots": 9}, "up_s": 5000},
             "sync",
             "look",
-            "leaving the network: 9 slots",
+            "leaving: 9 slots",
         ),
         ({"clock": {"behind_s": -3600.0, "peers": 3}}, "clock", "bad", "3600 s ahead of most of 3 peers"),
         ({"clock": {"behind_s": 7.0, "peers": 3}}, "clock", "look", "7 s behind"),
