@@ -19,7 +19,7 @@ from tests.sim.test_settled import NETWORK
 
 SETTLED_S = 90.0  # a node that has just started names nobody for a minute
 TOLD_S = 60.0
-LONG_SITES = WorldPlan(hosts=4, pages=2000, slot_bits=4)
+LONG_SITE = WorldPlan(hosts=1, pages=900, slot_bits=4)
 
 
 class Owner:
@@ -166,7 +166,7 @@ def test_a_crawl_that_stands_still_is_told_in_the_sixth_minute(dead: int) -> Non
                 await world.kill(node)
             owner, crawler, last_at, last = owners[0], nodes[0].node_core.crawl.crawler, 0.0, 0
             began = world.loop.time()
-            while world.loop.time() < began + 600.0:
+            while world.loop.time() < began + 420.0:
                 if crawler.status().recorded != last:
                     last, last_at = crawler.status().recorded, world.loop.time()
                 await world.pass_time(1.0)
@@ -179,11 +179,11 @@ def test_a_crawl_that_stands_still_is_told_in_the_sixth_minute(dead: int) -> Non
                 await world.pass_time(CALM_S + 2 * TOLD_S)
                 assert len(owner.told("crawl", "over")) == 1
             else:
-                assert not told
+                assert not told and last_at > began + 400.0, "the crawl goes on"
             for task in list(tasks._tasks):
                 task.cancel()
 
-    simulate(scenario, LONG_SITES)
+    simulate(scenario, LONG_SITE)
 
 
 def test_a_network_without_work_is_well() -> None:
@@ -193,7 +193,7 @@ def test_a_network_without_work_is_well() -> None:
         await crawled(world)
         async with asyncio.TaskGroup() as tasks:
             owners = await owners_of(nodes, tasks)
-            for _ in range(20):
+            for _ in range(10):
                 await world.pass_time(60.0)
                 for owner in owners:
                     assert (await owner.page())[0] in ("crawling", "waiting", "idle"), await owner.page()

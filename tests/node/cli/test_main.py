@@ -295,7 +295,7 @@ def test_leaving_asks_and_goes_on_when_it_is_no_longer_watched(
         watching.setattr("node.cli.commands.leaving.time.sleep", interrupt)
         assert main(["leave", *place]) == 130 and site.service.left == 1
     assert "The node goes on leaving: `dse-node leave` shows again" in capsys.readouterr().err
-    assert main(["status", *place[:2]]) == 0 and "leaving    2 slots left to hand over" in capsys.readouterr().out
+    assert main(["status", *place[:2]]) == 0 and "2 slots left to hand over" in capsys.readouterr().out
     monkeypatch.setattr("sys.stdin.isatty", lambda: False)
     assert main(["leave", *place]) == 0, "whoever only looks again is not asked"
 
