@@ -27,11 +27,13 @@ class CrawlCounters:
     def __init__(self) -> None:
         self.fetched = 0
         self.failed = 0
+        self.recorded = 0  # outcomes of any kind
         self.refused: Counter[str] = Counter()
         self._recent: deque[tuple[float, int]] = deque()  # (second, pages)
 
     def count_outcome(self, before: Visit, outcome: Visit, now: float, *, is_declined: bool) -> None:
         """Count a recorded outcome. `now`: steady seconds; `is_declined`: nobody who may make the request did."""
+        self.recorded += 1
         if is_declined or (outcome.state == VisitState.REFUSED and not (is_aliased(outcome) and is_aliased(before))):
             self.count_refusal(outcome.reason)
         elif outcome.state == VisitState.FAILED:

@@ -11,6 +11,7 @@ from crawl.politeness.site_delays import SiteDelays
 from dht import Now
 
 SOON_S = 60.0  # what is due by then counts as waiting
+RESTING_S = 10.0  # a longer wait for a site's turn is politeness; a shorter one explains no standstill
 
 CrawlState = Literal["crawling", "waiting", "idle", "paused"]
 
@@ -31,6 +32,8 @@ class CrawlStatus:
     per_s: float
     incomplete: int = 0  # slots with more URLs than fit into memory
     broken: int = 0  # sites that do not answer, and are asked only once in a while
+    recorded: int = 0  # outcomes of any kind since the start
+    is_resting: bool = False  # all that is due waits for its sites' rest, for bandwidth, or by the owner's wish
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,15 @@ class CrawlSnapshot:
         if len(frontier):
             return "idle", f"all {len(frontier)} URLs known here were visited; the next one is due again in {next_in}"
         return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
+
+    def is_resting(self, now: Now) -> bool:
+        """Tell whether all that is due waits for a reason that is no fault: its sites' rest, the bandwidth limit, or
+        the owner's wish."""
+        if self.late_s > 1.0:
+            return True
+        frontier = self.frontier
+        is_held = frontier.due_count(now) == frontier.held_count
+        return not frontier.in_flight and (is_held or (frontier.next_due(now) or 0.0) > RESTING_S)
 
     def _broken(self) -> str:
         """Say which site does not answer, and how many more, ready to be appended; "" where all answer."""

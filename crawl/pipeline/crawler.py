@@ -219,6 +219,8 @@ class Crawler:
             per_s=counters.per_s(now.steady),
             incomplete=len(frontier.incomplete),
             broken=len(list(self._sites.delays.broken_sites())),
+            recorded=counters.recorded,
+            is_resting=snapshot.is_resting(now),
         )
 
     def inspect(self, url: str) -> UrlStatus:

@@ -12,6 +12,7 @@ from dht.membership.liveness import LIVE_S
 from dht.wire.heartbeat import GRACES, Graces
 
 ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
+PAUSED_S = 20.0  # a pause after which this node has yet to hear of others; a shorter one makes nobody look silent
 
 
 class GraceClock:
@@ -21,6 +22,7 @@ class GraceClock:
         self._graces = GRACES
         self._next_end = float("inf")  # no grace ends before
         self._awake_at: float | None = None  # None: nobody said so yet
+        self.awake_since = float("inf")  # steady: when this node started, or woke after its last pause
 
     def set_graces(self, graces: Graces) -> None:
         """Go by these graces from now on."""
@@ -34,6 +36,8 @@ class GraceClock:
     def awake(self, now: Now) -> None:
         """Note that this node runs. After a sleep no grace ends for a while: that this node heard nobody says nothing
         about the others."""
+        if self._awake_at is None or now.steady - self._awake_at > PAUSED_S:
+            self.awake_since = now.steady
         if self._awake_at is not None and now.steady - self._awake_at > ASLEEP_S:
             self._next_end = now.steady + LIVE_S
         self._awake_at = now.steady

@@ -18,6 +18,7 @@ from dht.membership.answer_times import AnswerTimes
 from dht.membership.first_meeting import LOST
 from dht.membership.late_peers import LatePeers
 from dht.membership.peer_clocks import ClockReading
+from dht.membership.silent_members import SilentMember, near_servers, silent_members
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep
@@ -153,6 +154,19 @@ class OverlayService:
     def clock_warning(self) -> str:
         """Say that this machine's clock differs from its peers', and by how much; "" where it does not."""
         return next(iter(self._core.clocks.warnings(self._clock())), "")
+
+    def silent_members(self) -> tuple[SilentMember, ...]:
+        """Return the near members that have not answered for a while; by a wrong clock of this machine all would seem
+        silent, so it names nobody then."""
+        return () if self.clock_warning() else silent_members(self._core.members, self._clock())
+
+    def leavers(self) -> tuple[NodeId, ...]:
+        """Return the live members that are leaving for good, which own nothing; this node may be one."""
+        return self._core.members.leavers(self._clock())
+
+    def near_servers(self) -> int:
+        """Return how many near members, this node left out, say that they are servers."""
+        return near_servers(self._core.members)
 
     def invited_by(self, peer: NodeId) -> InvitedBy | None:
         """Return what a node has said of its invitation; None where it has none, or nothing is known of it."""

@@ -59,6 +59,10 @@ class Departure:
             "silent": sorted(peer.hex() for peer in silent)[:SHOWN],
         }
 
+    def leaving(self) -> Json | None:
+        """Return {slots}, in how many slots anything lies here still; None where this node stays. Cheap to ask."""
+        return {"slots": sum(1 for _ in self._slots())} if self._is_leaving else None
+
     async def run(self) -> None:
         """Return when this node has left, and who waits for that has had time to hear it."""
         while not (self._at_once.is_set() or (self._is_leaving and self._is_empty())):

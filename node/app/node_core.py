@@ -15,6 +15,7 @@ from node.app.environment import NodeEnvironment
 from node.app.event_log import NodeState
 from node.app.readiness_announcer import ReadinessAnnouncer
 from node.app.wiring import CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts, WitnessParts
+from node.crawling.crawl_watch import CrawlWatch
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
 from node.crawling.slot_agreement import SlotAgreement
@@ -48,6 +49,7 @@ class NodeCore:
         self.index = IndexParts(index, env, self.store, agree, self.audit)
         self.jobs = JobParts(crawl, env, self.store, self.fetching, self.crawl.crawler)
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
+        self.crawl_watch = CrawlWatch(crawler, pause, env.overlay, env.store, env.clock)
         self.hosts = HostControl(env.wishes_path, self.fetching.refusals, crawler, env.overlay)
         self.levels = LevelKeeper(
             env.overlay,
@@ -78,6 +80,7 @@ class NodeCore:
             tasks.create_task(self.crawl.crawler.run(), name="crawler")
             tasks.create_task(self._patiently(self.crawl.frontier_sync.run), name="frontier-sync")
             tasks.create_task(self._patiently(self.crawl.standing_review.run), name="standing-review")
+            tasks.create_task(self._patiently(self.crawl_watch.run), name="crawl-watch")
             tasks.create_task(self.store.anchors.run(), name="anchors")
             tasks.create_task(self._announcer.run(), name="announcer")
             tasks.create_task(self._disk_meter.run(), name="disk-meter")

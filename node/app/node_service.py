@@ -70,7 +70,8 @@ class NodeService:
         return await self._core.index.searcher.suggest(typed)
 
     async def status(self) -> Json:
-        return {**await self._status.status(), "queries": self._queries.meter.json()}
+        status = await self._status.status()
+        return {**status, "queries": self._queries.meter.json(), "leaving": self._departure.leaving()}
 
     async def needs(self) -> tuple[OwnerNeed, ...]:
         """Return what this node needs of its owner now."""

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
-import msgspec
-
 from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, node_id_of
 from node.app.network_size import network_size
 from node.app.node_core import NodeCore
 from node.app.owner_needs import OwnerNeed, needs_of
 from node.app.rank_status import ranks_json
+from node.app.silence_status import endpoints_json, silence_json
 from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
@@ -21,6 +20,7 @@ from store import CopyCounts, PeerFigures, ScrubStatus
 Json = dict[str, Any]
 
 MAX_NAMED = 8  # of those whose records were refused
+WARNED = ("member", "crawl")  # needs that are among the warnings, too
 
 
 class NodeStatus:
@@ -34,7 +34,9 @@ class NodeStatus:
     async def status(self) -> Json:
         """Return what this node is, holds and does."""
         status = self._figures()
-        return {**status, "needs": [need.json() for need in self._needs(status)]}
+        needs = self._needs(status)
+        told = [need.text for need in needs if need.topic in WARNED and need.text]
+        return {**status, "needs": [need.json() for need in needs], "warnings": [*status["warnings"], *told]}
 
     def needs(self) -> tuple[OwnerNeed, ...]:
         """Return what this node needs of its owner."""
@@ -61,6 +63,7 @@ class NodeStatus:
             },
             "clients": self._clients(),
             "peers": self._live(),
+            "silent": silence_json(self._overlay),
             "refused_packets": dict(sorted(self._overlay.refused.items())),
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
@@ -101,8 +104,10 @@ class NodeStatus:
         return {"documents": size.documents, "exact": size.is_exact}
 
     def peers(self) -> list[Json]:
-        """Return one object for each member of the network that this node knows, itself included."""
-        return [self._peer(peer) for peer in self._overlay.view.members()]
+        """Return one object for each member of the network that this node knows, itself included, and for each live
+        one that is leaving for good."""
+        leavers = self._overlay.leavers()
+        return [self._peer(peer, peer in leavers) for peer in sorted({*self._overlay.view.members(), *leavers})]
 
     def _directory(self) -> Json:
         """Count what is kept, told and asked of the directory of terms; `entries`: a term in a slot, by one owner;
@@ -182,8 +187,11 @@ class NodeStatus:
         view = self._overlay.view
         others = [peer for peer in view.members() if peer != view.node_id and view.is_live(peer)]
         live = [contact for peer in others if (contact := view.contact(peer))]
+        silent = self._overlay.silent_members()
         return {
             "live": len(live),
+            "servers": self._overlay.near_servers(),
+            "silent_servers": sum(each.stable and not each.took_leave for each in silent),
             "ipv4": sum(4 in c.families for c in live),
             "ipv6": sum(6 in c.families for c in live),
         }
@@ -216,6 +224,7 @@ class NodeStatus:
             "unproved_aliases": self._core.control.mirrors.unproved,
             "refuse": {"entries": len(refusals), "told": len(refusals.public_hashes) // 4},
             "per_s": round(crawl.per_s, 2),
+            "still_s": round(self._core.crawl_watch.still_s()),
         }
 
     def _client_reason(self) -> str:
@@ -255,7 +264,7 @@ class NodeStatus:
         if reason and not any(fault.site == FaultSite.STORE for fault in faults):
             yield reason
 
-    def _peer(self, peer: NodeId) -> Json:
+    def _peer(self, peer: NodeId, is_leaving: bool) -> Json:
         view = self._overlay.view
         contact, heartbeat = view.contact(peer), view.heartbeat(peer)
         invited = self._overlay.invited_by(peer)
@@ -269,8 +278,9 @@ class NodeStatus:
         return {
             "node_id": peer.hex(),
             "self": peer == view.node_id,
-            "endpoints": [msgspec.to_builtins(endpoint) for endpoint in contact.endpoints] if contact else [],
+            "endpoints": endpoints_json(self._overlay, peer),
             "live": view.is_live(peer),
+            "leaving": is_leaving,
             "families": sorted(contact.families) if contact else [],
             "strategy_version": version,
             "ready": len(ready),

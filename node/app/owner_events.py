@@ -22,10 +22,12 @@ EventState = Literal["begins", "over"]
 
 
 class ToldNeed(msgspec.Struct, frozen=True):
-    """Remembers a need that its owner was told of: since when it is there (Unix seconds), and the sentence."""
+    """Remembers a need that its owner was told of: since when it is there (Unix seconds), the sentence, and the names
+    of what it was about."""
 
     since: float
     text: str
+    about: tuple[str, ...] = ()
 
 
 class ToldNote(msgspec.Struct, frozen=True):
@@ -57,6 +59,7 @@ class OwnerEvents:
         """`note`: what `note` returned in an earlier run; one that is damaged, or too old at `wall`, counts as none."""
         self._told: dict[str, ToldNeed] = _read(note, wall)
         self._since: dict[str, tuple[str, float]] = {}  # topic → the state that lasts (trouble or fine), steady seconds
+        self._seen: dict[tuple[str, str], float] = {}  # topic and name → when it was last in trouble, steady seconds
 
     @property
     def told(self) -> Mapping[str, ToldNeed]:
@@ -75,14 +78,27 @@ class OwnerEvents:
         state, since = self._since.get(need.topic, ("", now.steady))
         if state != need.state:
             self._since[need.topic] = need.state, (since := now.steady)
+        self._seen |= {(need.topic, name): now.steady for name in need.about}
         lasted_s, before = now.steady - since, self._told.get(need.topic)
         if need.state == "trouble" and before is None and lasted_s >= LASTS_S.get(need.topic, 0.0):
-            self._told[need.topic] = ToldNeed(now.wall, need.text)
+            self._told[need.topic] = ToldNeed(now.wall, need.text, need.about)
             return OwnerEvent(need.topic, "begins", need.text, now.wall, now.wall)
         if need.state == "fine" and before is not None and lasted_s >= CALM_S:
             del self._told[need.topic]
             return OwnerEvent(need.topic, "over", before.text, before.since, now.wall)
-        return None
+        return self._follow_names(need, before, now) if before is not None else None
+
+    def _follow_names(self, need: OwnerNeed, told: ToldNeed, now: Now) -> OwnerEvent | None:
+        """Follow the things that a told need is about. One more is news, also one that has been fine for a while and
+        is back; a need whose things have all been fine for a while is over."""
+        about = tuple(n for n in told.about if now.steady - self._seen.setdefault((need.topic, n), now.steady) < CALM_S)
+        more = tuple(name for name in need.about if name not in about)
+        if told.about and not about + more:
+            del self._told[need.topic]
+            return OwnerEvent(need.topic, "over", told.text, told.since, now.wall)
+        text = need.text if more else told.text
+        self._told[need.topic] = ToldNeed(told.since, text, about + more)
+        return OwnerEvent(need.topic, "begins", text, told.since, now.wall) if more else None
 
 
 def _read(note: bytes, wall: float) -> dict[str, ToldNeed]:

@@ -119,7 +119,8 @@ async def _kill(process: Process) -> None:
 async def _converse(process: Process, body: bytes) -> bytes:
     """Give a process its input and return the beginning of its output, once all of that is read."""
     assert process.stdin is not None and process.stdout is not None
-    with suppress(BrokenPipeError, ConnectionResetError):  # it need not read what it is told
+    # It need not read what it is told; uvloop raises RuntimeError where it has ended already.
+    with suppress(BrokenPipeError, ConnectionResetError, RuntimeError):
         process.stdin.write(body)
         process.stdin.close()
     said = b""

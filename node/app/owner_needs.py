@@ -5,11 +5,13 @@ the owner is told, so that a figure which wavers at a bound is told once (`owner
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
+from crawl import span
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import plain
+from node.views.silence import silence_of
 from node.views.status import size
 
 NeedState = Literal["fine", "near", "trouble"]
@@ -19,32 +21,51 @@ TOO_FEW_S = (
 )
 NEARLY_FULL, ROOM_AGAIN = 0.9, 0.85  # of the quota; below the first a crawl goes on for a while
 SOON_S = 7 * 86_400.0  # before a strategy's end, as the strategy itself warns
+STILL_S = 300.0  # of work that is due and of which nothing gets done; half of it is near
 ACCUSED_S = 86_400.0  # after peers found records missing here, as long as the node itself says so
 MAX_TEXT = 500  # characters of what the owner is told
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerNeed:
-    """Says of one topic whether its owner must look, and in one sentence why and what helps; "" where all is fine."""
+    """Says of one topic whether its owner must look, and in one sentence why and what helps; "" where all is fine.
+
+    `about` names the things in trouble, where they may be several: one more of them is news."""
 
     topic: str
     state: NeedState
     text: str = ""
+    about: tuple[str, ...] = ()
 
     def json(self) -> Json:
         """Return the need for programs."""
-        return asdict(self)
+        return {"topic": self.topic, "state": self.state, "text": self.text}
 
 
 def needs_of(status: Json, clock_warning: str, now: float) -> tuple[OwnerNeed, ...]:
     """Judge a status at `now` (Unix seconds). `clock_warning`: how its clock differs from its peers', or ""."""
     found = [(topic, *judge(status, now)) for topic, judge in _JUDGES.items()]
     found.append(("clock", "trouble" if clock_warning else "fine", clock_warning))
-    return tuple(OwnerNeed(topic, state, plain(text, MAX_TEXT)) for topic, state, text in found)
+    silence = silence_of(status)
+    return (
+        OwnerNeed("member", silence.state, plain(silence.text, MAX_TEXT), silence.about),
+        *(OwnerNeed(topic, state, plain(text, MAX_TEXT)) for topic, state, text in found),
+    )
 
 
 _Judged = tuple[NeedState, str]
 _FINE: _Judged = ("fine", "")
+
+
+def _crawl(status: Json, now: float) -> _Judged:
+    crawl = table(status, "crawl")
+    still_s = number(crawl, "still_s")
+    if still_s < STILL_S / 2:
+        return _FINE
+    unheld = count(crawl, "unheld")
+    why = f"nobody may crawl {unheld:,} of its slots" if unheld else plain(crawl.get("reason") or "")
+    text = f"pages are due, and none was fetched for {span(still_s)}: {why}; `dse-node peers` shows who is away"
+    return ("trouble" if still_s >= STILL_S else "near"), text
 
 
 def _copies(status: Json, now: float) -> _Judged:
@@ -104,6 +125,7 @@ def _machine(status: Json, now: float) -> _Judged:
 
 
 _JUDGES: dict[str, Callable[[Json, float], _Judged]] = {
+    "crawl": _crawl,
     "copies": _copies,
     "disk": _disk,
     "strategy": _strategy,
@@ -111,4 +133,4 @@ _JUDGES: dict[str, Callable[[Json, float], _Judged]] = {
     "update": _update,
     "machine": _machine,
 }
-TOPICS = (*_JUDGES, "clock")
+TOPICS = ("member", *_JUDGES, "clock")

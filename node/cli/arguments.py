@@ -221,7 +221,7 @@ def _add_asking(verbs: "Verbs") -> None:
     about = "leave the network for good: hand everything over, then end the node"
     leave = _verb(verbs, "leave", "leaving:leave", about, "dse-node leave")
     leave.add_argument("--now", action="store_true", help="hand nothing over: say what is at risk; ends with --yes")
-    leave.add_argument("--yes", action="store_true", help="do what --now says")
+    leave.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
     _place(leave, url=True)
 
 

@@ -10,7 +10,8 @@ from typing import Literal
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.peers import CLOCK_OFF_S
 from node.views.safe_text import plain
-from node.views.status import size
+from node.views.silence import silence_of
+from node.views.status import size, view_of
 
 Health = Literal["good", "look", "bad"]
 
@@ -86,9 +87,10 @@ def _peers(status: Json) -> Finding:
     if not others:
         return Finding("peers", "good", "none: this node is its network's only member")
     found = f"{live:,} of {others:,} other members answer"
-    if live:
+    if live >= others:
         return Finding("peers", "good", found)
-    return Finding("peers", "bad", found, "look at this machine's network and firewall; `dse-node peers` names them")
+    remedy = silence_of(status).text or "look at this machine's network and firewall; `dse-node peers` names them"
+    return Finding("peers", "look" if 2 * live >= others else "bad", found, remedy)
 
 
 def _others(status: Json) -> int:
@@ -147,6 +149,8 @@ def _sync(status: Json) -> Finding:
     owned, ready = count(slots, "owned"), count(slots, "ready")
     if status.get("role") == "client":
         return Finding("sync", "good", "a client keeps nothing for others")
+    if leaving := view_of(status).leaving:
+        return Finding("sync", "look", f"leaving: {leaving}", "wait for its end; `dse-node leave` shows how far it is")
     if not owned:
         remedy = "wait to be admitted; where that lasts, `dse-node status` says why"
         health: Health = "bad" if up_s > ADMITTED_S else "look"

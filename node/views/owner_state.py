@@ -11,14 +11,15 @@ from node.views.readiness import not_ready_reasons
 from node.views.safe_text import plain
 from node.views.status import StatusView
 
-StateKind = Literal["trouble", "paused", "client", "unready", "crawling", "waiting", "idle"]
+StateKind = Literal["trouble", "leaving", "paused", "client", "unready", "watch", "crawling", "waiting", "idle"]
 
 MAX_TEXT = 500
 
 
 @dataclass(frozen=True, slots=True)
 class OwnerState:
-    """Holds the kind of state, a sentence that says why, and all that needs the owner, a sentence each."""
+    """Holds the kind of state, a sentence that says why, and what needs the owner: a sentence each. Where nothing does,
+    it holds what may need the owner soon."""
 
     kind: StateKind
     why: str
@@ -27,16 +28,24 @@ class OwnerState:
 
 def owner_state(status: Json, view: StatusView) -> OwnerState:
     """Judge a status; `view` is the same as people read it."""
-    needs = tuple(
-        (plain(each.get("topic", ""), 32), plain(each.get("text", ""), MAX_TEXT))
-        for each in tables(status, "needs")
-        if each.get("state") == "trouble"
-    )
-    if needs:
+    if needs := _told(status, "trouble"):
         return OwnerState("trouble", needs[0][1], needs)
+    near = _told(status, "near")
+    if view.leaving:
+        return OwnerState("leaving", view.leaving, near)
     if view.is_client:
-        return OwnerState("client", view.crawl_reason, ())
+        return OwnerState("client", view.crawl_reason, near)
     if reasons := not_ready_reasons(status):
-        return OwnerState("unready", plain(reasons[0], MAX_TEXT), ())
-    kind: StateKind = "crawling" if view.is_crawling else "paused" if view.crawl_state == "paused" else "idle"
-    return OwnerState("waiting" if view.crawl_state == "waiting" else kind, view.crawl_reason, ())
+        return OwnerState("unready", plain(reasons[0], MAX_TEXT), near)
+    if view.crawl_state == "paused":
+        return OwnerState("paused", view.crawl_reason, near)
+    if near:
+        return OwnerState("watch", near[0][1], near)
+    kind: StateKind = "crawling" if view.is_crawling else "waiting" if view.crawl_state == "waiting" else "idle"
+    return OwnerState(kind, view.crawl_reason, ())
+
+
+def _told(status: Json, state: str) -> tuple[tuple[str, str], ...]:
+    """Return topic and sentence of each need in this state."""
+    found = [each for each in tables(status, "needs") if each.get("state") == state]
+    return tuple((plain(each.get("topic", ""), 32), plain(each.get("text", ""), MAX_TEXT)) for each in found)

@@ -32,6 +32,7 @@ class PeerRow:
     load: str  # cpu/memory/disk/network in percent
     refuses: int = 0  # hosts that it says it will not fetch
     invited_by: str = ""  # "1f3c… by 9a0b…": the beginnings of its voucher's id and of its inviter's key
+    leaving: bool = False  # for good: it owns nothing, and hands over what it has
     clock: str = ""  # how its clock is off, "" where it is not
     possession: str = ""  # "47 of 48 records shown, 1 missing twice", "" where it was asked for none
 
@@ -45,7 +46,7 @@ def _row(peer: Json) -> PeerRow:
     heard = peer.get("last_heard_s")
     return PeerRow(
         id=plain(peer.get("node_id", "")),
-        endpoints=tuple(_endpoint(value) for value in _listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
+        endpoints=tuple(endpoint_text(value) for value in _listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
         live=peer.get("live") is True,
         families=tuple(f"IPv{family}" for family in _listed(peer.get("families")) if family in (4, 6, "4", "6")),
         strategy_version=_size(peer.get("strategy_version")),
@@ -56,6 +57,7 @@ def _row(peer: Json) -> PeerRow:
         load=load_line(peer.get("load")),
         refuses=_size(peer.get("refuses")),
         invited_by=_invited_by(table(peer, "invited_by")),
+        leaving=peer.get("leaving") is True,
         clock=_clock(peer.get("clock_off_s")),
         possession=_possession(table(peer, "possession")),
     )
@@ -75,7 +77,7 @@ def _possession(said: Json) -> str:
     return ", ".join(words)
 
 
-def _endpoint(value: object) -> str:
+def endpoint_text(value: object) -> str:
     """Write an endpoint that is given as text or as {host, udp_port, tcp_port}."""
     if not isinstance(value, dict):
         return plain(value, 100)

@@ -11,12 +11,14 @@ MAX_WARNINGS = 5
 
 def not_ready_reasons(status: Json) -> tuple[str, ...]:
     """Return why a node serves no slot, the first reason being its own state, then what it warns of; empty where it
-    serves at least one."""
+    serves at least one. A node that leaves its network for good should get no queries, though it may serve some."""
     slots, view = table(status, "slots"), view_of(status)
     owned, ready = count(slots, "owned"), count(slots, "ready")
-    if ready > 0:
+    if view.leaving:
+        first = f"leaving: {view.leaving}"
+    elif ready > 0:
         return ()
-    if view.is_client:
+    elif view.is_client:
         first = "it is a client, which keeps nothing for others: ask a member"
     elif owned:
         first = f"none of its {owned:,} slots has been compared with their other owners yet"

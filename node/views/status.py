@@ -80,6 +80,8 @@ class StatusView:
     are_ranks_proved: bool = False
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
+    called_for: tuple[str, ...] = ()  # the sentences of those that do
+    leaving_slots: int | None = None  # that a node still has to hand over which leaves for good; None where it stays
     ranked_sites: int = 0
     ranked_pages: int = 0
     ranked_hosts: int = 0  # of the whole network
@@ -91,6 +93,14 @@ class StatusView:
     def is_crawling(self) -> bool:
         """Tell whether the crawler is at work."""
         return self.crawl_state in ("crawling", "running", "busy")
+
+    @property
+    def leaving(self) -> str:
+        """Say how far a node is that leaves its network for good; "" where it stays."""
+        if self.leaving_slots is None:
+            return ""
+        noun = "slot" if self.leaving_slots == 1 else "slots"
+        return f"{self.leaving_slots:,} {noun} left to hand over"
 
     @property
     def disk_share(self) -> float:
@@ -180,9 +190,16 @@ def view_of(status: Json) -> StatusView:
         rank_distance=number(ranks, "distance") if ranks.get("distance") is not None else None,
         not_taken=_not_taken(table(crawl, "refused")),
         needs=_needs(status),
+        called_for=tuple(plain(e.get("text", ""), 500) for e in tables(status, "needs") if e.get("state") == "trouble"),
+        leaving_slots=leaving_slots(status),
         carried=count(clients, "carried") + count(clients, "carried_here"),
         **counts,
     )
+
+
+def leaving_slots(status: Json) -> int | None:
+    """Return in how many slots anything lies of a node that leaves its network for good; None where it stays."""
+    return count(table(status, "leaving"), "slots") if isinstance(status.get("leaving"), dict) else None
 
 
 def _needs(status: Json) -> tuple[tuple[str, bool], ...]:

@@ -39,7 +39,7 @@ class Course:
         self._crawled.append(view.per_s)
         rate = self._query_rate(count(queries, "asked"), now)
         lines = [
-            Line("state", state_sentence(view), is_bad=view.has_faults),
+            Line("state", state_sentence(view), is_bad=view.has_faults or bool(view.called_for)),
             Line("crawl", _crawl(view), sparks(self._crawled)),
             Line("queries", _queries(queries, rate), sparks(self._asked)),
             Line("peers", _peers(view)),
@@ -59,6 +59,10 @@ class Course:
 
 def state_sentence(view: StatusView) -> str:
     """Say in one sentence how a node is, and why."""
+    if view.leaving:
+        return f"It is leaving its network: {view.leaving}"
+    if view.called_for and not view.has_faults:
+        return f"It needs you: {view.called_for[0]}"
     if view.has_faults:
         return "Its machine has a fault: `dse-node doctor` names it and what helps"
     if view.is_client:

@@ -135,6 +135,7 @@ class FakeService:
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
     looks: int = 0
     broken: list[Json] = field(default_factory=list)
+    needs: list[Json] = field(default_factory=list)
     is_paused: bool = False
     left: int = 0
     warned: list[str] = field(default_factory=list)
@@ -208,6 +209,8 @@ class FakeService:
             "settled": False,
             "alike": True,
             "faults": self.broken,
+            "needs": self.needs,
+            "leaving": {"slots": 3 - self.left} if self.left else None,
             "under_replicated": 0,
             "crawl": {
                 "state": "paused" if self.is_paused else "crawling",

@@ -7,13 +7,13 @@ from node.cli.commands.output import bold, marked, print_facts, print_json, prin
 from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
-from node.views.peers import peer_rows
+from node.views.peers import PeerRow, peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
 from node.web.rendering.translations import translator
 from node.web.search.results import Result, ResultPage, result_page
 
-MACHINE_FAULT = 3  # exit code of `status`: the node answers, and names faults of its machine
+NEEDS_OWNER = 3  # exit code of `status`: the node answers, and something needs its owner
 
 
 def search(arguments: Namespace) -> int:
@@ -43,11 +43,14 @@ def status(arguments: Namespace) -> int:
     view = view_of(body)
     if arguments.json:
         print_json(body)
-        return MACHINE_FAULT if view.has_faults else 0
-    print_facts(_facts(view))
-    for warning in view.warnings:
-        print(f"\nto look at: {warning}")
-    return MACHINE_FAULT if view.has_faults else 0
+    else:
+        print_facts(_facts(view))
+        for need in view.called_for:
+            print(f"\nneeds you: {need}")
+        for warning in view.warnings:
+            if warning not in view.called_for:
+                print(f"\nto look at: {warning}")
+    return NEEDS_OWNER if view.has_faults or view.called_for else 0
 
 
 def open_page(arguments: Namespace) -> int:
@@ -82,7 +85,7 @@ def peers(arguments: Namespace) -> int:
     rows = [
         (
             row.id[:12],
-            ", ".join(word for word in ("live" if row.live else "away", row.clock) if word),
+            ", ".join(word for word in (_standing(row), row.clock) if word),
             " ".join(row.endpoints) or "-",
             str(row.strategy_version),
             str(row.ready),
@@ -99,6 +102,10 @@ def peers(arguments: Namespace) -> int:
     columns = ("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD", "REFUSES")
     print_table((*columns, "INVITED BY", "POSSESSION"), rows)
     return 0
+
+
+def _standing(row: PeerRow) -> str:
+    return "leaving" if row.leaving else "live" if row.live else "away"
 
 
 def pause(arguments: Namespace) -> int:
@@ -203,6 +210,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("network", view.network),
         ("version", view.version),
         ("members", _members(view)),
+        ("leaving", view.leaving),
         ("role", "client: owns nothing, fetches by order" if view.is_client else ""),
         ("reached", view.reachable),
         ("pages", f"{view.documents:,} kept here"),

@@ -196,7 +196,7 @@ _SCHEMAS: Json = {
         role=_TEXT,
         reachable=_ANY,
         clients=_object(waiting=_COUNT, carried=_COUNT, distrusted=_ANY, polled=_COUNT, carried_here=_COUNT),
-        peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT),
+        peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT, servers=_COUNT, silent_servers=_COUNT),
         refused_packets={"type": "object", "additionalProperties": _COUNT},
         refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY, hosts=_COUNT),
         refuted_peers=_list(
@@ -285,10 +285,23 @@ _SCHEMAS: Json = {
             unheld=_COUNT,
             fetched=_COUNT,
             per_s=_NUMBER,
+            still_s=_COUNT,
             unproved_aliases=_COUNT,
         ),
         strategy=_object(version=_COUNT, expires_at=_NUMBER, upgrade=_list(_TEXT), warnings=_list(_TEXT)),
         needs=_list(_object(topic=_TEXT, state={"enum": ["fine", "near", "trouble"]}, text=_TEXT)),
+        silent=_list(
+            _object(
+                "node_id endpoint operator silent_s stable farewell",
+                node_id=_TEXT,
+                endpoint={"type": ["object", "null"]},
+                operator=_TEXT,
+                silent_s=_COUNT,
+                stable=_FLAG,
+                farewell=_FLAG,
+            )
+        ),
+        leaving={"type": ["object", "null"]},
         disk=_object(used=_COUNT, quota=_COUNT, records=_COUNT, refuses=_TEXT),
         scrub=_SCRUB,
         faults=_list(_object(site=_TEXT, cause=_TEXT, since=_NUMBER, what_stops=_TEXT, remedy=_TEXT)),

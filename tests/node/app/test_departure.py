@@ -25,6 +25,7 @@ def test_it_hands_over_says_how_far_it_is_and_goes_on_after_a_restart() -> None:
         await crawled(world)
         leaver, note = nodes[1], nodes[1].folder / "leaving"
         departure = departure_of(leaver, note)
+        assert departure.leaving() is None
         here = departure.leave(at_once=True, is_sure=False)
         assert here["state"] == "here" and here["documents"] and not here["at_risk"] and not note.exists()
         assert departure.leave(at_once=False, is_sure=False)["state"] == "leaving" and note.exists()
@@ -32,6 +33,7 @@ def test_it_hands_over_says_how_far_it_is_and_goes_on_after_a_restart() -> None:
         await world.restart(leaver)
         departure = departure_of(leaver, note)
         assert departure.progress()["state"] == "leaving"
+        assert departure.leaving() == {"slots": departure.progress()["slots"]}
         async with asyncio.timeout(WITHIN_S):
             await departure.run()
         ended = departure.progress()

@@ -67,3 +67,35 @@ def test_a_damaged_note_or_one_with_topics_of_another_version_counts_as_none() -
         assert not OwnerEvents(note, WALL).told
     strange = b'{"seen_at":%d,"told":{"moon":{"since":1.0,"text":"full"}}}' % WALL
     assert not OwnerEvents(strange, WALL).told
+
+
+def heard(events: OwnerEvents, looks: Iterable[tuple[float, NeedState, str]]) -> list[str]:
+    """Show what a need is about, a letter a thing, at steady seconds; list what the owner hears, with the second."""
+    told = []
+    for at, state, about in looks:
+        need = OwnerNeed("member", state, f"{about} silent" if about else "", tuple(about))
+        told += [f"{at:.0f} {event.state} {event.text}" for event in events.step([need], Now(WALL + at, at))]
+    return told
+
+
+def lasting(state: NeedState, about: str, start: int, end: int) -> list[tuple[float, NeedState, str]]:
+    return [(float(at), state, about) for at in range(start, end, 10)]
+
+
+def test_one_thing_more_is_news_and_one_that_comes_back_at_once_is_none() -> None:
+    course = [*lasting("trouble", "a", 0, 100), *lasting("trouble", "ab", 100, 200), *lasting("trouble", "b", 200, 300)]
+    course += lasting("trouble", "ab", 300, 1000)
+    assert heard(OwnerEvents(), course) == ["0 begins a silent", "100 begins ab silent"]
+    calm = int(CALM_S)
+    again = [*lasting("trouble", "ab", 0, 100), *lasting("trouble", "b", 100, 200 + calm)]
+    again += lasting("trouble", "ba", 200 + calm, 300 + calm)
+    assert heard(OwnerEvents(), again) == ["0 begins ab silent", f"{200 + calm} begins ba silent"]
+
+
+def test_it_is_over_once_nothing_of_it_is_in_trouble_though_something_else_is_near() -> None:
+    course = [*lasting("trouble", "a", 0, 100), *lasting("near", "", 100, 1000)]
+    assert heard(OwnerEvents(), course) == ["0 begins a silent", f"{90 + CALM_S:.0f} over a silent"]
+    events = OwnerEvents()
+    assert heard(events, lasting("trouble", "a", 0, 100)) == ["0 begins a silent"]
+    after = OwnerEvents(events.note(WALL + 100), WALL + 100)
+    assert heard(after, lasting("trouble", "ab", 0, 100)) == ["0 begins ab silent"], "and a restart repeats no other"

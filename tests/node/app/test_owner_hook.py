@@ -6,16 +6,18 @@ import logging
 import os
 import sys
 import time
+from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+import uvloop
 from aiohttp import web
 
 from node.app.owner_events import OwnerEvent
-from node.app.owner_hook import OwnerHook
+from node.app.owner_hook import OwnerHook, _converse
 from node.config.settings import HookConfig
 
 EVENT = OwnerEvent("disk", "begins", "$(touch /tmp/x); 9.5 GB of 10 GB are used", 1_800_000_000.0, 1_800_000_000.0)
@@ -159,3 +161,17 @@ def test_a_nodes_own_control_does_not_obey_a_hook(site: Any) -> None:
     url = f"http://127.0.0.1:{site.port}/api/v1/pause"
     asyncio.run(OwnerHook(HookConfig(url=url), ABOUT, waits_s=()).tell(EVENT))
     assert not site.service.is_paused
+
+
+def test_a_command_that_has_ended_before_it_is_told_anything_does_no_harm() -> None:
+    async def tell() -> bytes:
+        process = await asyncio.create_subprocess_exec("/bin/echo", "done", stdin=PIPE, stdout=PIPE)
+        await process.wait()
+        await asyncio.sleep(0)  # the loop closes the pipe
+        return await _converse(process, b"{}")
+
+    for loop in (uvloop.new_event_loop(), asyncio.new_event_loop()):
+        try:
+            assert loop.run_until_complete(tell()) == b"done\n"
+        finally:
+            loop.close()

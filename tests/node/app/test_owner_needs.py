@@ -8,7 +8,12 @@ from node.app.owner_needs import TOPICS, needs_of
 
 NOW = 1_800_000_000.0
 DAY_S = 86_400.0
+GONE = {"node_id": "1a" * 20, "endpoint": {"host": "127.0.0.1", "udp_port": 4300}, "silent_s": 120, "stable": True}
 WELL: dict[str, Any] = {
+    "members": 7,
+    "peers": {"live": 5, "servers": 6, "silent_servers": 1},
+    "silent": [],
+    "crawl": {"still_s": 0, "reason": "3 pages wait until their owners acknowledge them"},
     "copies": {"least": 3, "oldest_s": 0},
     "under_replicated": 0,
     "disk": {"used": 5_000, "quota": 10_000, "refuses": ""},
@@ -30,6 +35,12 @@ def test_a_node_that_is_well_needs_nobody() -> None:
 @pytest.mark.parametrize(
     ("topic", "changes", "state", "says"),
     [
+        ("member", {"silent": [GONE]}, "trouble", "1a1a1a1a1a1a at 127.0.0.1:4300"),
+        ("member", {"silent": [{**GONE, "farewell": True}]}, "near", "away: 1a1a"),
+        ("crawl", {"crawl": {"still_s": 149}}, "fine", ""),
+        ("crawl", {"crawl": {"still_s": 299}}, "near", "none was fetched for 5 minutes"),
+        ("crawl", {"crawl": {"still_s": 300, "reason": "3 pages wait"}}, "trouble", "3 pages wait"),
+        ("crawl", {"crawl": {"still_s": 300, "unheld": 40}}, "trouble", "nobody may crawl 40 of its slots"),
         ("copies", {"copies": {"least": 1, "oldest_s": 1799}}, "near", "least 1"),
         ("copies", {"copies": {"least": 1, "oldest_s": 1800}, "under_replicated": 7}, "trouble", "7 slots have fewer"),
         ("disk", {"disk": {"used": 8_499, "quota": 10_000}}, "fine", ""),

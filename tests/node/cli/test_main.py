@@ -1,5 +1,6 @@
 """The command line as an operator meets it: what it prints, where, and with which exit code."""
 
+import io
 import json
 import os
 import stat
@@ -237,6 +238,14 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     site.service.broken.append({"site": "store", "cause": "store: no space left", "remedy": "free some space"})
     assert main(["status", *url]) == main(["status", "--json", *url]) == 3, "scripts see that its machine has faults"
     capsys.readouterr()
+    site.service.broken.clear()
+    site.service.needs += [{"topic": "clock", "state": "trouble", "text": "the clock is a day off"}]
+    site.service.needs += [{"topic": "member", "state": "near", "text": "away: abab"}]
+    assert main(["status", *url]) == main(["status", "--json", *url]) == 3
+    assert "needs you: the clock is a day off" in capsys.readouterr().out
+    site.service.needs.pop(0)
+    assert main(["status", *url]) == 0, "who is away is no reason to be called"
+    capsys.readouterr()
     assert main(["peers", *url]) == 0
     assert "abababababab  away   [::1]:9000" in capsys.readouterr().out
     assert main(["peers", "--json", *url]) == 0
@@ -248,17 +257,47 @@ def test_leaving_shows_its_progress_and_at_once_needs_a_yes(
 ) -> None:
     place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
     (Path(home) / "admin.token").write_text(token)
-    assert main(["leave", "--yes", *place]) == 2
     assert main(["leave", "--now", *place]) == 1
     told = capsys.readouterr()
     assert "7 of its 1,204 documents have no other live copy" in told.out and "--now --yes" in told.out
     assert site.service.left == 0
-    assert main(["leave", *place]) == 0
+    assert main(["leave", "--yes", *place]) == 0
     told = capsys.readouterr().out
     assert "2 slots" in told and "waits for abababababab" in told and told.endswith("the node ends\n")
     site.service.left = 0
     assert main(["leave", "--now", "--yes", *place]) == 0
     assert site.service.left == 3
+
+
+def typed_at(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
+    """Have somebody type a line at the terminal."""
+    monkeypatch.setattr("sys.stdin", io.StringIO(line))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+
+
+def test_leaving_asks_and_goes_on_when_it_is_no_longer_watched(
+    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    (Path(home) / "admin.token").write_text(token)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert main(["leave", *place]) == 2 and "add --yes" in capsys.readouterr().err, "a script must be sure"
+    for line in ("\n", "n\n", ""):
+        typed_at(monkeypatch, line)
+        assert main(["leave", *place]) == 1
+    assert "Leave the network for good? [y/N]" in capsys.readouterr().err and site.service.left == 0
+
+    def interrupt(_: float) -> None:
+        raise KeyboardInterrupt
+
+    typed_at(monkeypatch, "y\n")
+    with monkeypatch.context() as watching:
+        watching.setattr("node.cli.commands.leaving.time.sleep", interrupt)
+        assert main(["leave", *place]) == 130 and site.service.left == 1
+    assert "The node goes on leaving: `dse-node leave` shows again" in capsys.readouterr().err
+    assert main(["status", *place[:2]]) == 0 and "2 slots left to hand over" in capsys.readouterr().out
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
+    assert main(["leave", *place]) == 0, "whoever only looks again is not asked"
 
 
 def test_a_node_is_backed_up_and_restored(home: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,8 +10,9 @@ from node.views.status import view_of
 SERVES: dict[str, Any] = {
     "slots": {"owned": 3, "ready": 3},
     "crawl": {"state": "crawling", "reason": "7 URLs in flight"},
-    "needs": [{"topic": "disk", "state": "near", "text": "not yet"}],
+    "needs": [{"topic": "disk", "state": "fine", "text": ""}],
 }
+NEAR = [{"topic": "member", "state": "near", "text": "away: 1a1a"}]
 TROUBLE = [{"topic": topic, "state": "trouble", "text": f"{topic}\x1b is bad"} for topic in ("disk", "clock")]
 
 
@@ -20,6 +21,11 @@ TROUBLE = [{"topic": topic, "state": "trouble", "text": f"{topic}\x1b is bad"} f
     [
         ({}, "crawling", "7 URLs in flight"),
         ({"needs": TROUBLE, "slots": {}}, "trouble", "disk is bad"),
+        ({"needs": NEAR}, "watch", "away: 1a1a"),
+        ({"needs": NEAR, "crawl": {"state": "paused", "reason": "by you"}}, "paused", "by you"),
+        ({"needs": [*NEAR, *TROUBLE]}, "trouble", "disk is bad"),
+        ({"leaving": {"slots": 3}, "slots": {}}, "leaving", "3 slots left"),
+        ({"leaving": {"slots": 1}, "needs": NEAR}, "leaving", "1 slot left"),
         ({"slots": {"owned": 3, "ready": 0}}, "unready", "none of its 3 slots has been compared"),
         ({"role": "client", "slots": {}}, "client", "7 URLs in flight"),
         ({"crawl": {"state": "paused", "reason": "by you"}}, "paused", "by you"),

@@ -12,6 +12,8 @@ from node.views.readiness import not_ready_reasons
         ({"slots": {"owned": 0, "ready": 0}}, "it owns no slot yet"),
         ({"role": "client", "slots": {}}, "it is a client"),
         ({}, "it owns no slot yet"),
+        ({"leaving": {"slots": 4}, "slots": {"owned": 0, "ready": 0}}, "leaving: 4 slots left"),
+        ({"leaving": {"slots": 4}, "slots": {"owned": 9, "ready": 9}}, "leaving: 4 slots left"),
     ],
 )
 def test_a_node_that_serves_nothing_says_its_state_first_and_then_what_it_warns_of(status: dict, first: str) -> None:

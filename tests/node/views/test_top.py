@@ -39,6 +39,8 @@ def test_each_line_says_what_a_glance_wants() -> None:
     ("more", "words"),
     [
         ({"faults": [{"site": "store"}]}, "fault"),
+        ({"needs": [{"topic": "member", "state": "trouble", "text": "n2 is silent"}]}, "needs you: n2 is silent"),
+        ({"leaving": {"slots": 2}, "slots": {}}, "leaving its network: 2 slots left"),
         ({"role": "client"}, "client"),
         ({"slots": {}}, "waits to be admitted"),
         ({"slots": {"owned": 8, "ready": 3}}, "3 of 8 slots"),

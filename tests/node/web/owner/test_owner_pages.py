@@ -100,6 +100,31 @@ def test_the_overview_says_in_a_sentence_how_the_node_is(owner: Any) -> None:
     assert owner.get("/owner?span=year").status == 400
 
 
+@pytest.mark.parametrize("tongue", ["en", "zh"])
+def test_all_is_well_is_said_only_where_nothing_needs_the_owner_or_may_soon(owner: Any, tongue: str) -> None:
+    well, watch, trouble = (
+        ("All is well", "It works; look at this when you can", "It needs you")
+        if tongue == "en"
+        else ("一切正常", "运行正常，但请留意", "需要您处理")
+    )
+    page = owner.get("/owner", Accept_Language=tongue).text
+    assert well in page and watch not in page
+    owner.service.needs += [{"topic": "member", "state": "near", "text": "away: 1a1a <b>"}]
+    page = owner.get("/owner", Accept_Language=tongue).text
+    assert f"<b>{watch}</b>: away: 1a1a &lt;b&gt;" in page and well not in page
+    owner.service.needs += [{"topic": "crawl", "state": "trouble", "text": "none was fetched for 6 minutes"}]
+    page = owner.get("/owner", Accept_Language=tongue).text
+    assert f"<b>{trouble}</b>: none was fetched" in page and well not in page
+
+
+def test_a_node_that_leaves_says_so_on_its_pages(site: Any, owner: Any) -> None:
+    owner.service.left = 1
+    assert "<b>It is leaving the network</b>: 2 slots left" in owner.get("/owner").text
+    assert "slots left to hand over: 2" in site.get("/status").text
+    ready = site.get("/readyz")
+    assert ready.status == 503 and "\nleaving: 2 slots left to hand over\n" in ready.text
+
+
 def test_fetching_is_paused_and_resumed(owner: Any) -> None:
     assert 'name="paused" value="1"' in owner.get("/owner").text
     reply = owner.post("/owner/pause?hl=zh", {"paused": "1"})
