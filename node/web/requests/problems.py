@@ -13,7 +13,7 @@ from node.views.safe_text import plain
 from store import NoReadyOwner, NotGranted, TooFewCopies
 
 MEDIA_TYPE = "application/problem+json"
-_UNAVAILABLE: dict[type[RemoteError], str] = {  # the network is as it should be, but too few of it are there
+_UNAVAILABLE: dict[type, str] = {  # the network is as it should be, but too few of it are there
     TooFewCopies: "Too few members of the network answer to keep this safely; try again when they are back.",
     NotGranted: "The members that must agree to this write do not answer; try again when they are back.",
     NoReadyOwner: "No node that keeps this part of the network answers; try again when one is back.",
