@@ -119,7 +119,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data-dir", type=Path, default=Path("bootstrap-data"), metavar="DIR", help="identity, peers")
     for version, every in ((4, "0.0.0.0"), (6, "::")):
         about = f'IPv{version} address, "" for none ({every})'
-        parser.add_argument(f"--listen-v{version}", type=partial(_address, version=version), default=every, metavar="IP", help=about)
+        parser.add_argument(
+            f"--listen-v{version}", type=partial(_address, version=version), default=every, metavar="IP", help=about
+        )
     parser.add_argument("--allow-private", action="store_true", help="let private addresses take part (test networks)")
     return parser
 

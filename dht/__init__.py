@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from dht.overlay.api import Overlay, View
     from dht.overlay.assembly import open_overlay
     from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
+    from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
     from dht.ownership.failure_domains import FailureDomains
     from dht.ownership.placement_diff import SlotMove, placement_diff
@@ -230,6 +231,7 @@ __all__ = [
     "encode_grant",
     "encode_signed",
     "grant_flaw",
+    "has_met_peers",
     "host_matches",
     "json_web_key",
     "lazily",

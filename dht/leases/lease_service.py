@@ -114,11 +114,12 @@ class LeaseService:
         return self._balancer.report(self._clock(), self._leases)
 
     async def step(self, work: CrawlWork) -> None:
-        """Make one round of asking; return when all have answered or had their time."""
+        """Make one round of asking; return when all have answered or had their time. While too few members live, give
+        the leases back: what is fetched under them could not be kept."""
         self._notice_sleep()
         listens_anew = self._listens_anew()
         self._take_teams()
-        if listens_anew and self._view.why_apart():
+        if (listens_anew and self._view.why_apart()) or self._view.waits_for():
             await self._tell(self._leases.give_up(self._clock()))
             return
         self._balancer.step(self._clock(), self._leases, work)

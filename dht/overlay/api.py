@@ -52,6 +52,10 @@ class View(Protocol):
     def live(self) -> frozenset[NodeId]:
         """Return everybody for whom `is_live` holds; the same object until somebody comes or goes."""
 
+    def waits_for(self) -> tuple[NodeId, ...]:
+        """Return the silent members without which too few nodes live to vote and to keep copies; empty where enough
+        live."""
+
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the r_eff = min(r, members) sticky owners of a slot, highest rendezvous weight first."""
 

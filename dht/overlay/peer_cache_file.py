@@ -10,8 +10,14 @@ from dht.local_faults import FaultSite, LocalFaults, refused
 from dht.membership.peer_cache import PeerCache
 from dht.protocol.engine import ProtocolEngine
 
+NAME = "peers.bin"
 CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
 CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
+
+
+def has_met_peers(folder: Path) -> bool:
+    """Tell whether the node that keeps its overlay's files here remembers other members. Blocks on one small file."""
+    return bool(PeerCache(folder / NAME).load())
 
 
 class PeerCacheFile:
@@ -23,7 +29,7 @@ class PeerCacheFile:
         """`faults`: who is told when the file is refused; it is written again a minute later."""
         self._members, self._core, self._executor = core.members, core, executor
         self._faults = faults or LocalFaults(system_clock)
-        self._cache = PeerCache(folder / "peers.bin") if folder is not None else None
+        self._cache = PeerCache(folder / NAME) if folder is not None else None
 
     def recall(self, now: Now) -> int:
         """Take the peers of an earlier run as members, not live yet, and return how many. Blocks on one small file."""

@@ -20,7 +20,7 @@ from dht.slot_resize import resize_inside
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact, Endpoint
-from dht.wire.grant import SignedGrant
+from dht.wire.grant import SignedGrant, signers_needed
 from dht.wire.heartbeat import Heartbeat, Load, VerifiedHeartbeat
 
 REFRESH_S = 1.0
@@ -126,6 +126,18 @@ class OverlayView:
         """Tell whether a peer was heard of lately (a near one within 30 s), and not silent when asked since."""
         self._refresh_if_due()
         return peer in self._live
+
+    def waits_for(self) -> tuple[NodeId, ...]:
+        """Return the silent members without which too few nodes live to vote and to keep copies; empty where enough
+        live."""
+        live, strategy = self.live(), self.strategy
+        if len(live) >= max(strategy.min_acks, signers_needed(strategy.replicas)):
+            return ()
+        members = self.members()
+        owners = min(strategy.replicas, len(members))
+        silent = tuple(peer for peer in members if peer not in live)
+        enough = max(min(strategy.min_acks, owners), signers_needed(owners))
+        return silent if len(members) - len(silent) < enough else ()
 
     def heartbeat(self, peer: NodeId) -> Heartbeat | None:
         """Return the newest heartbeat of a peer; None for an unknown one and for this node itself."""

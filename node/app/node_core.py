@@ -20,6 +20,7 @@ from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
 from node.crawling.slot_agreement import SlotAgreement
 from node.crawling.slot_levels import SlotLevels
+from node.crawling.waiting_for import waiting_for
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
 from node.owner.host_control import HostControl
@@ -165,4 +166,5 @@ class NodeCore:
     def crawl_reason(self) -> str:
         """Say in one line why the crawler does what it does."""
         kept = self.store.replicator.status()
-        return crawl_reason(self.crawl.crawler.status(), kept.owned, kept.ready, self.crawl.frontier_sync.is_current)
+        is_current, waits_for = self.crawl.frontier_sync.is_current, waiting_for(self._overlay.view)
+        return crawl_reason(self.crawl.crawler.status(), kept.owned, kept.ready, is_current, waits_for)

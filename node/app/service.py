@@ -101,8 +101,11 @@ class Service(Protocol):
     ) -> Json:
         """Hand seeds, and sitemaps whose pages are seeds, to their owners; a dry run writes nothing. Known URLs are
         accepted and not fetched anew. Returns {accepted, refused: [{url, reason}], seeds: [{url, scope, sitemap,
-        known}], behind, following, dry_run}; `known` says what is known of a seed, "" where it is new, `behind` how
-        many addresses behind known seeds are handed in, too, and `following` that more may be found."""
+        known}], behind, following, waits, dry_run}.
+
+        `known` says what is known of a seed, "" where it is new.
+        `behind` counts the addresses behind known seeds that are handed in, too; `following`: more may be found.
+        `waits` names the members without which the seeds are not safe yet, "" where they are safe."""
 
     async def remove(self, url: str) -> Json:
         """Have all URLs removed that begin so, where a file at their site says that its owner wants it: {site, prefix,

@@ -41,6 +41,7 @@ from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.terms_evidence import TermsEvidenceKeeper
 from node.crawling.url_lookup import UrlLookup
+from node.crawling.waiting_for import waiting_for
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
 from node.delegation.client_worker import ClientWorker
@@ -266,7 +267,8 @@ class JobParts:
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
         self.resubmission = Resubmission(self.progress.answer, self.seed_publisher.publish, clock)
-        self.submission = Submission(self.seed_publisher, decide, refusals, lookup, self.resubmission, clock)
+        waits_for = partial(waiting_for, overlay.view)
+        self.submission = Submission(self.seed_publisher, waits_for, decide, refusals, lookup, self.resubmission, clock)
         replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher
         self.page_import = PageImport(
             config, overlay, env.parsers, replicator, ingest, lookup, decide, refusals, seeds, clock

@@ -19,7 +19,7 @@ from node.jobs.job_progress import MAX_ASKED, Followed
 log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
-Publish = Callable[[Sequence[Visit]], Awaitable[None]]
+Publish = Callable[[Sequence[Visit]], Awaitable[object]]
 
 MAX_FOLLOWED = 10_000  # known URLs that are followed for one request
 WITHIN_S = 60.0  # so long is one request followed

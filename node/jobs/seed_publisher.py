@@ -13,6 +13,7 @@ from msgspec import Meta
 from crawl import MAX_SCOPE_CHARS, Decide, Visit, allowed_depth, is_canonical, reach, visit_flaw
 from dht import BadMessage, Clock, Message, NodeId, Overlay, PeerTimeout, RateLimiter, RemoteError
 from node.errors import NotJoined
+from store import TooFewCopies
 
 MAX_SEEDS = 256  # in one message
 MAX_DEPTH = 1000  # that a message can say
@@ -34,7 +35,10 @@ class HandSeeds(Message, frozen=True, array_like=True):
 
 
 class SeedsTaken(Message, frozen=True, array_like=True):
-    """Answers that all of them are safe with their owners."""
+    """Answers that all of them are taken. `is_safe`: with enough of their owners, else with too few, until more
+    answer."""
+
+    is_safe: bool = True
 
 
 class SeedPublisher:
@@ -52,28 +56,38 @@ class SeedPublisher:
         self._strangers, self._each = RateLimiter(SEEDS_S, SEEDS_BURST, keys=1), RateLimiter(OWN_S, OWN_BURST)
         overlay.serve(HandSeeds, self._take)
 
-    async def publish(self, seeds: Sequence[Visit]) -> None:
-        """Return when the seeds are safe with their owners; raises RemoteError where nobody takes them, NotJoined where
-        this node is apart from its network."""
+    async def publish(self, seeds: Sequence[Visit]) -> bool:
+        """Hand seeds to their owners. Return True when all are safe, False where some are kept by too few owners until
+        more answer. Raises RemoteError where nobody takes them, NotJoined where this node is apart from its network."""
         view = self._overlay.view
         if reason := view.why_apart():
             raise NotJoined(reason)
         if view.node_id in view.members():
-            await self._discover(seeds)
-            return
+            return await self._write(seeds)
+        is_safe = True
         for first in range(0, len(seeds), MAX_SEEDS):
             part = seeds[first : first + MAX_SEEDS]
             named = tuple((visit.url, min(visit.depth, HANDED_DEPTH)) for visit in part)
-            await self._hand(HandSeeds(named, tuple((visit.scope, visit.is_sitemap) for visit in part)))
+            is_safe &= await self._hand(HandSeeds(named, tuple((visit.scope, visit.is_sitemap) for visit in part)))
+        return is_safe
 
-    async def _hand(self, message: HandSeeds) -> None:
+    async def _write(self, seeds: Sequence[Visit]) -> bool:
+        """Write seeds to their owners; tell whether all are safe. Raises TooFewCopies where nobody keeps one."""
+        try:
+            await self._discover(seeds)
+        except TooFewCopies as short:
+            if not short.copies:
+                raise
+            return False
+        return True
+
+    async def _hand(self, message: HandSeeds) -> bool:
         view = self._overlay.view
         live = [peer for peer in view.members() if view.is_live(peer)]
         failure: RemoteError = PeerTimeout("any member", 0.0)
         for peer in self._rng.sample(live, min(len(live), MEMBERS_TRIED)):
             try:
-                await self._overlay.ask(peer, message, SeedsTaken, timeout_s=HAND_WITHIN_S)
-                return
+                return (await self._overlay.ask(peer, message, SeedsTaken, timeout_s=HAND_WITHIN_S)).is_safe
             except RemoteError as error:
                 failure = error
         raise failure
@@ -89,8 +103,7 @@ class SeedPublisher:
         now, count = self._clock().steady, float(len(found))
         if not (self._each.take(peer, now, count) and self._strangers.take("", now, count)):
             raise BadMessage(peer.hex(), "too many seeds of strangers at once; hand them in again later")
-        await self._discover(found)
-        return SeedsTaken()
+        return SeedsTaken(await self._write(found))
 
     def _seed(self, peer: NodeId, url: str, depth: int, scope: str, is_sitemap: bool) -> Visit:
         """Return what a stranger's seed becomes; raises BadMessage where it is not taken."""

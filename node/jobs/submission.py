@@ -2,7 +2,7 @@
 be done."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from crawl import (
@@ -29,11 +29,17 @@ GIVE_URL = "give an http or https URL such as https://example.org/"
 
 
 class Submission:
-    """Takes seeds from people. `decide`: the network's rules; `refusals`: those of this node's operator."""
+    """Takes seeds from people.
+
+    `waiting_for`: names the silent members that are needed for a write.
+    `decide`: the network's rules.
+    `refusals`: those of this node's operator.
+    """
 
     def __init__(
         self,
         seeds: SeedPublisher,
+        waiting_for: Callable[[], str],
         decide: Decide,
         refusals: OperatorBlocklist,
         known: UrlLookup,
@@ -41,14 +47,15 @@ class Submission:
         clock: Clock,
     ) -> None:
         self._seeds, self._decide, self._refusals, self._known, self._clock = seeds, decide, refusals, known, clock
-        self._resubmission = resubmission
+        self._resubmission, self._waiting_for = resubmission, waiting_for
 
     async def crawl(
         self, urls: Sequence[str], sitemaps: Sequence[str], depth: int, scope: ScopeKind, dry_run: bool
     ) -> Json:
         """Hand in pages and sitemaps; a dry run writes nothing. The shape of the answer is that of `Service.crawl`:
         `known` says what is known of a seed, which is then not fetched anew; `behind` counts addresses behind such
-        seeds that are handed in, too, since no crawl before went so far, and `following` that more may be found."""
+        seeds that are handed in, too, since no crawl before went so far, and `following` that more may be found.
+        `waits` says for which members the seeds wait, "" where they are safe."""
         if scope == "domain":
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
         found: dict[str, Visit] = {}
@@ -67,8 +74,7 @@ class Submission:
         known = await self._known.find(list(found))
         shown = [_seed(visit, known.get(visit.url)) for visit in seeds]
         old = [visit for visit, seed in zip(seeds, shown, strict=True) if seed["known"]]
-        if seeds and not dry_run:
-            await self._seeds.publish(seeds)
+        is_safe = not seeds or dry_run or await self._seeds.publish(seeds)
         if dry_run:
             behind, is_all = await self._resubmission.count(old), True
         else:
@@ -79,8 +85,14 @@ class Submission:
             "seeds": shown,
             "behind": behind,
             "following": not is_all,
+            "waits": "" if is_safe else self._wait_reason(),
             "dry_run": dry_run,
         }
+
+    def _wait_reason(self) -> str:
+        """Say for what seeds wait that too few owners keep."""
+        silent = self._waiting_for() or "other members that keep this part of the network"
+        return f"taken, and kept by too few nodes as yet; fetched when enough answer: waits for {silent}"
 
     def _refusal(self, url: str) -> str:
         """Say why a canonical URL is not handed in, "" where it is."""

@@ -6,6 +6,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -138,10 +139,10 @@ class World:
         """Have a node hand seeds to their owners, by default the one that leads everywhere."""
         seeds = [Visit(url=url, depth=CRAWL_DEPTH) for url in urls or (self.web.seed_url,)]
         while True:
-            try:
-                return await (by or self.running()[0]).node_core.jobs.seed_publisher.publish(seeds)
-            except (TooFewCopies, PeerTimeout):  # the network is not up yet
-                await asyncio.sleep(1.0)
+            with suppress(TooFewCopies, PeerTimeout):
+                if await (by or self.running()[0]).node_core.jobs.seed_publisher.publish(seeds):
+                    return
+            await asyncio.sleep(1.0)  # the network is not up yet
 
     def publish(self, **changes: object) -> Strategy:
         """Sign the next version of the strategy, in force from now on, with these fields changed; hand it to a node."""

@@ -3,7 +3,8 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from dht import NodeId, RemoteError, SignedGrant
+from dht import NodeId, SignedGrant
+from store.errors import TooFewCopies
 from store.record.record import Draft, Record
 
 
@@ -13,7 +14,7 @@ class WriteTicket:
 
     left: int
     done: asyncio.Future[None]
-    error: RemoteError | None = None
+    error: TooFewCopies | None = None
 
 
 @dataclass(eq=False, slots=True)
@@ -33,11 +34,13 @@ class PendingWrite:
     refusal: str = ""  # why the last owner that refused it did
     is_settled: bool = False
 
-    def settle(self, error: RemoteError | None = None) -> None:
-        """Tell the caller, the first time only, that the draft is safe or (`error`) is not."""
+    def settle(self, error: TooFewCopies | None = None) -> None:
+        """Tell the caller, the first time only, that the draft is safe or (`error`) is not. Of several errors the
+        caller gets that of the draft with the fewest copies."""
         if not self.is_settled:
             self.is_settled = True
             self.ticket.left -= 1
-            self.ticket.error = self.ticket.error or error
+            if error and (self.ticket.error is None or error.copies < self.ticket.error.copies):
+                self.ticket.error = error
             if (not self.ticket.left or error) and not self.ticket.done.done():
                 self.ticket.done.set_result(None)

@@ -45,7 +45,7 @@ from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
 from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import WriteRight
-from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
+from store.replication.write_team import WriteTeam, can_be_safe, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
 
@@ -220,7 +220,7 @@ class ReplicaWriter:
         self, batch: list[PendingWrite], records: list[Record], packed: list[PackagePart], sends: asyncio.TaskGroup
     ) -> None:
         """Send to live owners, again and again, and where they are late to the next candidates as well, until every
-        record has its copies or time is up."""
+        record has its copies, too few nodes live to keep them, or time is up."""
         started, is_late = min(p.since for p in batch), False
         under_way: dict[asyncio.Task[None], NodeId] = {}
         while True:
@@ -235,7 +235,8 @@ class ReplicaWriter:
             if not short:
                 return
             is_too_much = not under_way and all(p.refusal == TOO_MUCH for p in short)
-            if waited >= self._config.write_deadline_s or is_too_much:
+            is_hopeless = is_late and not under_way and not self._can_be_safe(short)
+            if waited >= self._config.write_deadline_s or is_too_much or is_hopeless:
                 self._give_up(short, waited)
                 return
             self._late.note_late({*under_way.values()} - {self._overlay.view.node_id})
@@ -270,6 +271,9 @@ class ReplicaWriter:
             done, _ = await asyncio.wait(under_way, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 del under_way[task]
+
+    def _can_be_safe(self, batch: list[PendingWrite]) -> bool:
+        return any(can_be_safe(self._overlay.view, team) for team in self._teams(batch))
 
     def _give_up(self, short: list[PendingWrite], waited_s: float) -> None:
         for pending, team in zip(short, self._teams(short), strict=True):

@@ -52,6 +52,12 @@ def is_safe(view: View, team: WriteTeam, copies: Set[NodeId]) -> bool:
     return counted >= wanted
 
 
+def can_be_safe(view: View, team: WriteTeam) -> bool:
+    """Tell whether as many nodes live as must keep a copy that makes a record safe."""
+    takers = {*team.live, *team.keepers, *filter(view.is_live, view.candidates(team.slot))}
+    return len(takers - {*team.serving}) >= team.needed
+
+
 def next_candidates(view: View, team: WriteTeam, copies: Set[NodeId], asked: Set[NodeId]) -> list[NodeId]:
     """Return who is asked next to keep a copy for owners that do not answer: this node first if it is a candidate, as
     many as copies are missing."""

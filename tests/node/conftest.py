@@ -308,7 +308,8 @@ class FakeService:
             for u in taken
         ]
         refused = [{"url": url, "reason": "not an http or https address"} for url in urls if not url.startswith("http")]
-        return {"accepted": len(taken), "refused": refused, "seeds": seeds, "dry_run": dry_run}
+        waits = "taken, and waits for 1a2b" if any("few-copies" in url for url in taken) else ""
+        return {"accepted": len(taken), "refused": refused, "seeds": seeds, "waits": waits, "dry_run": dry_run}
 
     async def remove(self, url: str) -> Json:
         if "bad" in url:

@@ -32,6 +32,7 @@ class _Answers:
     seeds: list[Json] = field(default_factory=list)
     behind: int = 0
     following: bool = False
+    waits: str = ""
 
     def add(self, body: Json) -> None:
         self.accepted += body.get("accepted", 0)
@@ -39,6 +40,7 @@ class _Answers:
         self.seeds += body.get("seeds") or []
         self.behind += body.get("behind", 0)
         self.following |= body.get("following", False)
+        self.waits = body.get("waits") or self.waits
 
 
 def crawl(arguments: Namespace) -> int:
@@ -67,6 +69,7 @@ def crawl(arguments: Namespace) -> int:
             "seeds": told.seeds,
             "behind": told.behind,
             "following": told.following,
+            "waits": told.waits,
         }
         print_json({**body, "dry_run": arguments.dry_run, **counts})
     return 1 if told.refused else 0
@@ -118,6 +121,8 @@ def _print_told(told: _Answers, arguments: Namespace) -> None:
         known = sum(bool(seed.get("known")) for seed in told.seeds)
         old = f" ({known:,} known already, {_behind(told)})" if known else ""
         print(f"{count} handed over{within}{old}; `dse-node status` shows how far it is")
+    if told.waits:
+        print(plain(told.waits))
 
 
 def _preview(told: _Answers) -> Iterator[str]:

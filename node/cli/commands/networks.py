@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from bootstrap import load_network, split_invitation
-from dht import Identity, parse_document
+from dht import Identity, has_met_peers, parse_document
 from node.app.network_founding import FIRST_DAYS, FIRST_USES, OPEN, found_network
 from node.cli.commands.invitations import invitation_facts
 from node.cli.commands.output import print_facts, print_json
@@ -48,12 +48,17 @@ def new(arguments: Namespace) -> int:
 
 
 def begin(arguments: Namespace) -> int:
-    """Note that the node is the first of its network."""
+    """Make the node the first of its network. Refuse that to a node that has met other members: it starts with what it
+    has anyway, and only a publisher can declare that the others are gone."""
     data = data_dir(arguments)
     data.check()
     node_id = Identity.load(data.identity).node_id.hex()
-    data.found(node_id)
-    print(f"node {node_id} starts alone from now on, though nobody of its network answers")
+    with data.lock():
+        if has_met_peers(data.dht):
+            remedy = "start it; a publisher takes out a member that will not come back: dse-node network gone NODEID"
+            raise BadDataDir(str(data.root), "this node has met other members, so it is not the first", remedy)
+        data.found(node_id)
+    print(f"node {node_id} is the first of its network: it starts without any other member")
     return 0
 
 

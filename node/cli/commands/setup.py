@@ -56,7 +56,8 @@ def init(arguments: Namespace) -> int:
         data.found(identity.node_id.hex())
         network, invitation = split_invitation(network)
     elif not is_url(given) and settings.get("node.mode") != "client" and founder_note(Path(given)).exists():
-        if key := adopt_founder(data, identity.node_id.hex(), Path(given)):
+        key = adopt_founder(data, identity.node_id.hex(), Path(given))
+        if key is not None:
             print(f"this node founds its network; its copy of the publisher key: {key}", file=sys.stderr)
     data.network.write_text(split_invitation(network)[0])
     if invitation is not None:

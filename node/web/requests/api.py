@@ -67,9 +67,9 @@ def parameters(request: web.Request, name: str) -> Values:
     return read_parameters(route(name), list(request.query.items()))
 
 
-def json_response(body: object) -> web.Response:
+def json_response(body: object, status: int = 200) -> web.Response:
     """Return a JSON answer; NaN and infinities become null, as JSON has none."""
-    return web.Response(body=msgspec.json.encode(body), content_type="application/json", charset="utf-8")
+    return web.Response(body=msgspec.json.encode(body), status=status, content_type="application/json", charset="utf-8")
 
 
 def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> SearchRequest:
@@ -142,7 +142,7 @@ class Api:
         return json_response({"documents": found})
 
     async def crawl(self, request: web.Request) -> web.Response:
-        """Answer POST /api/v1/crawl, within the bounds of one request."""
+        """Answer POST /api/v1/crawl, within the bounds of one request; 202 where too few owners keep the seeds yet."""
         order = await read_body(request, CrawlOrder)
         given = [*order.urls, *order.sitemaps]
         if not 1 <= len(given) <= MAX_SEEDS:
@@ -154,7 +154,7 @@ class Api:
         found = await self._service.crawl(
             order.urls, depth=order.depth, scope=order.scope, sitemaps=order.sitemaps, dry_run=order.dry_run
         )
-        return json_response(found)
+        return json_response(found, 202 if found["waits"] else 200)
 
     async def remove(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/remove."""

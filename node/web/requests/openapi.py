@@ -366,6 +366,7 @@ _SCHEMAS: Json = {
         seeds=_list(_object("url scope sitemap", url=_TEXT, scope=_TEXT, sitemap=_FLAG, known=_TEXT)),
         behind=_COUNT,
         following=_FLAG,
+        waits=_TEXT,
     ),
     "ImportOrder": _object("file pages", file=_TEXT, pages=_list(_ANY), dry_run=_FLAG, crawl=_FLAG),
     "Imported": _object(

@@ -10,8 +10,14 @@ from typing import Any
 from dht import InputError, LocalError, PeerTimeout, RemoteError
 from node.errors import NotJoined
 from node.views.safe_text import plain
+from store import NoReadyOwner, NotGranted, TooFewCopies
 
 MEDIA_TYPE = "application/problem+json"
+_UNAVAILABLE: dict[type, str] = {  # the network is as it should be, but too few of it are there
+    TooFewCopies: "Too few members of the network answer to keep this safely; try again when they are back.",
+    NotGranted: "The members that must agree to this write do not answer; try again when they are back.",
+    NoReadyOwner: "No node that keeps this part of the network answers; try again when one is back.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ def problem_of(error: Exception) -> Problem | None:
         return Problem(400, plain(error), position if isinstance(position, int) else None)
     if isinstance(error, PeerTimeout | TimeoutError):
         return Problem(504, "The network did not answer in time; ask again.", retry_after_s=1)
+    if isinstance(error, tuple(_UNAVAILABLE)):
+        return Problem(503, _UNAVAILABLE[type(error)], retry_after_s=10)
     if isinstance(error, RemoteError):
         return Problem(502, "A peer answered with something unusable; ask again.", retry_after_s=1)
     if isinstance(error, NotJoined):

@@ -16,6 +16,8 @@ import pytest
 
 from bootstrap.networks import load_network, split_invitation
 from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
+from dht.membership.peer_cache import PeerCache
+from dht.overlay.peer_cache_file import NAME
 from node.cli.commands.crawl import pause_s
 from node.cli.main import main
 from node.config.data_dir import DataDir
@@ -112,6 +114,21 @@ def test_the_first_node_of_a_network_is_its_founder_and_no_other(tmp_path: Path)
     assert main(["network", "begin", "--data-dir", str(homes[2])]) == 0
     assert DataDir(homes[2]).is_founded_by(ids[2])
     assert main(["network", "begin", "--data-dir", str(tmp_path / "nowhere")]) == 1
+
+
+def test_a_node_that_has_met_others_does_not_begin_its_network(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, home = tmp_path / "campus.toml", DataDir(tmp_path / "one")
+    assert main(["network", "new", "campus", "--out", str(file), "--bootstrap", "192.168.1.5:8091"]) == 0
+    init = ["init", "--network", str(file), "--data-dir", str(home.root), "--yes", "--profile", "guest"]
+    assert main(init) == 0
+    begin = ["network", "begin", "--data-dir", str(home.root)]
+    with home.lock():
+        assert main(begin) == 1, "it would count only from the next start on"
+    PeerCache(home.dht / NAME).save([b"the heartbeat of another member"])
+    assert main(begin) == 1 and not home.founder.exists()
+    assert "has met other members" in (said := capsys.readouterr().err) and "dse-node network gone NODEID" in said
 
 
 def test_a_new_network_takes_none_but_whom_members_have_reached(

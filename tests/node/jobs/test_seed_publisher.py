@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crawl import CrawlDecision, Visit
-from dht import BadMessage, Message, NodeId, Now, PeerTimeout
+from dht import BadMessage, Message, NodeId, Now, PeerTimeout, RemoteError
 from node.errors import NotJoined
 from node.jobs.seed_publisher import (
     HANDED_DEPTH,
@@ -18,6 +18,7 @@ from node.jobs.seed_publisher import (
     SeedPublisher,
     SeedsTaken,
 )
+from store import TooFewCopies
 
 ME, MEMBER, DEAD = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
 
@@ -30,6 +31,7 @@ class Node:
         self.found: list[Visit] = []
         self.handlers: dict[type[Message], Any] = {}
         self.now = 0.0
+        self.copies: int | None = None  # that each seed gets; None: enough
         self.seeds = SeedPublisher(self.discover, self, decide, lambda: Now(self.now, self.now), Random(1))  # type: ignore[arg-type]
 
     apart = ""
@@ -57,6 +59,8 @@ class Node:
 
     async def discover(self, visits: Sequence[Visit]) -> None:
         self.found.extend(visits)
+        if self.copies is not None:
+            raise TooFewCopies(0, self.copies, 2, 0.5)
 
 
 def decide(url: str) -> CrawlDecision:
@@ -81,6 +85,19 @@ async def test_a_client_has_a_member_write_them_though_another_is_dead() -> None
     assert not client.found
     with pytest.raises(PeerTimeout):
         await Node(ME, [DEAD]).seeds.publish(visits(1))
+
+
+async def test_seeds_that_too_few_owners_keep_are_taken_and_said_to_wait() -> None:
+    member = Node(MEMBER, [MEMBER])
+    client = Node(ME, [MEMBER], member)
+    assert await client.seeds.publish(visits(1))
+    member.copies = 1
+    assert not await member.seeds.publish(visits(1))
+    assert not await client.seeds.publish(visits(1))
+    member.copies = 0
+    for node in (member, client):
+        with pytest.raises(RemoteError):
+            await node.seeds.publish(visits(1))
 
 
 @pytest.mark.parametrize(("url", "reason"), [("http://a.test/secret", "rule 1"), ("file:///x", "canonical")])

@@ -98,6 +98,8 @@ def test_crawl_pause_and_publish(site: Any, token: str) -> None:
     reply = site.send("POST", "/api/v1/crawl", body, **right)
     assert (reply.json["accepted"], reply.json["refused"][0]["url"]) == (1, "ftp://b")
     assert site.service.seeds == [(["http://a.test/", "ftp://b"], 2)]
+    kept = site.send("POST", "/api/v1/crawl", b'{"urls": ["http://few-copies.test/"]}', **right)
+    assert (reply.status, kept.status, kept.json["waits"]) == (200, 202, "taken, and waits for 1a2b")
     assert site.send("POST", "/api/v1/pause", b'{"paused": true}', **right).json["paused"] is True
     assert site.service.is_paused
     timed = site.send("POST", "/api/v1/pause", b'{"paused": true, "for_s": 90}', **right).json

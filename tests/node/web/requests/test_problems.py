@@ -1,0 +1,25 @@
+"""Our errors as HTTP problems: the status and the words that a caller gets."""
+
+import pytest
+
+from dht import BadMessage, PeerTimeout, RemoteError
+from node.web.requests.problems import problem_of
+from store import NoReadyOwner, NotGranted, TooFewCopies
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (TooFewCopies(3, 0, 2, 0.5), 503, "Too few members of the network answer to keep this safely"),
+        (NotGranted(3), 503, "The members that must agree to this write do not answer"),
+        (NoReadyOwner(3), 503, "No node that keeps this part of the network answers"),
+        (BadMessage("ab", "odd bytes"), 502, "A peer answered with something unusable"),
+        (PeerTimeout("ab", 1.0), 504, "The network did not answer in time"),
+    ],
+)
+def test_a_network_that_lacks_nodes_is_told_apart_from_a_peer_that_answers_nonsense(
+    error: RemoteError, status: int, words: str
+) -> None:
+    problem = problem_of(error)
+    assert problem is not None and problem.status == status and words in problem.detail
+    assert problem.retry_after_s
