@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         MachineRefuses,
         PeerTimeout,
         RemoteError,
+        leaves_of,
     )
     from dht.identity.crawler_key import CrawlerKey, crawler_key_of
     from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
         parse_address,
         sign_strategy,
     )
+    from dht.supervisor import STRICT, Supervisor
     from dht.transport.request_auth import check_window
     from dht.transport.small_packets import small_packet_socket
     from dht.transport.transport import HearTime, NoConnection, Route
@@ -135,6 +137,7 @@ __all__ = [
     "MAX_SPREAD",
     "MOST_GRACE_S",
     "SITE_BYTES",
+    "STRICT",
     "SURE_S",
     "Address",
     "AddressPolicy",
@@ -210,6 +213,7 @@ __all__ = [
     "Strategy",
     "StrategyAhead",
     "StrategyHistory",
+    "Supervisor",
     "Topic",
     "VerifiedHeartbeat",
     "View",
@@ -233,6 +237,7 @@ __all__ = [
     "host_matches",
     "json_web_key",
     "lazily",
+    "leaves_of",
     "network_id",
     "node_id_of",
     "now_of",
