@@ -9,7 +9,7 @@ import pytest
 
 from dht import BrokenFile, FaultSite, LocalFaults, MachineRefuses, Now, Supervisor
 from dht.local_faults import CALM_S
-from dht.supervisor import ESSENTIAL, FIRST_REST_S, LOGGED_S, MOST_REST_S, STRICT, WELL_S
+from dht.supervisor import ESSENTIAL, FIRST_REST_S, LOGGED_S, MOST_REST_S, STRICT, WELL_S, NoteRefusal
 from node.simulation.loop import SimLoop
 
 REFUSED = MachineRefuses("disk", "full", "free some space")
@@ -37,14 +37,19 @@ class Task:
 
 
 def supervised(
-    task: Task, judge: Callable[[LocalFaults], Awaitable[None]], *, name: str = "meter", strict: bool = False
+    task: Task,
+    judge: Callable[[LocalFaults], Awaitable[None]],
+    *,
+    name: str = "meter",
+    strict: bool = False,
+    note_refusal: NoteRefusal | None = None,
 ) -> None:
     """Run a task, and judge beside it; then all is cancelled."""
 
     async def main() -> None:
         faults = LocalFaults(clock)
         async with asyncio.TaskGroup() as tasks:
-            running = (STRICT if strict else Supervisor(faults)).start(tasks, name, task.run)
+            running = (STRICT if strict else Supervisor(faults)).start(tasks, name, task.run, note_refusal)
             await judge(faults)
             running.cancel()
 
@@ -125,11 +130,12 @@ def test_what_ends_a_process_passes(error: Exception, name: str, strict: bool) -
     assert raised.value.exceptions == (error,) and task.began_at == [0.0]
 
 
-async def test_whoever_knows_better_shows_what_the_machine_refused() -> None:
+def test_whoever_knows_better_shows_what_the_machine_refused() -> None:
     task, told = Task(REFUSED, ExceptionGroup("tasks", [REFUSED])), list[MachineRefuses]()
-    async with asyncio.TaskGroup() as tasks:
-        running = STRICT.start(tasks, "reader", task.run, told.append)
-        while len(task.began_at) < 2:
-            await asyncio.sleep(0.05)
-        running.cancel()
-    assert told == [REFUSED]
+
+    async def judge(faults: LocalFaults) -> None:
+        await asyncio.sleep(10.0)
+        assert not faults.present()
+
+    supervised(task, judge, strict=True, note_refusal=told.append)
+    assert told == [REFUSED, REFUSED] and len(task.began_at) == 3
