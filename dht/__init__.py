@@ -106,6 +106,8 @@ if TYPE_CHECKING:
         sign_strategy,
     )
     from dht.supervisor import STRICT, Supervisor
+    from dht.transport.doorway import WEB, Visitor
+    from dht.transport.listener import Listener
     from dht.transport.request_auth import check_window
     from dht.transport.small_packets import small_packet_socket
     from dht.transport.transport import HearTime, NoConnection, Route
@@ -139,6 +141,7 @@ __all__ = [
     "SITE_BYTES",
     "STRICT",
     "SURE_S",
+    "WEB",
     "Address",
     "AddressPolicy",
     "Admitter",
@@ -173,6 +176,7 @@ __all__ = [
     "InputError",
     "Invitation",
     "Key",
+    "Listener",
     "Load",
     "LocalError",
     "LocalFault",
@@ -217,6 +221,7 @@ __all__ = [
     "Topic",
     "VerifiedHeartbeat",
     "View",
+    "Visitor",
     "WorkingFamilies",
     "add_signature",
     "check_bounds",

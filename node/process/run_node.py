@@ -141,7 +141,7 @@ async def _serve(
             start = partial(supervisor.start, tasks)
             tasks.create_task(overlay.run(core.crawl.crawler, supervisor), name="overlay")
             tasks.create_task(core.run(supervisor), name="core")
-            start("web", web.run)
+            start("web", lambda: web.run(faults))
             start("owner-desk", answers.owner.run)
             start("service-manager", lambda: manager.keep_told(web.listening, f"search page: {web.url}"))
             start("event-log", lambda: _keep_event_log(core, overlay))

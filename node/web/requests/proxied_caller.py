@@ -25,7 +25,7 @@ class ProxiedCallers:
 
     def caller(self, peer: str, lines: Sequence[str]) -> str:
         """Return the address that a request counts for. `peer`: who sent it, `lines`: of the header, in order."""
-        if not self._is_proxy(peer):
+        if not self.is_proxy(peer):
             return peer
         hops = ",".join(lines)[-MAX_HEADER_CHARS:].rsplit(",", MAX_HOPS)[-MAX_HOPS:] if lines else []
         for hop in reversed(hops):
@@ -33,11 +33,11 @@ class ProxiedCallers:
             if address is None:
                 return UNKNOWN
             peer = str(address)
-            if not self._is_proxy(peer):
+            if not self.is_proxy(peer):
                 return UNKNOWN if address.is_loopback else peer  # it would be this machine, which is not limited
         return peer
 
-    def _is_proxy(self, peer: str) -> bool:
+    def is_proxy(self, peer: str) -> bool:
         address = _address(peer) if self._proxies else None
         return address is not None and any(address in network for network in self._proxies)
 

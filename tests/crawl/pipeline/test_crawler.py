@@ -62,7 +62,9 @@ async def test_a_crawl_that_broke_amid_a_request_goes_on_where_it_was(site: Web,
 
     listed, xml = f"<urlset><url><loc>{site.url('b.test', '/listed')}</loc></url></urlset>", "application/xml"
     robots = answer(200, f"Sitemap: {site.url('b.test', '/map.xml')}")
-    site.add("b.test", {"/robots.txt": robots, "/": linked(), "/listed": linked(), "/map.xml": answer(200, listed, xml)})
+    site.add(
+        "b.test", {"/robots.txt": robots, "/": linked(), "/listed": linked(), "/map.xml": answer(200, listed, xml)}
+    )
     site.add("a.test", {"/": slow, "/1": linked()})
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"), depth=3)])
     async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
