@@ -49,9 +49,7 @@ def count_open(callers: list[socket.socket]) -> int:
 def test_a_flood_that_says_nothing_turns_itself_out_and_ends(few: None, start: Any, first: bytes) -> None:
     site = start()
     with ExitStack() as stack:
-        flood = []
-        for _ in range(5 * PLACES):
-            flood.append(connect(stack, site.port, first))
+        flood = [connect(stack, site.port, first) for _ in range(5 * PLACES)]
         assert site.get("/healthz").status == 200
         assert count_open(flood) <= PLACES
         began = time.monotonic()
