@@ -6,6 +6,7 @@ object.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from functools import partial
 
 from crawl import CrawlConfig, CrawlControl, MirrorDetector
@@ -122,11 +123,12 @@ class NodeCore:
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""
-        self.crawl.crawler.close()
-        self._disk_meter.close()
-        await self.index.teller.close()
-        await self.index.local.close()
-        self.store.records.close()
+        async with AsyncExitStack() as closing:  # the last first, and each whatever the files of another refuse
+            closing.callback(self.store.records.close)
+            closing.push_async_callback(self.index.local.close)
+            closing.push_async_callback(self.index.teller.close)
+            closing.callback(self._disk_meter.close)
+            closing.callback(self.crawl.crawler.close)
 
     def state(self) -> NodeState:
         """Return this node's state."""
