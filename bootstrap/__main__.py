@@ -30,6 +30,7 @@ from dht import (
     OverlaySettings,
     Supervisor,
     leaves_of,
+    library_log,
     open_overlay,
     system_clock,
     when_told_to_stop,
@@ -44,6 +45,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a bare overlay node until SIGINT or SIGTERM; return its exit code."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    library_log("asyncio")
     try:
         network = load_network(options.network)
         options.data_dir.mkdir(parents=True, exist_ok=True)

@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     )
     from dht.supervisor import STRICT, Supervisor
     from dht.transport.doorway import WEB, Visitor
-    from dht.transport.listener import Listener
+    from dht.transport.listener import Listener, library_log
     from dht.transport.request_auth import check_window
     from dht.transport.small_packets import small_packet_socket
     from dht.transport.transport import HearTime, NoConnection, Route
@@ -243,6 +243,7 @@ __all__ = [
     "json_web_key",
     "lazily",
     "leaves_of",
+    "library_log",
     "network_id",
     "node_id_of",
     "now_of",

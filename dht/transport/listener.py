@@ -13,6 +13,7 @@ import ssl
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
+from aiohttp.http_exceptions import HttpProcessingError
 
 from dht.clock import Clock
 from dht.local_faults import FaultSite, LocalFaults, refused
@@ -22,6 +23,7 @@ log = logging.getLogger(__name__)
 
 SWEEP_S = 1.0  # between two looks for those who prove nothing
 ACCEPT_AGAIN_S = 0.5  # between two tries where this machine has no handles left
+WRITES_ON = "socket.send() raised exception."  # what asyncio warns of where the other end has gone amid an answer
 _PASSING = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED)
 
 Greet = Callable[[socket.socket, str], Awaitable[None]]
@@ -72,6 +74,24 @@ class Listener:
             await asyncio.sleep(SWEEP_S)
             self._connected = {p: visitor for p, visitor in self._connected.items() if not visitor.is_gone()}
             self.doorway.end_overdue(self._clock().steady)
+
+
+def library_log(name: str) -> logging.Logger:
+    """Return the logger of a library that serves connections. What the other ends do at will, garbage and broken
+    connections, is no error of this node. Their bytes are not told: they may be a question that somebody asked."""
+    logger = logging.getLogger(name)
+    logger.filters = [_is_ours]
+    return logger
+
+
+def _is_ours(record: logging.LogRecord) -> bool:
+    error = record.exc_info[1] if record.exc_info else None
+    if record.msg == WRITES_ON:
+        return False
+    if not isinstance(error, HttpProcessingError | web.RequestPayloadError | ConnectionError | ssl.SSLError):
+        return True
+    log.debug("connection broken off reason=%s", type(error).__name__)
+    return False
 
 
 def _abort(protocol: web.RequestHandler) -> None:

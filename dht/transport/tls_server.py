@@ -25,7 +25,7 @@ from dht.rate_limit import RateLimiter
 from dht.transport.certificate import server_context
 from dht.transport.doorway import PEERS, Visitor
 from dht.transport.giving_way import GivingWay
-from dht.transport.listener import Listener
+from dht.transport.listener import Listener, library_log
 from dht.transport.peer_links import DIALS, OPENS, PeerLinks
 from dht.transport.relay import Relay
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget, VerifiedRequest
@@ -116,6 +116,8 @@ class TlsServer:
             handle,
             keepalive_timeout=KEEP_S,
             access_log=None,
+            logger=library_log("dht.transport.requests"),
+            auto_decompress=False,
             max_line_size=2048,
             max_field_size=2048,
             lingering_time=1.0,

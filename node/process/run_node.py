@@ -30,6 +30,7 @@ from dht import (
     OverlayService,
     OverlaySettings,
     Supervisor,
+    library_log,
     open_overlay,
     system_clock,
     when_told_to_stop,
@@ -74,6 +75,7 @@ def run_node(config: Config, faults: LocalFaults) -> int:
     if not faulthandler.is_enabled():  # a watchdog that ends this process by SIGABRT leaves in the log where it stood
         faulthandler.enable()
     shape_heap()
+    library_log("asyncio")
     manager = ServiceManager.of(os.environ)
     data = DataDir(Path(config.node.data_dir))
     network = load_network(Path(config.node.network))

@@ -8,9 +8,8 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
-from dht import WEB, Listener, LocalFaults, Visitor, system_clock
+from dht import WEB, Listener, LocalFaults, Visitor, library_log, system_clock
 from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
@@ -91,7 +90,7 @@ class WebServer:
         runner = web.AppRunner(
             self._application(),
             access_log=None,
-            logger=_broken_requests(),
+            logger=library_log("node.web.requests"),
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
             keepalive_timeout=30.0,
@@ -150,14 +149,6 @@ class WebServer:
         holder: Any = next(each for each in self._handlers if hasattr(each, name))
         handler: Handler = getattr(holder, name)
         return handler
-
-
-def _broken_requests() -> logging.Logger:
-    """Return the logger for what goes wrong below the handlers. What is no HTTP is not told: strangers send it at will,
-    and the beginning of it, which the library would tell, may be a question that somebody asked."""
-    logger = logging.getLogger("node.web.requests")
-    logger.filters = [lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))]
-    return logger
 
 
 def _bind(config: NodeConfig) -> socket.socket:
