@@ -1,6 +1,8 @@
 # make demo | test | check | prove | bench | docs | packages; everything installs into .venv, nothing outside it.
+# RUNS is there once the program runs, READY once its tests do, too.
 PYTHON ?= python3
 BIN := .venv/bin
+RUNS := .venv/.runs
 READY := .venv/.ready
 SOAK ?= --hours 12
 SOAKED := tests/benchmarks/test_soak.py
@@ -10,7 +12,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test check prove bench soak docs site packages clean
 
-demo: $(READY)
+demo: $(RUNS)
 	@$(BIN)/dse-node demo $(ARGS)
 
 test: $(READY) # those that start processes of their own mostly wait: they run beside the others, which give way
@@ -48,18 +50,23 @@ site:
 	@rm -rf "$(DOCUMENTS)" && mkdir -p "$(DOCUMENTS)" && cp -r *.md docs "$(DOCUMENTS)"
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict && echo "the documents are in $(SITE)/index.html"
 
-packages: $(READY) # into dist: the wheel, the source archive and, where dpkg-deb is, a Debian package for this release
+packages: $(RUNS) # into dist: the wheel, the source archive and, where dpkg-deb is, a Debian package for this release
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[packages]'
 	@rm -rf dist && $(BIN)/python -m build --outdir dist >/dev/null
 	@! command -v dpkg-deb >/dev/null || PIP="$(BIN)/python -m pip" packaging/build_deb.sh dist/*.whl dist
 	@ls -1 dist/*
 
-$(READY): pyproject.toml
+# --no-compile: the first import compiles those modules that run, a third of the time of compiling all
+$(RUNS): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "dse-node needs Python 3.11 or newer; $(PYTHON) is older: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "installing into .venv (once) ..."
-	@start=$$(date +%s); $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' \
+	@start=$$(date +%s); $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check -e . \
 	  && touch $@ && echo "installed in $$(( $$(date +%s) - start )) s"
+
+$(READY): $(RUNS)
+	@echo "installing what the tests need ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' && touch $@
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -8,10 +8,12 @@ Exit codes: 0 stopped, 1 this machine failed, 2 wrong use, 78 a bad network file
 import argparse
 import asyncio
 import fcntl
+import ipaddress
 import logging
 import random
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
@@ -112,10 +114,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--network", type=Path, required=True, metavar="FILE", help="the network file")
     parser.add_argument("--port", type=_port, default=DEFAULT_PORT, help="UDP and TCP port (8091)")
     parser.add_argument("--data-dir", type=Path, default=Path("bootstrap-data"), metavar="DIR", help="identity, peers")
-    parser.add_argument("--listen-v4", default="0.0.0.0", metavar="IP", help='IPv4 address, "" for none (0.0.0.0)')
-    parser.add_argument("--listen-v6", default="::", metavar="IP", help='IPv6 address, "" for none (::)')
+    for version, every in ((4, "0.0.0.0"), (6, "::")):
+        about = f'IPv{version} address, "" for none ({every})'
+        parser.add_argument(f"--listen-v{version}", type=partial(_address, version=version), default=every, metavar="IP", help=about)
     parser.add_argument("--allow-private", action="store_true", help="let private addresses take part (test networks)")
     return parser
+
+
+def _address(text: str, version: int) -> str:
+    """Return a literal address of an IP version, or "" for none."""
+    try:
+        is_fit = not text or ipaddress.ip_address(text).version == version
+    except ValueError:
+        is_fit = False
+    if not is_fit:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an IPv{version} address")
+    return text
 
 
 def _port(text: str) -> int:

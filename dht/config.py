@@ -3,6 +3,7 @@
 Pure: values only. What must be equal on all nodes (replicas, slots, graces) is in the strategy, not here.
 """
 
+import ipaddress
 from dataclasses import dataclass
 
 OPERATOR_CHARS = 64  # a heartbeat has 1,000 bytes for everything
@@ -37,9 +38,23 @@ class DhtConfig:
             "peer_packets_s": (10.0, 100_000.0),
             "stored_records": (0, 1_000_000),
         }
+        for name, version in (("announce_v4", 4), ("announce_v6", 6)):
+            if (text := getattr(self, name)) and not _is_unicast(text, version):
+                raise ValueError(f"{name}: {text!r} is not a unicast IPv{version} address")
         if len(self.operator) > OPERATOR_CHARS or not self.operator.isprintable():
             raise ValueError(f"operator: {self.operator!r} is no name of at most {OPERATOR_CHARS} printable characters")
         for name, (low, high) in bounds.items():
             value = getattr(self, name)
             if not low <= value <= high:
                 raise ValueError(f"{name}: {value} is not between {low:g} and {high:g}")
+
+
+def _is_unicast(text: str, version: int) -> bool:
+    """Tell whether a text is a literal address of one machine that others can use as it stands."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    is_mapped = isinstance(address, ipaddress.IPv6Address) and bool(address.ipv4_mapped or address.scope_id)
+    is_group = address.is_multicast or address.is_unspecified or text == "255.255.255.255"
+    return address.version == version and not is_mapped and not is_group

@@ -14,7 +14,7 @@ from bootstrap import load_network, new_network, split_invitation, with_invitati
 from dht import Identity, Invitation, Need, Strategy, parse_address, sign_voucher
 from index import NEWEST_RULES
 from node.app.strategy_draft import DAY_S, NEXT_S, VALID_S
-from node.config.data_dir import write_secret
+from node.config.data_dir import DataDir, write_secret
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
@@ -28,6 +28,7 @@ INVITED = {
     "witness_permille": 30,  # pages of others that are fetched again, of a node's own fetches
     "needs": (*NEEDS, Need("invitations")),
 }
+PUBLISHER_KEY = ".publisher.key"  # how the name of the file of a new network's first publisher key ends
 FIRST_USES, FIRST_DAYS = 100, 30  # of the invitation in a new network's file
 OPEN = {
     "admission": "attested",
@@ -63,6 +64,18 @@ def founder_note(network: Path) -> Path:
     return network.with_suffix(".founder")
 
 
+def adopt_founder(data: DataDir, node_id: str, network: Path) -> Path | None:
+    """Make the node of a data directory the founder of the network whose new file this is. Copy the publisher key that
+    lies beside the file, so that the founder can invite others; return the copy, None where there is no key."""
+    key = network.with_suffix(PUBLISHER_KEY)
+    copy = data.keys / key.name if key.exists() else None
+    if copy is not None:
+        Identity.load(key).save(copy)
+    data.found(node_id)
+    founder_note(network).unlink()
+    return copy
+
+
 def make_network(
     name: str,
     stem: Path,
@@ -80,7 +93,7 @@ def make_network(
     are refused in contacts unless a prefix declares them: those of the bootstrap addresses are declared, all private
     ones where there is no first contact.
     """
-    files = (Path(f"{stem}.publisher.key"), Path(f"{stem}.offline.key"))
+    files = (Path(f"{stem}{PUBLISHER_KEY}"), Path(f"{stem}.offline.key"))
     publisher, offline = Identity.generate(), Identity.generate()
     now = int(time.time())
     reach = {

@@ -32,12 +32,17 @@ FORMED_WITHIN_S = 60.0
 SETTLED_WITHIN_S = 600.0
 ONCE_SETTLED_WITHIN_S = 95.0
 CRAWL_DEPTH = 30
+PORT_TRIES = 3  # a port can be lost in the seconds between its choice and the node's start
 USEFUL_COPIES = 60  # searchable copies after which the search page is worth a visitor's time
 Say = Callable[[str], None]
 
 
 class DemoFailed(Exception):
     """Says that the demo could not go on; the text is the plain reason."""
+
+
+class PortLost(DemoFailed):
+    """Says that another program took a port after it was found free, and before a node of the demo had it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +145,9 @@ class Demo:
         """Raise DemoFailed when a process has died that nobody killed."""
         for child in self.children.running:
             if not child.is_running:
-                raise DemoFailed(f"{child.name} ended by itself: {child.last_words()}")
+                words = child.last_words()
+                kind = PortLost if "already in use" in words or "port is in use" in words else DemoFailed
+                raise kind(f"{child.name} ended by itself: {words}")
 
     def start_node(self, node: DemoNode) -> None:
         """Start, or start again, one node's process."""
@@ -191,6 +198,16 @@ async def run(options: DemoOptions, say: Say) -> DemoReport:
     if options.queries is not None:
         read_queries(options.queries)
     say(f"Starting {options.nodes} nodes and a web of real pages on this machine ...")
+    for _ in range(PORT_TRIES - 1):
+        try:
+            return await show(options, say)
+        except PortLost as taken:
+            say(f"{taken}. Beginning again with other ports ...")
+    return await show(options, say)
+
+
+async def show(options: DemoOptions, say: Say) -> DemoReport:
+    """Run the demo once from its beginning. Raises PortLost where a node did not get its port."""
     async with running_demo(options, say) as demo:
         await demo.wait_formed()
         say(f"One network after {demo.seconds():.0f} s. Crawling {len(demo.web.hosts)} hosts ...")

@@ -81,3 +81,13 @@ def test_a_bad_network_file_is_one_line_and_exit_code_78(tmp_path: Path, text: s
         _, errors = process.communicate(timeout=120)
     assert process.returncode == 78
     assert errors.startswith(f"bootstrap: {path}: network file: ") and errors.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "text"), [("--listen-v4", "999"), ("--listen-v4", "::1"), ("--listen-v6", "127.0.0.1"), ("--listen-v6", "x")]
+)
+def test_an_address_that_is_none_is_named_in_one_line(tmp_path: Path, option: str, text: str):
+    with start(tmp_path, "--network", str(network_file(tmp_path)), option, text) as process:
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == 2 and "Traceback" not in errors
+    assert f"{option}: {text!r} is not an IPv{option[-1]} address" in errors

@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,23 +13,27 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.e2e
 
 
-def demo(tmp_path: Path, *arguments: str, within_s: float = 150) -> subprocess.CompletedProcess[str]:
-    """Run `dse-node demo` in an empty home."""
+def begin(tmp_path: Path, *arguments: str) -> subprocess.Popen[str]:
+    """Start `dse-node demo` in an empty home."""
     environment = os.environ | {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, "-m", "node", "demo", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=within_s,
-        env=environment,
-        cwd=tmp_path,
-    )
+    command = [sys.executable, "-m", "node", "demo", *arguments]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen(command, text=True, env=environment, cwd=tmp_path, **pipes)
+
+
+def finish(process: subprocess.Popen[str], within_s: float) -> tuple[str, str]:
+    """Return what a demo printed to both streams once it has ended; kill it where it takes too long."""
+    try:
+        return process.communicate(timeout=within_s)
+    finally:
+        process.kill()
 
 
 def test_demo_once_keeps_every_promise(tmp_path: Path) -> None:
-    done = demo(tmp_path, "--once", "--json", "--port", "18090")
-    assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout)
+    with begin(tmp_path, "--once", "--json", "--port", "18090") as process:
+        out, errors = finish(process, 150)
+    assert process.returncode == 0, errors[-3000:]
+    report = json.loads(out)
     assert report["failures"] == []
     assert report["nodes"] == 5 and report["families"]["ipv4"] >= 4
     assert report["hosts"] >= 12 and report["pages_fetched"] >= 300 and report["documents"] >= 300
@@ -45,7 +50,7 @@ def test_demo_once_keeps_every_promise(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("dse-demo-*")), "the demo leaves nothing behind"
 
 
-def test_demo_works_on_a_web_it_has_never_seen(tmp_path: Path) -> None:
+def test_demo_works_on_a_web_it_has_never_seen_and_takes_other_ports_where_one_is_taken(tmp_path: Path) -> None:
     subjects = ["otters", "lighthouses", "kilns", "glaciers", "cellos", "orchards", "tramways", "beacons"]
     for host in ("one.test", "two.test"):
         (tmp_path / "web" / host).mkdir(parents=True)
@@ -58,11 +63,18 @@ def test_demo_works_on_a_web_it_has_never_seen(tmp_path: Path) -> None:
             )
             name = "index.html" if n == 0 else f"p{n}.html"
             (tmp_path / "web" / host / name).write_text(page)
-    done = demo(
-        tmp_path, "--once", "--json", "--nodes", "2", "--port", "18190", "--web", str(tmp_path / "web"), within_s=120
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    report = json.loads(done.stdout)
+    options = ("--once", "--json", "--nodes", "2", "--port", "18190", "--web", str(tmp_path / "web"))
+    with begin(tmp_path, *options) as process, socket.socket() as other:
+        assert process.stderr is not None
+        while "node-1" not in process.stderr.readline():  # its process was started and has not bound its port yet
+            assert process.poll() is None
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", 19190))
+        other.listen()
+        out, errors = finish(process, 120)
+    assert process.returncode == 0, errors[-3000:]
+    assert "port" in errors and "in use" in errors, "it says why it begins again"
+    report = json.loads(out)
     assert report["nodes"] == 2 and report["hosts"] == 2
     assert report["documents"] == 16 and report["replicas_min"] == 2
     assert len({row["q"] for row in report["queries"]}) >= 8

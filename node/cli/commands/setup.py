@@ -11,7 +11,7 @@ from typing import Any
 
 from bootstrap import is_url, load_network, split_invitation
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
-from node.app.network_founding import founder_note, make_network
+from node.app.network_founding import adopt_founder, founder_note, make_network
 from node.cli.commands.invitations import invitation_for
 from node.cli.commands.output import ask, is_terminal, print_facts, print_json
 from node.cli.commands.target_node import data_dir
@@ -55,9 +55,9 @@ def init(arguments: Namespace) -> int:
         print("keep the offline one on another medium; the network's strategy is signed with either", file=sys.stderr)
         data.found(identity.node_id.hex())
         network, invitation = split_invitation(network)
-    elif not is_url(given) and settings.get("node.mode") != "client" and (note := founder_note(Path(given))).exists():
-        note.unlink()
-        data.found(identity.node_id.hex())
+    elif not is_url(given) and settings.get("node.mode") != "client" and founder_note(Path(given)).exists():
+        if key := adopt_founder(data, identity.node_id.hex(), Path(given)):
+            print(f"this node founds its network; its copy of the publisher key: {key}", file=sys.stderr)
     data.network.write_text(split_invitation(network)[0])
     if invitation is not None:
         data.invite(str(invitation))

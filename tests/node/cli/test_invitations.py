@@ -148,3 +148,19 @@ def test_an_open_network_has_no_use_for_invitations(tmp_path: Path, capsys: pyte
     assert "by invitation" not in capsys.readouterr().err
     assert invite(home, "--out", str(tmp_path / "out.toml")) == 2
     assert "not by invitation" in capsys.readouterr().err
+
+
+def test_the_founder_invites_with_the_key_that_was_made_beside_the_network_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, home, out = tmp_path / "campus.toml", DataDir(tmp_path / "home"), tmp_path / "for-ann.toml"
+    assert main(["network", "new", "campus", "--out", str(file)]) == 0
+    assert main(["init", "--network", str(file), "--data-dir", str(home.root), "--yes"]) == 0
+    copy = home.keys / "campus.publisher.key"
+    assert str(copy) in capsys.readouterr().err and stat.S_IMODE(copy.stat().st_mode) == 0o600
+    assert [path.name for path in home.keys.iterdir()] == [copy.name], "the offline key stays out of the node"
+    assert invite(home, "--out", str(out)) == 0
+    assert given(out) == (1, 7 * DAY_S, Identity.load(tmp_path / "campus.publisher.key").public_key)
+    guest = DataDir(tmp_path / "guest")
+    assert main(["init", "--network", str(file), "--data-dir", str(guest.root), "--yes"]) == 0
+    assert not list(guest.keys.iterdir()), "only the founder gets a copy"
