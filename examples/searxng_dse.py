@@ -5,6 +5,7 @@
         engine: dse
         shortcut: dse
         base_url: http://127.0.0.1:8090
+        enable_http: true      # without it, SearXNG asks by https alone
 
 SearXNG calls `request` for a search and `response` with what the node answered. Errors of the node, and 429 where it is
 asked too often, are raised by SearXNG itself, which then leaves the engine alone for a while.
@@ -14,7 +15,7 @@ import json
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 from searx.exceptions import SearxEngineAPIException
 
@@ -51,21 +52,29 @@ def response(resp: Any) -> list[dict[str, Any]]:
     try:
         body = json.loads(resp.text)
         found = body["results"][resp.search_params["dse_start"] :]
-        number = {"number_of_results": int(body["total"])}
     except (ValueError, TypeError, KeyError) as error:
         raise SearxEngineAPIException(f"no answer of a dse node: {type(error).__name__} {error}") from error
     results = [result for each in found if (result := _result(each))]
     for kind, listed in (("suggestion", "suggestions"), ("correction", "corrections")):
         results += [{kind: str(text)} for text in body.get(listed) or ()]
-    return [*results, number]
+    return results
 
 
 def _result(found: Any) -> dict[str, Any] | None:
     url = found.get("url") if isinstance(found, dict) else None
-    if not isinstance(url, str) or not url.startswith(("http://", "https://")):
+    if not isinstance(url, str) or not _can_be_shown(url):
         return None
     result: dict[str, Any] = {"url": url, "title": str(found.get("title") or url)}
     result["content"] = str(found.get("snippet") or "")
     with suppress(KeyError, TypeError, ValueError, OverflowError, OSError):  # most pages say no date
         result["publishedDate"] = datetime.fromtimestamp(found["date"], UTC).replace(tzinfo=None)
     return result
+
+
+def _can_be_shown(url: str) -> bool:
+    """Tell whether SearXNG can split an address and decode its host: otherwise it drops the whole answer."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.netloc.encode().decode("idna"))
+    except ValueError:
+        return False

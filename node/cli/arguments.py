@@ -177,8 +177,11 @@ def _add_backups(verbs: "Verbs") -> None:
     restore = _verb(verbs, "restore", "backups:put_back", "make a node's directory from a backup", example)
     restore.add_argument("file", metavar="FILE", help="what `backup` wrote")
     restore.add_argument("dir", metavar="DIR", help="a new directory")
+    restore.add_argument("--yes", action="store_true", help="do not ask whether its network is yours")
+    about = "with its identity: its hook, traces, addresses and all else that runs, opens or sends, too, unasked"
+    restore.add_argument("--trust-settings", action="store_true", help=about)
     for verb in (backup, restore):
-        about = "the node's key, its invitations and publishers' keys too, closed by a pass phrase"
+        about = "the node's key, settings, invitations and publishers' keys too, closed by a pass phrase"
         verb.add_argument("--with-identity", action="store_true", help=about)
         verb.add_argument("--passphrase-file", metavar="FILE", help="where the pass phrase lies; else it is asked for")
 

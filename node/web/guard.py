@@ -16,8 +16,9 @@ from node.web.owner.login import has_session
 from node.web.owner.logins import Logins
 from node.web.rendering.pages import IS_OWNER
 from node.web.requests.caller_limit import CallerLimit
+from node.web.requests.own_origin import note_origin
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
-from node.web.requests.proxied_caller import ProxiedCallers
+from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
 from node.web.requests.routes import HttpRoute
 from node.web.requests.sharing import Sharing, tagged
 
@@ -42,7 +43,8 @@ HEADERS = {
 }
 _HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
-UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon"}  # what costs nothing is not counted against a caller
+# What costs nothing is not counted against a caller.
+UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon", "robots"}
 
 
 class Guard:
@@ -79,6 +81,7 @@ class Guard:
                 detail = "This name is not one of this node's; add it to node.web_names in config.toml."
                 response: web.StreamResponse = self._show(request, Problem(421, detail))
             else:
+                note_origin(request, self._proxied, self._is_named)
                 response = await handler(request)
         except web.HTTPException as error:  # from the router: no such path, or method
             response = self._of_http(request, error)
@@ -99,12 +102,18 @@ class Guard:
             return name.lower().rstrip(".") in self._names
         return True
 
+    def _is_named(self, host: str) -> bool:
+        """Tell whether a host, with or without a port, is one of our names; no address is."""
+        match = _HOST.fullmatch(host)
+        name, _, port = host.partition(":")
+        return match is not None and name.lower().rstrip(".") in self._names and 0 < int(port or 1) < 1 << 16
+
     async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
         request[IS_OWNER] = is_session = has_session(request, self._logins)
         is_owner = is_session or self._has_token(request)
         if not is_owner and route.name not in UNCOUNTED and (problem := self._over_rate(request)):
             return self._show(request, problem)
-        if route.needs_token and not is_owner:
+        if not is_owner and (route.needs_token or (route.is_private and is_passed_on(request.headers))):
             detail = (
                 "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node; "
                 "a browser needs the link that `dse-node open` prints, and where it has just followed it, a reload."

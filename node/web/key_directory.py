@@ -16,6 +16,7 @@ from aiohttp import web
 from dht import CrawlerKey, crawler_key_of, json_web_key, signature_fields, system_clock, thumbprint
 from node.app.service import Service
 from node.web.requests.api import parameters
+from node.web.requests.own_origin import own_host
 from node.web.requests.routes import KEY_DIRECTORY_TYPE
 
 MAX_LISTED = 5_000  # keys, of 180 bytes; one of more members is asked for by its name
@@ -36,7 +37,7 @@ class KeyDirectory:
         body = await asyncio.to_thread(_key_set, own, await self._service.member_keys(), wanted)
         headers = {"Content-Type": KEY_DIRECTORY_TYPE, "Cache-Control": f"public, max-age={FRESH_S}"}
         if self._key:
-            headers |= directory_signature(self._key, request.host.lower(), body, int(system_clock().wall))
+            headers |= directory_signature(self._key, own_host(request).lower(), body, int(system_clock().wall))
         return web.Response(body=body, headers=headers)
 
 

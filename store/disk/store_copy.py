@@ -6,6 +6,7 @@ deletes meanwhile stays readable through its open handle. Writers wait for nothi
 """
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -17,6 +18,7 @@ from store.disk.file_system import CATALOG, SqliteErrors
 from store.disk.segments import SEGMENT_NAME
 from store.errors import StoreCorrupt
 
+COPIED_NAME = rf"segment-(?:[0-9]{{8}}|[1-9][0-9]{{8,11}})|{re.escape(CATALOG)}"  # of the files of a copy
 TRIES = 8  # a segment is begun every 64 MB, so the second one does
 
 
@@ -56,6 +58,17 @@ def store_copy(folder: Path, draft: Path) -> Iterator[list[CopiedFile]]:
             *(CopiedFile(f"segment-{n:08d}", sizes[n], opened[n]) for n in sorted(opened) if n <= covered),
             CopiedFile(CATALOG, draft.stat().st_size, index),
         ]
+
+
+def check_copied_index(folder: Path) -> None:
+    """Raise StoreCorrupt where the index of a copy holds more than tables: a trigger would run at each write."""
+    path = folder / CATALOG
+    if not path.exists():
+        return
+    with SqliteErrors(str(path)), closing(sqlite3.connect(path)) as index:
+        found = index.execute("SELECT type FROM sqlite_schema WHERE type NOT IN ('table', 'index')").fetchone()
+    if found is not None:
+        raise StoreCorrupt(str(path), f"holds a {found[0]}, which no index has", "use another copy")
 
 
 def _open_new(folder: Path, opened: dict[int, BinaryIO], stack: ExitStack) -> None:

@@ -1,6 +1,7 @@
 """A node is copied while it runs, and moves to another directory with its key, or gives another one its records."""
 
 from pathlib import Path
+from shutil import copyfile
 
 import pytest
 from machines import Machine, dse_node, linked, village, wait_until
@@ -15,8 +16,9 @@ def moved(machine: Machine, backup: Path, *words: str) -> Machine:
     home = machine.home.with_name(f"{machine.home.name}-{len(words)}")
     home.mkdir()
     other = Machine(home, machine.peer_port, machine.web_port)
-    done = dse_node("restore", str(backup), str(other.data), *words, home=machine.home)
+    done = dse_node("restore", str(backup), str(other.data), "--trust-settings", *words, home=machine.home)
     assert done.returncode == 0, done.stderr
+    copyfile(machine.data / "config.toml", other.data / "config.toml")  # a new node is set up by its owner
     return other
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -21,6 +22,7 @@ from machines import ROOT, Machine, linked, village, wait_until
 
 from node.archive.capture import Capture
 from node.archive.parquet import write_parquet
+from tests.node.web.test_searxng_engine import is_legal, load_engine
 
 ROOMS = ["library", "pool", "museum"]
 
@@ -35,7 +37,7 @@ def run(example: str, *words: str, code: int = 0, given: str = "") -> str:
 
 
 @pytest.mark.e2e
-def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) -> None:
+def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     web = {"town.test": linked(ROOMS, "town.test", "town.test")}
     with village(tmp_path, web, 21200) as town, http_server() as (collector, traces):
         node = town.add("one", f"traces.url={collector}v1/traces")
@@ -53,6 +55,7 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) ->
         assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
         assert "opening hours" in run("retrieve_for_llms.py", "opening hours", "--node", listener).lower()
         clients_of_others_find_it(listener, url)
+        searxng_finds_it_by_our_engine(load_engine(listener, monkeypatch), listener)
         a_site_knows_the_crawler(node, listener)
         wait_until("a collector is told of a query", lambda: any('"name":"statistics"' in body for _, body in traces))
         assert not [body for _, body in traces if "opening" in body or "town.test" in body]
@@ -111,6 +114,18 @@ def clients_of_others_find_it(listener: str, url: str) -> None:
     assert sorted(each["url"] for each in mcp["result"]["structuredContent"]["results"]) == sorted(told)
     extracted = ask(f"{listener}/clients/tavily/extract", {"urls": [f"{url}none.html", told[0]]})
     assert [each["url"] for each in extracted["results"]] == [told[0]] and len(extracted["failed_results"]) == 1
+
+
+def searxng_finds_it_by_our_engine(engine: Any, listener: str) -> None:
+    """Ask as SearXNG does, for words that are there and for one that is misspelt."""
+    found = []
+    for words in ("opening hours", "opening hors"):
+        params = engine.request(words, {"pageno": 1, "language": "all", "time_range": None})
+        with urlopen(params["url"], timeout=30) as answer:
+            found += engine.response(SimpleNamespace(text=answer.read().decode(), search_params=params))
+    told = {each["url"] for each in ask(f"{listener}/search?q=opening+hours&format=json")["results"]}
+    assert {each["url"] for each in found if "url" in each} == told and {"correction": "opening hours"} in found
+    assert all(map(is_legal, found)), found
 
 
 def ask(address: str, body: object = None) -> Any:

@@ -5,7 +5,7 @@ import sqlite3
 from contextlib import closing
 from io import BytesIO
 from pathlib import Path
-from shutil import copytree, rmtree
+from shutil import copyfile, copytree, rmtree
 
 import pytest
 
@@ -33,6 +33,7 @@ def backup_of(node: SimNode, folder: Path) -> bytes:
     data.create()
     node.identity.save(data.identity)
     copytree(node.folder, data.dht, dirs_exist_ok=True)
+    (data.dht / "invitation").rename(data.invitation)  # which lies beside, where the disk is real
     for name in node.disk.names():
         (data.store / name).write_bytes(node.disk.read(name, 0, node.disk.size(name)))
     with closing(sqlite3.connect(data.store / CATALOG)) as catalog:
@@ -47,6 +48,8 @@ def put_back(node: SimNode, backup: bytes, folder: Path) -> None:
     data = DataDir(folder)
     rmtree(node.folder)
     copytree(data.dht, node.folder)
+    copyfile(data.invitation, node.folder / "invitation")
+    (node.folder / "invitation").chmod(0o600)
     node.disk = MemoryDisk()
     for path in sorted(data.store.glob("segment-*")):
         node.disk.append(path.name, path.read_bytes())

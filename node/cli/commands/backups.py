@@ -7,11 +7,18 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from dht import Identity
-from node.backup.node_backup import back_up, check_pass_phrase, restore
+from dht import Identity, Network
+from node.backup.node_backup import Consent, Restored, back_up, check_pass_phrase, restore
+from node.backup.restored_settings import Settings
+from node.cli.commands.output import ask, is_terminal, print_facts
 from node.cli.commands.target_node import data_dir
+from node.config.toml_writer import toml_value
 from node.errors import BadBackup
 from node.views.status import size
+from node.views.strategy import instant
+
+ASKED = "settings that run a program, open this node to others or send data"
+NO_PROOF = "(its signature shows that the file is whole, not that its maker can be trusted)"
 
 
 def make(arguments: Namespace) -> int:
@@ -37,7 +44,7 @@ def make(arguments: Namespace) -> int:
     took_s = time.monotonic() - began
     print(f"{target}: {len(manifest.files):,} files, {size(target.stat().st_size)}, in {took_s:.1f} s")
     if pass_phrase is None:
-        print("the node's key is not in it: restored, it is another node with the same records")
+        print("the node's key is not in it: restored, it is another node with the same records and limits")
     return 0
 
 
@@ -53,19 +60,55 @@ def put_back(arguments: Namespace) -> int:
         file = source.open("rb")
     except OSError as error:
         raise BadBackup(str(source), error.strerror or str(error), "name the file that `backup` wrote") from None
+    is_sure, trusts = arguments.yes or arguments.trust_settings, arguments.trust_settings
+    consent = Consent(lambda network: _takes_network(network, is_sure), lambda found: _takes_settings(found, trusts))
     with file:
-        done = restore(file, root, str(source), pass_phrase)
-    made = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(done.manifest.made_at))
-    took_s = time.monotonic() - began
+        if not file.seekable():
+            raise BadBackup(str(source), "is read twice, which a pipe is not", "save it as a file first")
+        done = restore(file, root, str(source), pass_phrase, consent)
+    made, took_s = instant(done.manifest.made_at), time.monotonic() - began
     print(
         f"{root}: node {done.node_id[:12]}, as it was at {made}; {len(done.manifest.files):,} files in {took_s:.1f} s"
     )
+    _say_what_it_is(done)
+    print(f"Start it: dse-node run --data-dir {root}")
+    return 0
+
+
+def _say_what_it_is(done: Restored) -> None:
     if done.is_same:
         print("stop the node that it was made of before you run this one: it has the same key")
     else:
         print(f"a new node with the records of {done.manifest.node_id[:12]}; a network by invitation asks it for one")
-    print(f"Start it: dse-node run --data-dir {root}")
-    return 0
+        print("of its settings the quota and the limits of its crawl were taken over, and no others: see config.toml")
+    if done.left_out:
+        print(f"left out, as nobody agreed to them: {', '.join(done.left_out)}")
+        print("to take them over, restore again with --trust-settings, or write them into config.toml")
+
+
+def _takes_network(network: Network, is_sure: bool) -> bool:
+    """Show the network of a backup, and ask whether it is the one that is wanted; raises BadBackup where nobody can be
+    asked."""
+    print(f"the network in this backup {NO_PROOF}:")
+    contacts = [str(contact) for contact in network.bootstrap] + list(network.seeds)
+    facts = [("name", network.name), ("id", network.id), ("first contacts", ", ".join(contacts) or "none")]
+    print_facts([(f"  {name}", value) for name, value in (*facts, ("about it", network.info_url or "nothing"))])
+    if is_sure:
+        return True
+    if not is_terminal():
+        remedy = "see that these are the name and id of your network, then add --yes"
+        raise BadBackup("--yes", "is missing, and there is no terminal to ask at", remedy)
+    return ask("Is this your network? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _takes_settings(settings: Settings, is_trusted: bool) -> bool:
+    """Show the settings of a backup that may do harm, and ask whether they are taken over: none where nobody can be
+    asked."""
+    print(f"the backup has {ASKED} {NO_PROOF}:")
+    print_facts([(f"  {key}", toml_value(value)) for key, value in settings.items()])
+    if is_trusted or not is_terminal():
+        return is_trusted
+    return ask("Take them over? [y/N] ").strip().lower() in ("y", "yes")
 
 
 def _pass_phrase(arguments: Namespace, *, is_new: bool) -> str | None:

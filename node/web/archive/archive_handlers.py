@@ -80,7 +80,7 @@ class Archive:
         line = cdxj_line if values.text("output") == "text" else _json_line
         headers = {}
         if part.next is not None:
-            following = request.url.update_query(cursor=part.next.hex())
+            following = request.rel_url.update_query(cursor=part.next.hex())
             headers["Link"] = f'<{following.raw_path_qs}>; rel="next"'
         if part.unread:
             headers["X-Unread-Slots"] = ", ".join(str(unread.slot) for unread in part.unread[:64])

@@ -18,6 +18,7 @@ from node.archive.archive_output import instant
 from node.archive.capture import Capture
 from node.archive.network_reader import ReadBounds
 from node.archive.scope import FIRST, Wish, wish_of
+from node.web.requests.own_origin import own_origin
 from node.web.requests.parameters import read_parameters
 from node.web.requests.problems import BadParameter
 from node.web.requests.routes import route
@@ -53,7 +54,7 @@ class Memento:
         found = await versions(self._service, url)
         if not found:
             return web.Response(status=404, text="No version of this page is stored.\n")
-        links = _links(request, url, found, found, own=f"{_origin(request)}/timemap/link/{url}")
+        links = _links(request, url, found, found, own=f"{own_origin(request)}/timemap/link/{url}")
         body = links.replace(", <", ",\n<") + "\n"
         return web.Response(text=body, content_type=LINK_FORMAT)
 
@@ -125,7 +126,7 @@ def _links(
     request: web.Request, url: str, named: Sequence[Capture], all_: Sequence[Capture] = (), own: str = ""
 ) -> str:
     """Write the links between a page, its TimeGate, its TimeMap and some of its versions."""
-    origin = _origin(request)
+    origin = own_origin(request)
     timemap = f'<{_safe(own or f"{origin}/timemap/link/{url}")}>; rel="{"self" if own else "timemap"}"'
     timemap += f'; type="{LINK_FORMAT}"'
     if own:
@@ -140,7 +141,7 @@ def _links(
 
 def _memento_url(request: web.Request, capture: Capture) -> str:
     at = instant(capture.captured_at).strftime("%Y%m%d%H%M%S")
-    return f"{_origin(request)}/cache?{urlencode({'url': capture.url, 'at': at})}"
+    return f"{own_origin(request)}/cache?{urlencode({'url': capture.url, 'at': at})}"
 
 
 def _original(request: web.Request, name: str) -> str:
@@ -166,10 +167,6 @@ def _accepted(text: str) -> float | None:
 
 def _http_date(at: float) -> str:
     return format_datetime(instant(at), usegmt=True)
-
-
-def _origin(request: web.Request) -> str:
-    return f"{request.scheme}://{request.host}"
 
 
 def _safe(url: str) -> str:

@@ -27,6 +27,7 @@ from node.web.clients.mcp_protocol import (
 )
 from node.web.clients.mcp_tools import SearchArguments
 from node.web.clients.stored_pages import stored_pages
+from node.web.requests.own_origin import own_host
 from node.web.requests.problems import BadParameter, problem_of
 
 DEADLINE_MS = 2000  # as the API's
@@ -60,7 +61,7 @@ class Mcp:
     def _check_origin(self, request: web.Request) -> None:
         """Refuse what a page of another site sends by its reader's browser, unless the owner named it."""
         origin = request.headers.get("Origin")
-        own = (f"http://{request.host}", f"https://{request.host}")  # https: a proxy in front ends it
+        own = (f"http://{own_host(request)}", f"https://{own_host(request)}")  # https: of a proxy that is not named
         if origin is not None and origin not in own and not self._origins & {origin, "*"}:
             raise web.HTTPForbidden(reason="Pages of this origin may not ask; the owner names them in node.web_origins")
 

@@ -1,7 +1,6 @@
 """Lets the owner act in a browser: makes links that log in once, takes them, and tells who has come in by one.
 
 A cookie is sent along by any page's request to this node, so it counts only for requests of this node's own pages.
-Cookies of one machine are shared by all its ports, so each port has its own name for one.
 """
 
 import asyncio
@@ -13,6 +12,7 @@ from node.web.owner.logins import LINK_S, SESSION_S, Logins
 from node.web.rendering.pages import Pages
 from node.web.requests.api import json_response, parameters, read_body
 from node.web.requests.forms import is_own_page
+from node.web.requests.own_origin import cookie_name, is_https
 from node.web.requests.problems import Problem
 from node.web.requests.routes import route
 
@@ -43,16 +43,15 @@ class Owner:
         if not session:
             return self._pages.problem(request, Problem(403, STALE_LINK))
         answer = web.Response(status=303, headers={"Location": route("owner_overview").path})
-        answer.set_cookie(
-            _cookie(request), session, max_age=int(SESSION_S), httponly=True, samesite="Strict", secure=request.secure
-        )
+        name, secure = _cookie(request), is_https(request)
+        answer.set_cookie(name, session, max_age=int(SESSION_S), httponly=True, samesite="Strict", secure=secure)
         return answer
 
     async def logout(self, request: web.Request) -> web.Response:
         """End this browser's session and lead to the front page."""
         self._logins.log_out(request.cookies.get(_cookie(request), ""))
         answer = web.Response(status=303, headers={"Location": "/"})
-        answer.del_cookie(_cookie(request))
+        answer.del_cookie(_cookie(request), secure=is_https(request))
         return answer
 
 
@@ -68,7 +67,7 @@ def _is_own(request: web.Request) -> bool:
 
 
 def _cookie(request: web.Request) -> str:
-    return f"dse-{request.url.port or 80}"
+    return cookie_name(request, "dse")
 
 
 def _now() -> float:

@@ -17,8 +17,10 @@ from node.views.status import loss_share, size, view_of
 from node.views.strategy import clock, instant, span
 from node.web.rendering.score_view import chart, sentence
 from node.web.rendering.translations import choose, translator
+from node.web.requests.own_origin import own_origin
 from node.web.requests.problems import Problem
-from node.web.requests.routes import route
+from node.web.requests.proxied_caller import is_passed_on
+from node.web.requests.routes import ROUTES, route
 
 SIGNS = (
     "phrase",
@@ -31,6 +33,9 @@ SIGNS = (
     "option",
 )  # of queries, as the help page explains them
 _OF_ALL = {"query": "", "filters": {"lang": "", "site": ""}, "sort": "", "is_posted": False}  # what any page may show
+_FOR_CRAWLERS = frozenset(  # routes; the first part of the path of each other one is closed to them
+    {"home", "bot", "help_page", "privacy", "key_directory", "robots", "style", "script", "favicon"}
+)
 IS_OWNER = web.RequestKey("is_owner", bool)  # whether a browser asks that the owner logged in, as the guard found it
 MAX_PEERS = 200  # rows of the table; the API gives all
 
@@ -111,8 +116,14 @@ class Pages:
 
     async def opensearch(self, request: web.Request) -> web.Response:
         """Answer with the description by which a browser adds this search engine."""
-        text = self._templates.get_template("opensearch.xml").render(origin=f"{request.scheme}://{request.host}")
+        text = self._templates.get_template("opensearch.xml").render(origin=own_origin(request))
         return web.Response(text=text, content_type="application/opensearchdescription+xml")
+
+    async def robots(self, request: web.Request) -> web.Response:
+        """Answer with what crawlers may fetch here: pages about this node, and no answers to questions."""
+        closed = sorted({f"/{each.path.split('/')[1]}" for each in ROUTES if each.name not in _FOR_CRAWLERS})
+        text = "".join(f"{line}\n" for line in ("User-agent: *", *(f"Disallow: {path}" for path in closed)))
+        return web.Response(text=text, headers={"Cache-Control": "public, max-age=3600"})
 
     async def style(self, request: web.Request) -> web.Response:
         """Answer with the pages' style sheet."""
@@ -159,6 +170,7 @@ class Pages:
             here=address,
             other_tongue=_other_tongue(request, tongue),
             style_version=self._version,
+            sees_status=request.get(IS_OWNER, False) or not is_passed_on(request.headers),
             **{**_OF_ALL, **values},
         )
         return page_response(text.encode(), tongue, status_code)

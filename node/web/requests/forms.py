@@ -4,6 +4,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from aiohttp import web
 
+from node.web.requests.own_origin import own_host
 from node.web.requests.parameters import Values, read_fields
 from node.web.requests.problems import BadParameter
 from node.web.requests.routes import FORM, route
@@ -28,6 +29,6 @@ async def read_form(request: web.Request, name: str) -> Values:
 def is_own_page(request: web.Request) -> bool:
     """Tell whether a request was sent by a page of this very host and port (RFC 6454)."""
     try:
-        return urlsplit(request.headers.get("Origin", "")).netloc == request.host
+        return urlsplit(request.headers.get("Origin", "")).netloc == own_host(request)
     except ValueError:
         return False

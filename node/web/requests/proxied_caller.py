@@ -1,11 +1,13 @@
-"""Finds whose request a reverse proxy passes on: the nearest address in its header that is no trusted proxy itself.
+"""Finds whose request a reverse proxy passes on, and by which address it came.
+
+The caller is the nearest address in the proxy's header that is no trusted proxy itself.
 
 Pure: values only. A header's left end is whatever the caller wrote; each proxy adds what it saw at the right. So it is
 read from the right, as far as the proxies are trusted, and nothing further. Only one header is looked at, the one that
 the proxies write: they pass others on as they came.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Literal
 
@@ -14,6 +16,13 @@ ProxyHeader = Literal["X-Forwarded-For", "Forwarded"]  # the latter is that of R
 MAX_HEADER_CHARS = 2048  # of the right end; a chain of proxies has a few addresses
 MAX_HOPS = 16
 UNKNOWN = "0.0.0.0"
+PASSED_ON = ("Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-IP", "Via")
+_DEFAULT_PORTS = {"http": ":80", "https": ":443"}
+
+
+def is_passed_on(headers: Container[str]) -> bool:
+    """Tell whether a proxy sent a request, whichever it is: no program of the owner's writes such a header."""
+    return any(name in headers for name in PASSED_ON)
 
 
 class ProxiedCallers:
@@ -25,27 +34,54 @@ class ProxiedCallers:
 
     def caller(self, peer: str, lines: Sequence[str]) -> str:
         """Return the address that a request counts for. `peer`: who sent it, `lines`: of the header, in order."""
+        return self._outermost(peer, lines)[0]
+
+    def origin(
+        self, peer: str, scheme: str, host: str, lines: Callable[[str], Sequence[str]], is_named: Callable[[str], bool]
+    ) -> str:
+        """Return scheme and host that the caller asked for, as a proxy says them, else as the request has them.
+
+        `lines` gives those of a header; `is_named` tells whether a host is one of this node's names.
+        """
+        if self.is_proxy(peer):
+            if self.header == "Forwarded":
+                element = self._outermost(peer, lines("Forwarded"))[1]
+                told_scheme, told_host = _forwarded(element, "proto"), _forwarded(element, "host")
+            else:
+                told_scheme, told_host = _only(lines("X-Forwarded-Proto")), _only(lines("X-Forwarded-Host"))
+            scheme = told_scheme.lower() if told_scheme.lower() in _DEFAULT_PORTS else scheme
+            host = told_host if is_named(told_host) else host
+        return f"{scheme}://{host.removesuffix(_DEFAULT_PORTS[scheme])}"
+
+    def _outermost(self, peer: str, lines: Sequence[str]) -> tuple[str, str]:
+        """Return the caller of the outermost trusted proxy, and what that proxy added to the header."""
         if not self.is_proxy(peer):
-            return peer
+            return peer, ""
         hops = ",".join(lines)[-MAX_HEADER_CHARS:].rsplit(",", MAX_HOPS)[-MAX_HOPS:] if lines else []
+        hop = ""
         for hop in reversed(hops):
-            address = _address(hop if self.header == "X-Forwarded-For" else _forwarded_for(hop))
+            address = _address(hop if self.header == "X-Forwarded-For" else _forwarded(hop, "for"))
             if address is None:
-                return UNKNOWN
+                return UNKNOWN, hop
             peer = str(address)
             if not self.is_proxy(peer):
-                return UNKNOWN if address.is_loopback else peer  # it would be this machine, which is not limited
-        return peer
+                return UNKNOWN if address.is_loopback else peer, hop  # it would be this machine, which is not limited
+        return peer, hop
 
     def is_proxy(self, peer: str) -> bool:
+        """Tell whether an address is one of the proxies."""
         address = _address(peer) if self._proxies else None
         return address is not None and any(address in network for network in self._proxies)
 
 
-def _forwarded_for(element: str) -> str:
-    """Return the node that an element of `Forwarded` names as `for`, as it is written, "" where it names none."""
+def _forwarded(element: str, wanted: str) -> str:
+    """Return what an element of `Forwarded` says as `for`, `proto` or `host`, "" where it does not say it once."""
     pairs = (pair.partition("=") for pair in element.split(";"))
-    return next((value.strip().strip('"') for name, _, value in pairs if name.strip().lower() == "for"), "")
+    return _only([value.strip().strip('"') for name, _, value in pairs if name.strip().lower() == wanted])
+
+
+def _only(values: Sequence[str]) -> str:
+    return values[0].strip() if len(values) == 1 else ""
 
 
 def _address(node: str) -> IPv4Address | IPv6Address | None:

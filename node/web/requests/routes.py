@@ -57,6 +57,11 @@ class HttpRoute:
         """Tell whether this is a read that tells everybody the same: nothing of the node's machine, or of its owner."""
         return self.name in _PUBLIC_READS
 
+    @property
+    def is_private(self) -> bool:
+        """Tell whether this shows members' addresses, or the machine: a proxy's callers need the token for it."""
+        return self.name in _PRIVATE
+
 
 _PUBLIC_READS = frozenset(
     {
@@ -78,6 +83,8 @@ _PUBLIC_READS = frozenset(
         "yacy_suggest",
     }
 )
+
+_PRIVATE = frozenset({"status_page", "status", "peers", "metrics"})
 
 _SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses; /help has all'
 _QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
@@ -363,6 +370,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _client("/tavily/search", "tavily_search", "Results as Tavily gives them", "Object", "TavilySearch"),
     _client("/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract"),
     HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, "Object", "Object"),
+    HttpRoute("GET", "/robots.txt", "robots", "What crawlers may fetch here", TEXT),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
     HttpRoute("GET", "/page.js", "script", "The pages' script, without which they are whole", "text/javascript"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),

@@ -10,6 +10,7 @@ from aiohttp import web
 from dht import InputError
 from node.web.rendering.pages import Pages
 from node.web.requests.forms import MAX_FIELDS, is_own_page, read_form
+from node.web.requests.own_origin import cookie_name, is_https
 from node.web.requests.problems import Problem
 from node.web.search.rules_file import RulesFile
 from node.web.search.site_rules import (
@@ -67,12 +68,11 @@ class Preferences:
         else:
             where = f"/sites?{urlencode({'saved': 1, 'hl': values.text('hl')})}"
         answer = web.Response(status=303, headers={"Location": where})
+        name, secure = _cookie(request), is_https(request)
         if value:
-            answer.set_cookie(
-                _cookie(request), value, max_age=YEAR_S, httponly=True, samesite="Lax", secure=request.secure
-            )
+            answer.set_cookie(name, value, max_age=YEAR_S, httponly=True, samesite="Lax", secure=secure)
         else:
-            answer.del_cookie(_cookie(request))
+            answer.del_cookie(name, secure=secure)
         return answer
 
     def _own(self, request: web.Request) -> SiteRules:
@@ -99,5 +99,4 @@ def _changed(rules: SiteRules, order: str) -> SiteRules:
 
 
 def _cookie(request: web.Request) -> str:
-    """Name the cookie: those of one machine are shared by all its ports."""
-    return f"dse-sites-{request.url.port or 80}"
+    return cookie_name(request, "dse-sites")

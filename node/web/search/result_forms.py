@@ -15,6 +15,7 @@ from node.clients.searxng import searxng_json
 from node.views.safe_text import plain
 from node.web.rendering.translations import choose, translator
 from node.web.requests.api import json_response, search_request
+from node.web.requests.own_origin import own_origin
 from node.web.requests.paging import search_from
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
@@ -69,7 +70,7 @@ def feed_response(request: web.Request, form: FeedForm, found: FoundAnswer, page
     """Answer with results as a feed. `page`: the address of the same results as a page, `count`: how many were asked
     for."""
     tongue = choose(request.query.get("hl", "")[:16], request.headers.get("Accept-Language", ""))
-    origin = f"{request.scheme}://{request.host}"
+    origin = own_origin(request)
     about = translator(tongue)("feed.about", query=found.query)
     feed = Feed(f"{found.query} – dse", about, f"{origin}{request.rel_url.raw_path_qs}", page, origin, count)
     text = rss(feed, found) if form == "rss" else atom(feed, found, datetime.now(UTC).strftime("%Y-%m-%d"))
@@ -79,7 +80,7 @@ def feed_response(request: web.Request, form: FeedForm, found: FoundAnswer, page
 def address_of(request: web.Request, **query: str) -> str:
     """Write the address of the results page of a query; what is empty is left out."""
     given = {name: value for name, value in query.items() if value}
-    return f"{request.scheme}://{request.host}/search?{urlencode(given)}"
+    return f"{own_origin(request)}/search?{urlencode(given)}"
 
 
 def language_of(code: str) -> str:

@@ -3,8 +3,8 @@
 import asyncio
 import gzip
 import os
-import signal
 import resource
+import signal
 import sys
 from collections.abc import Awaitable, Sequence
 from hashlib import sha256

@@ -270,11 +270,11 @@ def test_a_node_is_backed_up_and_restored(home: str, tmp_path: Path, capsys: pyt
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600 and " files, " in capsys.readouterr().out
     assert main(["backup", str(backup), *place]) == 2
     assert "is there already" in capsys.readouterr().err
-    assert main(["restore", str(backup), str(tmp_path / "same"), *phrase]) == 0
+    assert main(["restore", str(backup), str(tmp_path / "same"), *phrase, "--yes"]) == 0
     assert "stop the node that it was made of" in capsys.readouterr().out
     key = Path(home) / "identity.key"
     assert (tmp_path / "same" / "identity.key").read_bytes() == key.read_bytes()
-    assert main(["restore", str(backup), str(tmp_path / "other")]) == 0
+    assert main(["restore", str(backup), str(tmp_path / "other"), "--yes"]) == 0
     assert "a new node with the records of" in capsys.readouterr().out
     assert (tmp_path / "other" / "identity.key").read_bytes() != key.read_bytes()
     assert main(["restore", str(backup), str(tmp_path / "third"), "--with-identity"]) == 2

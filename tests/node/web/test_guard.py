@@ -151,3 +151,38 @@ async def test_the_owners_token_is_not_limited_and_guesses_of_it_are(token: str)
     assert guesses == [401, 401, 401, 429, 429]
     for name in ("pause", "search"):
         assert (await ask_from(guard, FAR, name, Authorization=f"Bearer {token}")).status == 200
+
+
+PRIVATE = ("/metrics", "/status", "/api/v1/status", "/api/v1/peers")
+PASSED_ON = (
+    {"X-Forwarded-For": FAR},
+    {"X-Forwarded-For": "127.0.0.1"},
+    {"Forwarded": f"for={FAR}"},
+    {"X-Real-IP": FAR},
+    {"X-Forwarded-Proto": "https"},
+    {"Via": "1.1 proxy"},
+)
+
+
+@pytest.mark.parametrize("proxies", [(), ("127.0.0.1",)])
+@pytest.mark.parametrize("path", PRIVATE)
+def test_what_tells_of_members_and_of_the_machine_is_told_to_no_stranger_of_a_proxy(
+    start: Any, token: str, path: str, proxies: tuple[str, ...]
+) -> None:
+    site = start(web_trusted_proxies=proxies)
+    told = site.get(path)
+    assert told.status == 200, "a program of this machine, and a machine that reaches the listener itself"
+    for passed_on in PASSED_ON:
+        for method in ("GET", "HEAD"):
+            assert site.send(method, path, **passed_on).status == 401, passed_on
+        refused = site.get(path, Accept="text/html", **passed_on)
+        assert "8091" not in refused.text and "dse_peers" not in refused.text and "ab" * 6 not in refused.text
+        assert site.get(path, Authorization=f"Bearer {token}", **passed_on).status == 200, "the owner"
+
+
+def test_no_page_leads_a_stranger_of_a_proxy_to_what_is_not_shown(site: Any) -> None:
+    stranger = {"X-Forwarded-For": FAR}
+    for path in ("/", "/search?q=task", "/help", "/nothing"):
+        for more, is_led in (({}, True), (stranger, False)):
+            assert ('href="/status' in site.get(path, Accept="text/html", **more).text) is is_led, path
+    assert site.get("/readyz", **stranger).status == site.get("/healthz", **stranger).status == 200

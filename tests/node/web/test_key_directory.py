@@ -33,13 +33,24 @@ def test_it_gives_one_key_by_its_name(site: Any) -> None:
     assert json.loads(site.get(f"{PATH}?keyid=nobody").body) == {"keys": []}
 
 
-def test_it_is_signed_for_the_host_that_was_asked(site: Any) -> None:
-    answer = site.get(PATH)
+@pytest.mark.parametrize(
+    ("asked", "authority"),
+    [
+        ({}, "127.0.0.1:{port}"),
+        ({"Host": "Search.example.edu", "X-Forwarded-Proto": "https"}, "search.example.edu"),
+        ({"X-Forwarded-Host": "search.example.edu:443", "X-Forwarded-Proto": "https"}, "search.example.edu"),
+        ({"X-Forwarded-Host": "evil.example"}, "127.0.0.1:{port}"),
+    ],
+)
+def test_it_is_signed_for_the_host_that_was_asked(start: Any, asked: dict[str, str], authority: str) -> None:
+    site = start(web_names=("search.example.edu",), web_trusted_proxies=("127.0.0.1",))
+    answer = site.get(PATH, **asked)
     digest = f"sha-256=:{base64.b64encode(sha256(answer.body).digest()).decode()}:"
     assert answer.headers["content-digest"] == digest
     stated = answer.headers["signature-input"].removeprefix("sig1=")
     assert 'tag="http-message-signatures-directory"' in stated and f'keyid="{LISTED[0]["kid"]}"' in stated
-    base = f'"@authority";req: 127.0.0.1:{site.port}\n"content-digest": {digest}\n"@signature-params": {stated}'
+    host = authority.format(port=site.port)
+    base = f'"@authority";req: {host}\n"content-digest": {digest}\n"@signature-params": {stated}'
     signature = base64.b64decode(answer.headers["signature"].removeprefix("sig1=:").removesuffix(":"))
     key = Ed25519PublicKey.from_public_bytes(base64.urlsafe_b64decode(f"{LISTED[0]['x']}=="))
     key.verify(signature, base.encode())

@@ -2,6 +2,8 @@
 
 import asyncio
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,8 +11,8 @@ import pytest
 from dht import slot_range
 from dht.keys import Slot
 from store import Kind, RecordStore
-from store.disk.file_system import FolderDisk
-from store.disk.store_copy import store_copy
+from store.disk.file_system import CATALOG, FolderDisk
+from store.disk.store_copy import check_copied_index, store_copy
 from store.errors import StoreCorrupt
 from tests.store.support import CONFIG, StillClock, draft, records
 
@@ -87,3 +89,13 @@ def test_no_store_gives_no_files_and_one_without_its_segments_is_refused(tmp_pat
         store_copy(tmp_path / "store", tmp_path / "d"),
     ):
         pass
+
+
+def test_an_index_that_holds_a_trigger_is_no_copy(tmp_path: Path) -> None:
+    check_copied_index(tmp_path)  # a node without records
+    opened(tmp_path).close()
+    check_copied_index(tmp_path)
+    with closing(sqlite3.connect(tmp_path / CATALOG)) as index, index:
+        index.execute("CREATE TRIGGER runs AFTER INSERT ON notes BEGIN DELETE FROM notes; END")
+    with pytest.raises(StoreCorrupt, match="trigger"):
+        check_copied_index(tmp_path)

@@ -43,6 +43,24 @@ def test_searxng_finds_by_its_yacy_engine(site: Any) -> None:
     assert len(read_as_searxng_yacy(site.get(f"/yacysearch.json?{SEARXNG_YACY}").json)) == 2
 
 
+FIRST_TEN = "&startRecord=0&maximumRecords=10&contentdom=text&resource=global"
+NEXT_TEN = "&startRecord=10&maximumRecords=10&contentdom=text&resource=global"
+RECORDED = {  # of SearXNG 9fea412, byte for byte: the query, where its page begins, the language
+    f"query=sqlite+database{FIRST_TEN}": ("sqlite database", 0, ""),
+    f"query=sqlite+database{NEXT_TEN}&lr=lang_en": ("sqlite database", 10, "en"),
+    f"query=%E6%95%B0%E6%8D%AE+%22a+b%22%26%3D{FIRST_TEN}&lr=lang_zh": ('数据 "a b"&=', 0, "zh"),
+}
+
+
+@pytest.mark.parametrize("sent", RECORDED)
+def test_requests_that_searxngs_yacy_engine_sent_are_answered(site: Any, sent: str) -> None:
+    query, start, language = RECORDED[sent]
+    reply = site.get(f"/yacysearch.json?{sent}", Accept_Encoding="gzip, deflate", Cache_Control="no-cache", DNT="1")
+    assert (reply.status, read_as_searxng_yacy(reply.json)) == (200, [])
+    asked = site.service.asked[-1]
+    assert (asked.text, asked.limit, asked.language) == (query, start + 10, language)
+
+
 def test_a_later_page_of_yacy_begins_where_the_one_before_ended(site: Any) -> None:
     channel = site.get("/yacysearch.json?query=e&startRecord=2&maximumRecords=1").json["channels"][0]
     assert (channel["startIndex"], channel["itemsPerPage"], len(channel["items"])) == ("2", "1", 1)

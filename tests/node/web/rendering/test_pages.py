@@ -6,13 +6,16 @@ from html.parser import HTMLParser
 from typing import Any
 from unittest.mock import ANY
 from urllib.parse import parse_qs, quote
+from urllib.robotparser import RobotFileParser
 from xml.etree import ElementTree
 
 import pytest
 
+from crawl.politeness.robots import parse_robots
 from dht import crawler_key_of, thumbprint
 from index import FILTERS
 from index.query.parser import ReadAs, parse_query
+from node.web.requests.routes import ROUTES
 from tests.node.conftest import OWN
 
 FORMS = ["rss", "atom", "json"]
@@ -365,6 +368,21 @@ def test_the_bot_page_tells_site_owners_how_to_refuse(site: Any) -> None:
     assert "志愿者" in site.get("/bot?hl=zh").text
     assert '<a href="/.well-known/http-message-signatures-directory">' in page
     assert thumbprint(crawler_key_of(OWN.public_key) or b"") in page, "which of the keys is this node's"
+
+
+def test_crawlers_find_the_page_about_the_crawler_and_ask_nothing(site: Any) -> None:
+    reply = site.get("/robots.txt")
+    assert reply.status == 200 and reply.headers["content-type"].startswith("text/plain")
+    for agent in ("*", "Googlebot", "dse-node"):
+        rules, library = parse_robots(reply.body, agent), RobotFileParser()
+        library.parse(reply.text.splitlines())
+        for path in ("/", "/bot", "/help", "/privacy", "/robots.txt", "/.well-known/http-message-signatures-directory"):
+            assert rules.allows(f"http://a.test{path}") and library.can_fetch(agent, path), path
+        paths = {each.path for each in ROUTES} - {"/", "/bot", "/help", "/privacy", "/robots.txt"}
+        closed = [path for path in paths if not path.endswith((".css", ".js", "directory", ".ico"))]
+        asked = ["/search?q=a", "/cache/raw?url=b", "/timegate/http://a.test/", "/api/v1/documents?slot=1", "/search/"]
+        for path in [*closed, *asked]:
+            assert not rules.allows(f"http://a.test{path}") and not library.can_fetch(agent, path), path
 
 
 def test_a_browser_can_add_the_search(site: Any) -> None:

@@ -46,6 +46,35 @@ def test_the_header_of_rfc_7239_is_read(lines: list[str], caller: str) -> None:
     assert ProxiedCallers(PROXIES, "Forwarded").caller("127.0.0.1", lines) == caller
 
 
+@pytest.mark.parametrize(
+    ("header", "lines", "origin"),
+    [
+        ("X-Forwarded-For", {"X-Forwarded-Proto": [" HTTPS "]}, "https://a.test:8090"),
+        ("X-Forwarded-For", {"X-Forwarded-Proto": ["https"], "X-Forwarded-Host": ["b.test:443"]}, "https://b.test"),
+        ("X-Forwarded-For", {"X-Forwarded-Proto": ["http"], "X-Forwarded-Host": ["b.test:443"]}, "http://b.test:443"),
+        ("X-Forwarded-For", {"X-Forwarded-Proto": ["https", "https"]}, "http://a.test:8090"),
+        ("X-Forwarded-For", {"Forwarded": ["proto=https"]}, "http://a.test:8090"),
+        ("Forwarded", {"Forwarded": ["proto=https;for=10.0.0.1"]}, "https://a.test:8090"),
+        ("Forwarded", {"Forwarded": ["proto=https;host=b.test", f"for={CALLER}"]}, "http://a.test:8090"),
+        ("Forwarded", {"Forwarded": [f"for={CALLER};proto=https, for=10.0.0.1;proto=http"]}, "https://a.test:8090"),
+        ("Forwarded", {"Forwarded": [f"for={CALLER};proto=https;proto=http"]}, "http://a.test:8090"),
+        ("Forwarded", {"Forwarded": [f'for={CALLER};host="b.test:8443";proto="https"']}, "https://b.test:8443"),
+    ],
+)
+def test_the_outermost_proxy_says_by_which_address_the_caller_came(
+    header: ProxyHeader, lines: dict[str, list[str]], origin: str
+) -> None:
+    def found(proxies: tuple[str, ...]) -> str:
+        proxied = ProxiedCallers(proxies, header)
+        named = "b.test"
+        return proxied.origin(
+            "127.0.0.1", "http", "a.test:8090", lambda name: lines.get(name, []), lambda host: host.startswith(named)
+        )
+
+    assert found(PROXIES) == origin
+    assert found(()) == "http://a.test:8090"
+
+
 def test_nobody_is_believed_who_is_no_named_proxy() -> None:
     for prefixes, peer in [((), "127.0.0.1"), (PROXIES, CALLER), (PROXIES, ""), (PROXIES, "/run/node.sock")]:
         assert ProxiedCallers(prefixes, "X-Forwarded-For").caller(peer, ["1.2.3.4"]) == peer

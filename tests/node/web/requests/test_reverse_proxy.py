@@ -1,4 +1,7 @@
-"""nginx and Caddy, set up as docs/campus.md says, each in a network of its own: callers count, not what they write."""
+"""nginx and Caddy, set up as docs/campus.md says, each in a network of its own: callers count, not what they write.
+
+They see no figures of the node.
+"""
 
 import http.client
 import os
@@ -19,7 +22,8 @@ pytestmark = pytest.mark.prove
 
 DOCS = Path(__file__).parents[4] / "docs" / "campus.md"
 NAME, PORT = "search.example.edu", 8080
-PROXY, ANN, BEN = "203.0.113.1", "203.0.113.2", "203.0.113.3"  # RFC 5737
+PROXY, ANN, BEN, CEM = "203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"  # RFC 5737
+PRIVATE = {"/owner": BEN, "/metrics": BEN, "/status": BEN, "/api/v1/status": CEM, "/api/v1/peers": CEM}
 PER_S, BURST = 0.01, 3
 READY_S = 10.0
 
@@ -97,7 +101,7 @@ def test_behind_a_proxy_each_caller_counts_by_itself_and_none_passes_for_another
     if not program:
         pytest.skip(f"{name} is not installed, and DSE_{name.upper()} names none")
     network = NetworkNamespace()
-    network.ip(*(f"addr add {address}/32 dev lo" for address in (PROXY, ANN, BEN)))
+    network.ip(*(f"addr add {address}/32 dev lo" for address in (PROXY, ANN, BEN, CEM)))
     with network.entered():
         site = start(
             web_names=(NAME,), web_trusted_proxies=("127.0.0.1", "::1"), web_caller_per_s=PER_S, web_caller_burst=BURST
@@ -110,4 +114,5 @@ def test_behind_a_proxy_each_caller_counts_by_itself_and_none_passes_for_another
             answers = [ask(ANN, "/search?q=task", **header) for header in headers]
             assert set(answers) <= {200, 429} and answers.count(200) <= (time.monotonic() - began_at) * PER_S, answers
             assert ask(BEN, "/search?q=task") == 200
-            assert ask(BEN, "/owner", **{"X-Forwarded-For": "127.0.0.1"}) == 401
+            for path, stranger in PRIVATE.items():
+                assert ask(stranger, path, **{"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Host": "localhost"}) == 401

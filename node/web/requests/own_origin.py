@@ -1,0 +1,38 @@
+"""Says by which scheme, host and port a caller reached this node, so that its addresses and cookies fit there."""
+
+from collections.abc import Callable
+
+from aiohttp import web
+
+from node.web.requests.proxied_caller import ProxiedCallers
+
+_ORIGIN = web.RequestKey("origin", str)
+
+
+def note_origin(request: web.Request, proxied: ProxiedCallers, is_named: Callable[[str], bool]) -> None:
+    """Find the origin of a request whose Host header was checked. `is_named`: whether a host is one of ours."""
+    peer, host = request.remote or "", request.headers["Host"]  # a host in the target of the request was not checked
+    request[_ORIGIN] = proxied.origin(
+        peer, request.scheme, host, lambda name: request.headers.getall(name, ()), is_named
+    )
+
+
+def own_origin(request: web.Request) -> str:
+    """Return what each address of this node begins with for this caller, such as https://search.example.edu."""
+    return request[_ORIGIN]
+
+
+def own_host(request: web.Request) -> str:
+    """Return the host of this node, with its port where that is not the scheme's."""
+    return own_origin(request).partition("://")[2]
+
+
+def is_https(request: web.Request) -> bool:
+    """Tell whether the caller came by https, so that a cookie may demand it."""
+    return own_origin(request).startswith("https:")
+
+
+def cookie_name(request: web.Request, stem: str) -> str:
+    """Name a cookie: those of one machine are shared by all its ports, so each port has its own."""
+    port = own_host(request).rpartition("]")[2].partition(":")[2]
+    return f"{stem}-{port or (443 if is_https(request) else 80)}"
