@@ -56,6 +56,7 @@ def test_silent_connections_end_no_node_with_few_handles(tmp_path: Path, many_fi
         one.stop()
 
 
+@pytest.mark.prove
 def test_a_node_that_others_leave_no_handle_lives_and_is_well_again(tmp_path: Path, many_files: None) -> None:
     """Its limit falls below what it has open: nothing can be opened at all, whoever took the handles."""
     with village(tmp_path, WEB, 23430) as town:
