@@ -12,7 +12,6 @@ import ipaddress
 import logging
 import random
 import sys
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -28,8 +27,12 @@ from dht import (
     DseError,
     Endpoint,
     Identity,
+    LocalFaults,
     Network,
     OverlaySettings,
+    Supervisor,
+    leaves_of,
+    library_log,
     open_overlay,
     system_clock,
     when_told_to_stop,
@@ -44,6 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run a bare overlay node until SIGINT or SIGTERM; return its exit code."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    library_log("asyncio")
     try:
         network = load_network(options.network)
         options.data_dir.mkdir(parents=True, exist_ok=True)
@@ -51,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
             _hold(lock, options.data_dir)
             asyncio.run(_serve(network, options))
     except (DseError, OSError, ExceptionGroup) as error:
-        causes = list(_leaves(error))
+        causes = list(leaves_of(error))
         if not all(isinstance(cause, DseError | OSError) for cause in causes):
             raise  # a fault of ours: the whole trace
         for cause in causes:
@@ -69,11 +73,12 @@ async def _serve(network: Network, options: argparse.Namespace) -> None:
     listening = tuple(Endpoint(host, options.port, options.port) for host in hosts)
     place = OverlaySettings(listening, folder / "dht", member=False, puzzle=folder / "identity.puzzle")
     with ThreadPoolExecutor(1, thread_name_prefix="dht-files") as executor:
-        overlay = open_overlay(identity, network, config, place, system_clock, random.SystemRandom(), executor)
+        faults = LocalFaults(system_clock)
+        overlay = open_overlay(identity, network, config, place, system_clock, random.SystemRandom(), executor, faults)
         own = {endpoint.udp for endpoint in place.listening}
         overlay.join(first_contacts(network, overlay.view.strategy), by_network=True)
         async with asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(overlay.run(), name="overlay")
+            running = tasks.create_task(overlay.run(supervisor=Supervisor(faults)), name="overlay")
             when_told_to_stop(running.cancel)
             for address in own:
                 log.info("bootstrap runs id=%s network=%s at=%s", identity.node_id.hex(), network.name, _shown(address))
@@ -98,14 +103,6 @@ def _identity(path: Path, peers: Path) -> Identity:
     identity = Identity.generate()
     identity.save(path)
     return identity
-
-
-def _leaves(error: BaseException) -> Iterator[BaseException]:
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            yield from _leaves(inner)
-    else:
-        yield error
 
 
 def _shown(address: Address) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         MachineRefuses,
         PeerTimeout,
         RemoteError,
+        leaves_of,
     )
     from dht.identity.crawler_key import CrawlerKey, crawler_key_of
     from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
@@ -105,6 +106,9 @@ if TYPE_CHECKING:
         parse_address,
         sign_strategy,
     )
+    from dht.supervisor import STRICT, Supervisor
+    from dht.transport.doorway import WEB, Visitor
+    from dht.transport.listener import Listener, library_log
     from dht.transport.request_auth import check_window
     from dht.transport.small_packets import small_packet_socket
     from dht.transport.transport import HearTime, NoConnection, Route
@@ -136,7 +140,9 @@ __all__ = [
     "MAX_SPREAD",
     "MOST_GRACE_S",
     "SITE_BYTES",
+    "STRICT",
     "SURE_S",
+    "WEB",
     "Address",
     "AddressPolicy",
     "Admitter",
@@ -171,6 +177,7 @@ __all__ = [
     "InputError",
     "Invitation",
     "Key",
+    "Listener",
     "Load",
     "LocalError",
     "LocalFault",
@@ -211,9 +218,11 @@ __all__ = [
     "Strategy",
     "StrategyAhead",
     "StrategyHistory",
+    "Supervisor",
     "Topic",
     "VerifiedHeartbeat",
     "View",
+    "Visitor",
     "WorkingFamilies",
     "add_signature",
     "check_bounds",
@@ -235,6 +244,8 @@ __all__ = [
     "host_matches",
     "json_web_key",
     "lazily",
+    "leaves_of",
+    "library_log",
     "network_id",
     "node_id_of",
     "now_of",

@@ -5,6 +5,7 @@ person asking can fix it. `LocalError`: this machine failed: stop loudly, but fo
 package adds its own below these.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -109,3 +110,12 @@ class BadInvitation(InputError):
 
 class BadIdentity(BrokenFile):
     """The node's own key file cannot be read or is damaged."""
+
+
+def leaves_of(error: BaseException) -> Iterator[BaseException]:
+    """List the errors in a group, or the error itself where it is none."""
+    if isinstance(error, BaseExceptionGroup):
+        for each in error.exceptions:
+            yield from leaves_of(each)
+    else:
+        yield error

@@ -6,6 +6,7 @@ when a later try succeeds. A fault is logged once when it begins and once when i
 
 import errno
 import logging
+import os
 import shutil
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -59,6 +60,7 @@ class FaultSite(Enum):
     PUZZLE = "the identity's puzzle is solved again when this node starts again"
     LOG = "lines of the log are lost"
     HANDLES = "new connections wait"
+    TASKS = "this part of the upkeep rests, and runs again within a minute; all else goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +118,7 @@ class LocalFaults:
 
 def refused(path: object, error: OSError) -> MachineRefuses:
     """Say what the operating system refused, and what helps."""
-    reason = (error.strerror or str(error)).lower()
+    reason = (error.strerror or (os.strerror(error.errno) if error.errno else str(error))).lower()
     return MachineRefuses(str(path), reason, _REMEDIES.get(error.errno or 0, OTHERWISE))
 
 

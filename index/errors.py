@@ -31,5 +31,5 @@ def failure_of(path: object, error: BaseException) -> MachineRefuses | IndexCorr
     """Say what an engine's or the table's error is: the machine refused, or the files are damaged."""
     code = _CODE.search(str(error))  # tantivy tells the operating system's errors by text alone
     if code and not isinstance(error, OSError):
-        error = OSError(int(code[1]), f"system error {code[1]}")
+        error = OSError(int(code[1]), "")
     return refusal_of(path, error) or IndexCorrupt(str(path), str(error), "it is built anew from the store")

@@ -8,6 +8,7 @@ takes a quarter of an idle node's memory.
 """
 
 import asyncio
+import errno
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
@@ -83,10 +84,10 @@ class ProcessParsers:
                         pass
             except ParserUnavailable as error:
                 starts += 1
-                if starts == START_TRIES:
+                if starts >= START_TRIES and not _is_short(error):
                     raise
                 log.warning("parser did not start, trying again: %s", error.reason)
-                await asyncio.sleep(START_AGAIN_S * starts)
+                await asyncio.sleep(START_AGAIN_S * min(starts, START_TRIES))
             finally:
                 self._started -= 1
 
@@ -218,3 +219,9 @@ async def open_parsers(config: CrawlConfig, analyse: Analyse | None = None) -> A
             yield parsers
         finally:
             running.cancel()
+
+
+def _is_short(error: ParserUnavailable) -> bool:
+    """Tell whether a process did not start for want of handles, memory or processes, which others may free again."""
+    cause = error.__cause__
+    return isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)

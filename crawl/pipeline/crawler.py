@@ -87,7 +87,7 @@ class Crawler:
         self._process_stage = ProcessStage(config, ports, sites, revisits, self._sitemap_reader, clock)
         self._handoff = Handoff(config, ports, frontier, self._seen, self._counters, self._listings, clock, rng)
         self._workers = WorkerPool(self._crawl)
-        self._fetching = 0  # tasks whose request is not over
+        self._requesting = set[FetchTask]()  # those whose request is not over
         self._flight_limit = FlightLimit(config.max_open_fetches + config.max_pending_pages)
         self._wakes_at: float | None = None  # steady: when the loop looks for tasks though nothing wakes it
 
@@ -103,7 +103,8 @@ class Crawler:
                     await self._sleep()
         finally:
             self._workers.clear()
-            self._sitemap_reader.close()
+            for task in list(self._requesting):  # those that were cancelled before they began
+                self._settle(task, None)
 
     async def _crawl(self, task: FetchTask) -> None:
         """Take one URL through the stages: fetch, process, hand off. Then its outcome is settled in the frontier."""
@@ -132,13 +133,19 @@ class Crawler:
         except SlotLost as error:
             log.debug("crawl left to another holder url=%s: %s", task.visit.url, error)
         finally:
-            self._frontier.settle(task, outcome, self._clock())
-            self._wake()
+            self._settle(task, outcome)
+
+    def _settle(self, task: FetchTask, outcome: Visit | None) -> None:
+        """End a task, and its request where an error ended that."""
+        if task in self._requesting:
+            self._end_request(task, 0.0)
+        self._frontier.settle(task, outcome, self._clock())
+        self._wake()
 
     def _end_request(self, task: FetchTask, delay_s: float, address: str = "") -> None:
         """Let the task's site rest, and another request begin."""
         self._queues.end_request(task, self._clock().steady, delay_s, address)
-        self._fetching -= 1
+        self._requesting.discard(task)
         self._wake()
 
     def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
@@ -202,7 +209,7 @@ class Crawler:
     def status(self) -> CrawlStatus:
         """Return what it does, and why; cheap enough to be asked every second."""
         frontier, counters, now = self._frontier, self._counters, self._clock()
-        paused, pending = self._control.pause_reason, frontier.in_flight - self._fetching
+        paused, pending = self._control.pause_reason, frontier.in_flight - len(self._requesting)
         most = min(self._config.max_pending_pages, self._flight_limit.urls)
         snapshot = CrawlSnapshot(frontier, self._sites.delays, most, paused, self._late(), pending)
         state, reason = snapshot.explain(now)
@@ -245,7 +252,8 @@ class Crawler:
         return self._listings.find(url)
 
     def close(self) -> None:
-        """Give up the memory of URLs handed over, for good; to be called after `run`."""
+        """Give up the memory of URLs handed over, for good, and end threads; to be called after `run`."""
+        self._sitemap_reader.close()
         self._seen.close()
 
     def _obey(self) -> None:
@@ -259,15 +267,15 @@ class Crawler:
     def _start_tasks(self, tasks: asyncio.TaskGroup) -> None:
         self.lent_turns.expire(self._clock().steady)
         while self._has_room() and not self._late() and (task := self._frontier.pop(self._clock())):
-            self._fetching += 1
+            self._requesting.add(task)
             self._workers.start(tasks, task)
 
     def _has_room(self) -> bool:
         """Tell whether one more request may be open, and one more page wait for its owners."""
         return (
             not self._control.pause_reason
-            and self._fetching < self._config.max_open_fetches + self._control.lent
-            and self._frontier.in_flight - self._fetching < self._config.max_pending_pages
+            and len(self._requesting) < self._config.max_open_fetches + self._control.lent
+            and self._frontier.in_flight - len(self._requesting) < self._config.max_pending_pages
             and self._frontier.in_flight < self._flight_limit.urls + self._control.lent
         )
 

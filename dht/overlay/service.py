@@ -6,6 +6,7 @@ The means of transport are given, so the same class runs over sockets (`assembly
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from dht.clock import Now
@@ -37,6 +38,7 @@ from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityEvidence
 from dht.strategy.document import SignedStrategy, Strategy
+from dht.supervisor import STRICT, Supervisor
 from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.grant import SignedGrant
@@ -262,18 +264,19 @@ class OverlayService:
         """Adopt a strategy that a publisher hands to this node, and return the newest; raises BadStrategy."""
         return self._strategy.adopt(signed)
 
-    async def run(self, work: CrawlWork | None = None) -> None:
+    async def run(self, work: CrawlWork | None = None, supervisor: Supervisor = STRICT) -> None:
         """Take part until cancelled; then free the leases, say farewell and write the peer cache.
 
-        `work`: the crawl that the leases go by; None for a node that does not crawl."""
+        `work`: the crawl that the leases go by; None for a node that does not crawl. `supervisor`: restarts what
+        fails."""
         if self._leases is not None:
             self._leases.begin(listens=self._joins)
         try:
             async with asyncio.TaskGroup() as means:
-                means.create_task(self._messenger.run(), name="overlay-messages")
-                means.create_task(self._driver.run(), name="overlay-driver")
+                supervisor.start(means, "overlay-messages", self._messenger.run)
+                supervisor.start(means, "overlay-driver", self._driver.run)
                 try:
-                    await self._work(work or NoWork())
+                    await self._work(work or NoWork(), supervisor)
                 finally:
                     if self._leases is not None:
                         await self._leases.stop()
@@ -282,27 +285,28 @@ class OverlayService:
         finally:
             self._cache.save()
 
-    async def _work(self, work: CrawlWork) -> None:
+    async def _work(self, work: CrawlWork, supervisor: Supervisor) -> None:
         """Run what needs messages and packets, and ends before them."""
         async with asyncio.TaskGroup() as tasks:
+            start = partial(supervisor.start, tasks)
             families = FamilyUpkeep(self._core, self._deps.transport, self._clock, self._driver.kick)
-            tasks.create_task(families.run(), name="overlay-families")
-            tasks.create_task(self._strategy.sync.run(), name="overlay-strategies")
-            tasks.create_task(self._strategy.dissemination.run(), name="overlay-strategy-spread")
-            tasks.create_task(self._strategy.block_notice.run(), name="overlay-block-notice")
-            tasks.create_task(self._cache.run(), name="overlay-cache")
-            tasks.create_task(self._tick(work), name="overlay-leases")
-            tasks.create_task(self._strategy.solver.run(), name="overlay-puzzle")
+            start("overlay-families", families.run)
+            start("overlay-strategies", self._strategy.sync.run)
+            start("overlay-strategy-spread", self._strategy.dissemination.run)
+            start("overlay-block-notice", self._strategy.block_notice.run)
+            start("overlay-cache", self._cache.run)
+            start("overlay-leases", lambda: self._tick(work))
+            start("overlay-puzzle", self._strategy.solver.run)
             records = PointRecords(self._core, self._clock, self._driver.kick)
             vouchers = VoucherUpkeep(self._deps.settings.vouchers, records, self._clock, self._deps.executor)
-            tasks.create_task(vouchers.run(), name="overlay-vouchers")
+            start("overlay-vouchers", vouchers.run)
             if self._autonat is not None:
-                tasks.create_task(self._autonat.run(), name="overlay-autonat")
+                start("overlay-autonat", self._autonat.run)
             if self._admission is not None:
-                tasks.create_task(self._admission.run(), name="overlay-admission")
+                start("overlay-admission", self._admission.run)
             if self._autonat is not None:
                 role = RoleUpkeep(self._deps, self._view, self._autonat, self._driver.kick)
-                tasks.create_task(role.run(self._first_contacts, joins=self._joins), name="overlay-role")
+                start("overlay-role", lambda: role.run(self._first_contacts, joins=self._joins))
 
     async def _tick(self, work: CrawlWork) -> None:
         """Once a second, follow the clock and ask for leases; which are held is announced when it changes."""

@@ -1,9 +1,10 @@
-"""The doorway says who may stay connected at the peers' port: members have places that strangers cannot take.
+"""The doorway says who may stay connected at a port: members have places that strangers cannot take.
 
 Anybody may connect, and who is a member is known only once a connection has proved its peer. So strangers share a
 bounded number of places, and where these are taken the one that came first leaves, of the block of addresses (/24 or
 /64) that has most: a flood turns itself out, and who proves itself within a moment is served. Addresses at which
-members are reached, and connections that proved a member, have all other places.
+members are reached, and connections that proved a member, have all other places. On the web a caller proves itself by
+a whole request header, and the places that strangers cannot take are for this machine and for the owner's proxies.
 
 Pure: times are arguments; who has to leave is told to do so.
 """
@@ -13,16 +14,33 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 
-MAX_CONNECTIONS = 1024
-MAX_STRANGERS = 256  # of them
-MAX_OF_ONE = 128  # from one address; a whole demo network shares 127.0.0.1
 PROVE_S = 15.0
+FILES_SHARE = 4  # of the files that a process may open, one port has this part at most
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How many connections one port has, of strangers, and from one address."""
+
+    connections: int
+    strangers: int
+    of_one: int
+
+    def within(self, open_files: int) -> "Bounds":
+        """Return the bounds for a process that may open so many files, in the same proportions."""
+        share = min(1.0, open_files / FILES_SHARE / self.connections)
+        return Bounds(*(max(1, int(share * most)) for most in (self.connections, self.strangers, self.of_one)))
+
+
+PEERS = Bounds(1024, 256, 128)  # a whole demo network shares 127.0.0.1
+WEB = Bounds(1024, 768, 128)  # a campus may share one address
 
 
 @dataclass(eq=False, slots=True)
 class Visitor:
     """One connection. `leave` closes it; `is_gone` tells whether it is closed; `is_member`: whether it proved one, or
-    comes from where one is reached; `has_proved`: whether it has said who it is."""
+    comes from where one is reached; `has_proved`: whether it has said who it is; `is_own`: whether it comes from this
+    machine or from a proxy of its owner: then no bound for one address holds, and it always finds a place."""
 
     host: str
     since: float
@@ -30,6 +48,7 @@ class Visitor:
     is_gone: Callable[[], bool]
     is_member: bool = False
     has_proved: bool = False
+    is_own: bool = False
     block: bytes = b""  # of addresses that one subscriber or one small site has: /24 or /64
 
     def __post_init__(self) -> None:
@@ -40,7 +59,8 @@ class Visitor:
 class Doorway:
     """Keeps the connections of one port within their bounds."""
 
-    def __init__(self) -> None:
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
         self._visitors: dict[Visitor, None] = {}  # who came first is first
 
     def __len__(self) -> int:
@@ -64,24 +84,28 @@ class Doorway:
             self._close(visitor)
 
     def _has_room(self, visitor: Visitor) -> bool:
-        if len(self._visitors) >= MAX_CONNECTIONS or self._is_crowded(visitor.host):
+        if len(self._visitors) >= self._bounds.connections or self._is_crowded(visitor):
             return False
-        return visitor.is_member or sum(not each.is_member for each in self._visitors) < MAX_STRANGERS
+        return visitor.is_member or sum(not each.is_member for each in self._visitors) < self._bounds.strangers
 
-    def _is_crowded(self, host: str) -> bool:
-        return sum(each.host == host for each in self._visitors) >= MAX_OF_ONE
+    def _is_crowded(self, visitor: Visitor) -> bool:
+        return not visitor.is_own and sum(v.host == visitor.host for v in self._visitors) >= self._bounds.of_one
 
     def _turn_out(self, visitor: Visitor) -> bool:
         """Close for a visitor the stranger that came first, of its own address where that has too many, else of the
-        block that has most; those who have said who they are go last."""
-        host = visitor.host if self._is_crowded(visitor.host) else ""
-        strangers = [v for v in self._visitors if not v.is_member and (not host or v.host == host)]
-        strangers = [v for v in strangers if not v.has_proved] or strangers
-        if not strangers:
+        block that has most; those who have said who they are go last. Where there is no stranger, it is a member that
+        has not said so; and what comes from this machine turns out anybody."""
+        host = visitor.host if self._is_crowded(visitor) else ""
+        near = [v for v in self._visitors if not host or v.host == host]
+        strangers = [v for v in near if not v.is_member]
+        silent = [v for v in near if not v.has_proved]
+        leaving = [v for v in strangers if not v.has_proved] or strangers
+        leaving = leaving or (silent if visitor.is_member else []) or (near if visitor.is_own else [])
+        if not leaving:
             return False
-        blocks = Counter(v.block for v in strangers)
+        blocks = Counter(v.block for v in leaving)
         most = max(blocks.values())
-        self._close(next(v for v in strangers if blocks[v.block] == most))
+        self._close(next(v for v in leaving if blocks[v.block] == most))
         return True
 
     def _close(self, visitor: Visitor) -> None:

@@ -7,7 +7,6 @@ bounded.
 """
 
 import asyncio
-import errno
 import logging
 import re
 import socket
@@ -21,12 +20,13 @@ from dht.clock import Clock
 from dht.errors import BadMessage, BadSignature, InputError, LocalError, RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
-from dht.local_faults import FaultSite, LocalFaults, refused
+from dht.local_faults import LocalFaults
 from dht.rate_limit import RateLimiter
 from dht.transport.certificate import server_context
-from dht.transport.doorway import PROVE_S, Doorway, Visitor
+from dht.transport.doorway import PEERS, Visitor
 from dht.transport.giving_way import GivingWay
-from dht.transport.peer_links import DIALS, OPENS, Greet, PeerLinks
+from dht.transport.listener import Listener, library_log
+from dht.transport.peer_links import DIALS, OPENS, PeerLinks
 from dht.transport.relay import Relay
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget, VerifiedRequest
 from dht.transport.transport import MAX_BODY_BYTES, Answerer, FindRelayed, IsMember, Reach
@@ -42,8 +42,6 @@ MAX_BYTES_HELD = 64 << 20  # of request bodies at once
 MAX_BYTES_HELD_OF_ONE = 16 << 20  # two of the largest bodies: one identity cannot shut the others out
 REQUESTS_S, REQUESTS_BURST = 200.0, 400.0  # taken from one peer a second
 ANSWER_S = 60.0
-SWEEP_S = 1.0  # between two looks for those who prove nothing
-ACCEPT_AGAIN_S = 0.5  # between two tries where this machine has no handles left
 STOP_S = 1.0  # for the requests in progress when the node stops
 KEEP_S = 75.0  # longer than the client keeps a connection, so that no request meets a closing one
 
@@ -61,8 +59,7 @@ class TlsServer:
         faults: LocalFaults,
     ) -> None:
         """`addresses`: what to listen on, at most one a family."""
-        self._faults = faults
-        self._node_id = identity.node_id
+        self._faults, self._node_id = faults, identity.node_id
         self._network = network
         self._clock = clock
         self._addresses = addresses
@@ -74,8 +71,7 @@ class TlsServer:
         self._buckets = RateLimiter(REQUESTS_S, REQUESTS_BURST)
         self._busy: Counter[NodeId] = Counter()
         self._bytes_held: Counter[NodeId] = Counter()
-        self._doorway = Doorway()
-        self._connected: dict[web.RequestHandler, Visitor] = {}
+        self._listener = Listener(PEERS, clock)
         self._is_member: IsMember = lambda host, peer: False
 
     async def run(self, answerer: Answerer, find_relayed: FindRelayed, reach: Reach, is_member: IsMember) -> None:
@@ -90,10 +86,14 @@ class TlsServer:
 
         try:
             async with asyncio.TaskGroup() as tasks:
+
+                async def take(sock: socket.socket, host: str) -> None:
+                    tasks.create_task(greet(sock, host), name="channel-greet")
+
                 for listener in listeners:
-                    tasks.create_task(self._accept(tasks, listener, greet), name="channel-accept")
+                    tasks.create_task(self._listener.accept(listener, self._faults, take), name="channel-accept")
                 tasks.create_task(self.links.run(answerer, reach, greet), name="channel-links")
-                tasks.create_task(self._sweep(), name="channel-sweep")
+                tasks.create_task(self._listener.sweep(), name="channel-sweep")
                 await broken
         finally:
             for listener in listeners:
@@ -116,31 +116,19 @@ class TlsServer:
             handle,
             keepalive_timeout=KEEP_S,
             access_log=None,
+            logger=library_log("dht.transport.requests"),
+            auto_decompress=False,
             max_line_size=2048,
             max_field_size=2048,
             lingering_time=1.0,
         )
-
-    async def _accept(self, tasks: asyncio.TaskGroup, listener: socket.socket, greet: Greet) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                sock, address = await loop.sock_accept(listener)
-            except OSError as error:
-                if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED):
-                    raise
-                self._faults.begin(FaultSite.HANDLES, refused(f"port {listener.getsockname()[1]}", error))
-                await asyncio.sleep(ACCEPT_AGAIN_S)
-                continue
-            self._faults.end(FaultSite.HANDLES)
-            tasks.create_task(greet(sock, str(address[0])), name="channel-greet")
 
     async def _greet(self, sock: socket.socket, host: str, server: web.Server, find_relayed: FindRelayed) -> None:
         """Find out what a new connection is, and pass it on. A relayed one, or a link, is served here until it ends."""
         task = asyncio.current_task()
         assert task is not None
         visitor = Visitor(host, self._clock().steady, task.cancel, task.done, self._is_member(host, None))
-        if not self._doorway.enter(visitor):
+        if not self._listener.doorway.enter(visitor):
             sock.close()
             return
         is_passed_on, first = False, b""
@@ -156,7 +144,8 @@ class TlsServer:
             elif first == DIALS:
                 await self.links.meet(sock)
             elif first == b"\x16":
-                is_passed_on = await self._begin_tls(sock, visitor, server)
+                await self._listener.hand_over(sock, visitor, server(), self._context)
+                is_passed_on = True
             else:
                 sock.close()
         except (OSError, TimeoutError, RemoteError, asyncio.IncompleteReadError) as error:
@@ -166,24 +155,7 @@ class TlsServer:
             if not first:  # else it is another's to close
                 sock.close()
             if not is_passed_on:
-                self._doorway.left(visitor)
-
-    async def _begin_tls(self, sock: socket.socket, visitor: Visitor, server: web.Server) -> bool:
-        """Hand a connection to the HTTP server; its handshake has as long as is left to prove who is there."""
-        protocol = server()
-        await asyncio.get_running_loop().connect_accepted_socket(
-            lambda: protocol, sock, ssl=self._context, ssl_handshake_timeout=PROVE_S
-        )
-        visitor.leave, visitor.is_gone = protocol.force_close, lambda: protocol.transport is None
-        self._connected[protocol] = visitor
-        return True
-
-    async def _sweep(self) -> None:
-        """Disconnect those who have proved nothing for PROVE_S."""
-        while True:
-            await asyncio.sleep(SWEEP_S)
-            self._connected = {p: visitor for p, visitor in self._connected.items() if not visitor.is_gone()}
-            self._doorway.end_overdue(self._clock().steady)
+                self._listener.doorway.left(visitor)
 
     async def _respond(self, request: web.BaseRequest, answerer: Answerer) -> web.Response:
         """Answer one request; every way that it can be wrong is a status and a line of text."""
@@ -195,7 +167,7 @@ class TlsServer:
             signed = self._authenticator.verify(request.headers.get("Authorization", ""), target, self._clock())
         except (BadMessage, BadSignature) as error:
             return self._answer(401, str(error).encode())
-        if (visitor := self._connected.get(request.protocol)) is not None:
+        if (visitor := self._listener.visitor_of(request.protocol)) is not None:
             visitor.has_proved = True
             visitor.is_member = visitor.is_member or self._is_member(visitor.host, signed.asker)
         length = request.content_length

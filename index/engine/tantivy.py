@@ -20,7 +20,7 @@ from typing import Any
 import tantivy
 from tantivy import Occur
 
-from dht import BrokenFile
+from dht import BrokenFile, MachineRefuses
 from index.engine.protocol import Candidates, Facets, IndexEntry, Scale
 from index.engine.tantivy_checksums import check_files
 from index.engine.tantivy_columns import TantivyColumns
@@ -57,14 +57,15 @@ class TantivyEngine:
             if path is not None:
                 path.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, None if path is None else str(path))
-            self._writer = self._index.writer(heap_bytes, 1)
+            self._writer: tantivy.IndexWriter | None = self._index.writer(heap_bytes, 1)
             self._see()
 
     def add(self, entries: Iterable[IndexEntry]) -> None:
         documents = list(map(document_of, entries))
         try:
+            writer = self._open_writer()
             for document in documents:
-                self._writer.add_document(document)
+                writer.add_document(document)
         except ValueError as error:  # a thread of the writer died, and only the commit tells of what
             self.commit()
             raise failure_of(self._path, error) from error
@@ -74,16 +75,16 @@ class TantivyEngine:
         if numbers:
             gone = tantivy.Query.term_set_query(self._schema, "number", sorted(numbers))
             with self._failures:
-                self._writer.delete_documents_by_query(gone)
+                self._open_writer().delete_documents_by_query(gone)
 
     def remove_from(self, number: int) -> None:
         above = tantivy.Query.range_query(self._schema, "number", tantivy.FieldType.Unsigned, lower_bound=number)
         with self._failures:
-            self._writer.delete_documents_by_query(above)
+            self._open_writer().delete_documents_by_query(above)
 
     def commit(self) -> None:
         with self._failures:
-            self._writer.commit()
+            self._open_writer().commit()
             self._see()
 
     def recover(self) -> None:
@@ -97,7 +98,7 @@ class TantivyEngine:
 
     def clear(self) -> None:
         with self._failures:
-            self._writer.delete_all_documents()
+            self._open_writer().delete_all_documents()
         self.commit()
 
     def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
@@ -222,8 +223,16 @@ class TantivyEngine:
         return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, silent(wanted))])
 
     def close(self) -> None:
-        with self._failures:
-            self._writer.wait_merging_threads()
+        writer, self._writer = self._writer, None  # it is used up, also where this fails
+        if writer is not None:
+            with self._failures:
+                writer.wait_merging_threads()
+
+    def _open_writer(self) -> tantivy.IndexWriter:
+        """The writer; raises MachineRefuses where the last try to open one failed."""
+        if self._writer is None:
+            raise MachineRefuses(str(self._path), "not open for writing", "it is opened again soon")
+        return self._writer
 
     def _see(self) -> None:
         self._index.reload()

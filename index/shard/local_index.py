@@ -17,6 +17,7 @@ from secrets import token_bytes
 from typing import TypeVar
 
 from dht import (
+    STRICT,
     BadMessage,
     DocumentId,
     FaultSite,
@@ -24,6 +25,7 @@ from dht import (
     MachineRefuses,
     Overlay,
     Slot,
+    Supervisor,
     View,
     system_clock,
 )
@@ -192,14 +194,15 @@ class LocalIndex:
         for each in self._followers.values():
             each.files.young_since = since
 
-    async def run(self) -> None:
-        """Have every index that is needed follow the change log, until cancelled."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Have every index that is needed follow the change log, until cancelled. `supervisor`: restarts what fails."""
+        self._running.clear()  # of an earlier run
         async with asyncio.TaskGroup() as tasks:
             while True:
                 await self.choose()
                 for rules, each in self._followers.items():
                     if rules not in self._running:
-                        self._running[rules] = tasks.create_task(each.run(), name=f"index-{rules.number}")
+                        self._running[rules] = supervisor.start(tasks, f"index-{rules.number}", each.run)
                 await asyncio.sleep(LOOK_S)
 
     async def advance(self) -> bool:

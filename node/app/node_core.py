@@ -6,9 +6,11 @@ object.
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from functools import partial
 
 from crawl import CrawlConfig, CrawlControl, MirrorDetector
-from dht import MachineRefuses, PeerAudit
+from dht import STRICT, PeerAudit, Supervisor
 from index import IndexConfig
 from node.app.disk_meter import DiskMeter
 from node.app.environment import NodeEnvironment
@@ -29,7 +31,6 @@ from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
 LIVE_SETTINGS = ("crawl.hours", "crawl.max_bytes_s", "crawl.refuse", "store.quota_bytes", "store.reserve_bytes")
-AGAIN_S = 10.0  # until what the machine refused to read is tried again
 
 
 class NodeCore:
@@ -67,46 +68,41 @@ class NodeCore:
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler)
         self._looked_at_sequence = self._spared_at_sequence = -1  # of the change log
 
-    async def run(self) -> None:
-        """Run everything but the overlay, until cancelled."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Run everything but the overlay, until cancelled. `supervisor`: restarts what fails."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.store.replicator.run(), name="replicator")
-            tasks.create_task(self.index.local.run(), name="index")
-            tasks.create_task(self._patiently(self.index.searcher.hit_audit.line.run), name="hit-audit")
-            tasks.create_task(self.index.teller.run(), name="directory")
-            tasks.create_task(self._patiently(self.index.level_audit.run), name="level-audit")
-            tasks.create_task(self._patiently(self.index.searcher.level_proofs.line.run), name="level-proofs")
-            tasks.create_task(self._patiently(self.index.evidence.run), name="terms-evidence")
-            tasks.create_task(self.levels.run(), name="levels")
-            tasks.create_task(self.crawl.crawler.run(), name="crawler")
-            tasks.create_task(self._patiently(self.crawl.frontier_sync.run), name="frontier-sync")
-            tasks.create_task(self._patiently(self.crawl.standing_review.run), name="standing-review")
-            tasks.create_task(self._patiently(self.crawl_watch.run), name="crawl-watch")
-            tasks.create_task(self.store.anchors.run(), name="anchors")
-            tasks.create_task(self._announcer.run(), name="announcer")
-            tasks.create_task(self._disk_meter.run(), name="disk-meter")
-            tasks.create_task(self.fetching.pause.run(), name="fetch-pause")
-            tasks.create_task(self._patiently(self.store.denial_sweep.run), name="denial-sweep")
-            tasks.create_task(self._patiently(self.store.site_removals.run), name="site-removals")
-            tasks.create_task(self._patiently(self.store.host_records.run), name="host-records")
-            tasks.create_task(self._patiently(self.sites.sharder.run), name="site-sharder")
-            tasks.create_task(self._patiently(self.sites.mirror_finder.run), name="mirror-finder")
-            tasks.create_task(self._patiently(self.witnessing.witness.run), name="witness")
-            tasks.create_task(self._patiently(self.witnessing.board.run), name="evidence-board")
-            tasks.create_task(self._patiently(self.witnessing.anchor_audit.run), name="anchor-audit")
-            tasks.create_task(self._patiently(self.ranking.read), name="ranks-read")
-            tasks.create_task(self._patiently(self.ranking.compute), name="ranks-compute")
-            tasks.create_task(self.fetching.client_worker.run(), name="client-worker")
-            tasks.create_task(self._patiently(self.jobs.resubmission.run), name="resubmission")
 
-    async def _patiently(self, run: Callable[[], Awaitable[None]]) -> None:
-        """Run what reads the store, and again a little later where the machine refuses."""
-        while True:
-            try:
-                return await run()
-            except MachineRefuses as error:
-                self.store.records.note_refusal(error)
-                await asyncio.sleep(AGAIN_S)
+            def start(name: str, run: Callable[[], Awaitable[None]]) -> None:
+                supervisor.start(tasks, name, run, self.store.records.note_refusal)
+
+            start("replicator", partial(self.store.replicator.run, supervisor))
+            start("index", partial(self.index.local.run, supervisor))
+            start("hit-audit", self.index.searcher.hit_audit.line.run)
+            start("directory", self.index.teller.run)
+            start("level-audit", self.index.level_audit.run)
+            start("level-proofs", self.index.searcher.level_proofs.line.run)
+            start("terms-evidence", self.index.evidence.run)
+            start("levels", self.levels.run)
+            start("crawler", self.crawl.crawler.run)
+            start("frontier-sync", self.crawl.frontier_sync.run)
+            start("standing-review", self.crawl.standing_review.run)
+            start("crawl-watch", self.crawl_watch.run)
+            start("anchors", self.store.anchors.run)
+            start("announcer", self._announcer.run)
+            start("disk-meter", self._disk_meter.run)
+            start("fetch-pause", self.fetching.pause.run)
+            start("denial-sweep", self.store.denial_sweep.run)
+            start("site-removals", self.store.site_removals.run)
+            start("host-records", self.store.host_records.run)
+            start("site-sharder", self.sites.sharder.run)
+            start("mirror-finder", self.sites.mirror_finder.run)
+            start("witness", self.witnessing.witness.run)
+            start("evidence-board", self.witnessing.board.run)
+            start("anchor-audit", self.witnessing.anchor_audit.run)
+            start("ranks-read", self.ranking.read)
+            start("ranks-compute", self.ranking.compute)
+            start("client-worker", self.fetching.client_worker.run)
+            start("resubmission", self.jobs.resubmission.run)
 
     async def spare(self) -> bool:
         """Give up the memory that only a node at work needs, once nothing has changed since the call before; tell
@@ -131,11 +127,12 @@ class NodeCore:
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""
-        self.crawl.crawler.close()
-        self._disk_meter.close()
-        await self.index.teller.close()
-        await self.index.local.close()
-        self.store.records.close()
+        async with AsyncExitStack() as closing:  # the last first, and each whatever the files of another refuse
+            closing.callback(self.store.records.close)
+            closing.push_async_callback(self.index.local.close)
+            closing.push_async_callback(self.index.teller.close)
+            closing.callback(self._disk_meter.close)
+            closing.callback(self.crawl.crawler.close)
 
     def state(self) -> NodeState:
         """Return this node's state."""

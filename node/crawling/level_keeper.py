@@ -71,6 +71,7 @@ class LevelKeeper:
 
     async def run(self) -> None:
         """Look and push until cancelled."""
+        self._pushing.clear()
         async with asyncio.TaskGroup() as tasks:
             while True:
                 await self.refresh()

@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 
+from dht import leaves_of
 from store import StoreCorrupt
 
 log = logging.getLogger(__name__)
@@ -22,9 +23,4 @@ async def reopening(serve: Callable[[], Awaitable[None]]) -> None:
             if damage is None or others is not None or loop.time() - reopened_at < REOPEN_S:
                 raise
             reopened_at = loop.time()
-            log.warning("node opens its files anew reason=%s", next(_leaves(damage)))
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for error in group.exceptions:
-        yield from _leaves(error) if isinstance(error, BaseExceptionGroup) else (error,)
+            log.warning("node opens its files anew reason=%s", next(leaves_of(damage)))

@@ -29,6 +29,8 @@ from dht import (
     Network,
     OverlayService,
     OverlaySettings,
+    Supervisor,
+    library_log,
     open_overlay,
     system_clock,
     when_told_to_stop,
@@ -73,6 +75,7 @@ def run_node(config: Config, faults: LocalFaults) -> int:
     if not faulthandler.is_enabled():  # a watchdog that ends this process by SIGABRT leaves in the log where it stood
         faulthandler.enable()
     shape_heap()
+    library_log("asyncio")
     manager = ServiceManager.of(os.environ)
     data = DataDir(Path(config.node.data_dir))
     network = load_network(Path(config.node.network))
@@ -124,7 +127,7 @@ async def _serve(
     manager: ServiceManager,
     stop: Callable[[], None],
 ) -> None:
-    config, own = settings.config, Identity.load(data.identity)
+    config, own, supervisor = settings.config, Identity.load(data.identity), Supervisor(faults)
     key = CrawlerKey(own) if config.crawl.sign else None
     tracer = QueryTracer(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
     async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
@@ -137,45 +140,48 @@ async def _serve(
         spare_collector()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(overlay.run(core.crawl.crawler), name="overlay")
-            tasks.create_task(core.run(), name="core")
-            tasks.create_task(web.run(), name="web")
-            tasks.create_task(answers.owner.run(), name="owner-desk")
-            tasks.create_task(manager.keep_told(web.listening, f"search page: {web.url}"), name="service-manager")
-            tasks.create_task(_keep_event_log(core, overlay), name="event-log")
-            tasks.create_task(keep_memory_small(core.spare), name="memory")
+            start = partial(supervisor.start, tasks)
+            tasks.create_task(overlay.run(core.crawl.crawler, supervisor), name="overlay")
+            tasks.create_task(core.run(supervisor), name="core")
+            start("web", lambda: web.run(faults))
+            start("owner-desk", answers.owner.run)
+            start("service-manager", lambda: manager.keep_told(web.listening, f"search page: {web.url}"))
+            start("event-log", lambda: _keep_event_log(core, overlay))
+            start("memory", lambda: keep_memory_small(core.spare))
             if config.hook.command or config.hook.url:
                 hook = OwnerHook(config.hook, {"node": overlay.view.node_id.hex(), "network": network.name})
                 watch = OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock)
-                tasks.create_task(watch.run(), name="owner-watch")
+                start("owner-watch", watch.run)
             if tracer:
                 about = {"service.name": "dse-node", "service.version": VERSION}
                 about["service.instance.id"] = overlay.view.node_id.hex()
-                tasks.create_task(TraceExport(config.traces.url, tracer, about).run(), name="trace-export")
-            tasks.create_task(_leave(departure, stop), name="departure")
-            tasks.create_task(give_way_to_twin(overlay), name="twin")
+                start("trace-export", TraceExport(config.traces.url, tracer, about).run)
+            start("departure", lambda: _leave(departure, stop))
+            start("twin", lambda: give_way_to_twin(overlay))
             await web.listening.wait()
-            _find_others(tasks, config.node, network, overlay)
+            start("rejoiner", Rejoiner(overlay, network, config.node.seed_url, system_clock).run)
+            if config.node.map_ports and config.node.mode != "client":
+                start("portmap", lambda: _map_ports(config.node, overlay))
+            if config.node.lan_discovery:
+                start("lan", lambda: _discover_lan(config.node, network, overlay))
 
 
-def _find_others(tasks: asyncio.TaskGroup, node: NodeConfig, network: Network, overlay: OverlayService) -> None:
-    """Start what finds peers again and lets them in: the network's seeds, the router's ports, the LAN."""
-    rejoiner = Rejoiner(overlay, network, node.seed_url, system_clock)
-    tasks.create_task(rejoiner.run(), name="rejoiner")
-    if node.map_ports and node.mode != "client":
-        from node.joining.upnp import UpnpMapping, listens_everywhere  # both are loaded once the pages are served
+async def _map_ports(node: NodeConfig, overlay: OverlayService) -> None:
+    """Have the router send what comes to the peers' port to this machine, until cancelled."""
+    from node.joining.upnp import UpnpMapping, listens_everywhere  # loaded once the pages are served
 
-        if listens_everywhere(listening(node)):
-            ports = UpnpMapping(listening(node), lambda: overlay.own_addresses)
-            tasks.create_task(ports.run(), name="portmap")
-    if node.lan_discovery:
-        from node.joining.mdns import MdnsDiscovery, on_lan
+    if listens_everywhere(listening(node)):
+        await UpnpMapping(listening(node), lambda: overlay.own_addresses).run()
 
-        if places := on_lan(listening(node)):
-            is_trusted = not (network.bootstrap or network.seeds or node.seed_url)  # nobody else is named
-            join = partial(overlay.join, is_trusted=is_trusted)
-            lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
-            tasks.create_task(lan.run(), name="lan")
+
+async def _discover_lan(node: NodeConfig, network: Network, overlay: OverlayService) -> None:
+    """Find the nodes of the same network in this LAN, until cancelled."""
+    from node.joining.mdns import MdnsDiscovery, on_lan
+
+    if places := on_lan(listening(node)):
+        is_trusted = not (network.bootstrap or network.seeds or node.seed_url)  # nobody else is named
+        join = partial(overlay.join, is_trusted=is_trusted)
+        await MdnsDiscovery(overlay.view.node_id, network.id, places, join).run()
 
 
 def _obey(core: NodeCore, config: Config) -> None:

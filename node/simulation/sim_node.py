@@ -14,6 +14,7 @@ from random import Random
 from bootstrap import first_contacts
 from crawl import CrawlConfig, InlineParsers
 from dht import (
+    STRICT,
     Address,
     AddressPolicy,
     DhtConfig,
@@ -32,6 +33,7 @@ from dht import (
     ProtocolEngine,
     ShardPolicy,
     StrategyHistory,
+    Supervisor,
     WorkingFamilies,
 )
 from index import IndexConfig
@@ -84,9 +86,11 @@ class SimNode:
     core: ProtocolEngine = field(init=False)  # the overlay's, of its newest run
     wire: SimDatagrams = field(init=False)  # its sockets, of its newest run
     kick: Callable[[], None] = field(init=False)  # lets that core act on what it was told
+    supervisor: Supervisor = field(init=False)  # of its newest run
     is_founder: bool = False  # it began the network, and starts though nobody is there
     stable: bool = True  # False: a laptop, which sleeps
     is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
+    supervise: Callable[[LocalFaults], Supervisor] = lambda faults: STRICT  # an error of its upkeep ends the world
 
     @property
     def is_running(self) -> bool:
@@ -96,6 +100,7 @@ class SimNode:
     def build(self, around: SimEnvironment) -> None:
         """Make overlay and node core over what the disk and the folder hold."""
         faults = LocalFaults(self.clock)
+        self.supervisor = self.supervise(faults)
         overlay = self._overlay(around, faults)
         remembered = overlay.remember()
         joins = overlay.join(first_contacts(around.network, overlay.view.strategy), by_network=True)
@@ -167,9 +172,9 @@ class SimNode:
         """Live until cancelled."""
         work = None if self.is_bare else self.node_core.crawl.crawler
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.overlay.run(work), name=f"{self.name}-overlay")
+            tasks.create_task(self.overlay.run(work, self.supervisor), name=f"{self.name}-overlay")
             if not self.is_bare:
-                tasks.create_task(self.node_core.run(), name=f"{self.name}-core")
+                tasks.create_task(self.node_core.run(self.supervisor), name=f"{self.name}-core")
 
     def _hear_time(self, peer: NodeId, at: float) -> None:
         self.core.clocks.told(peer, at, self.clock())

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any
 
 from aiohttp import web
-from aiohttp.http_exceptions import HttpProcessingError
 
+from dht import WEB, Listener, LocalFaults, Visitor, library_log, system_clock
 from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
@@ -26,6 +26,8 @@ from node.web.owner.logins import Logins
 from node.web.owner.owner_pages import OwnerPages
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.api import Api
+from node.web.requests.caller_limit import caller_of
+from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.requests.routes import ROUTES
 from node.web.search.preferences import Preferences
 from node.web.search.rules_file import RulesFile
@@ -54,6 +56,8 @@ class WebServer:
         node_id: str = "",
     ) -> None:
         self._config = config
+        self._door = Listener(WEB, system_clock)
+        self._proxied = ProxiedCallers(config.web_trusted_proxies, config.web_proxy_header)
         self._port = config.web_port
         metrics, pages = Metrics(), Pages(service, crawler)
         preferences = Preferences(pages, RulesFile(config.site_rules))
@@ -85,12 +89,14 @@ class WebServer:
         host = self._config.web_address
         return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
 
-    async def run(self) -> None:
-        """Serve until cancelled; raises PortInUse at once where the address cannot be had."""
+    async def run(self, faults: LocalFaults | None = None) -> None:
+        """Serve until cancelled; raises PortInUse at once where the address cannot be had. `faults`: who is told that
+        new connections wait for handles."""
+        faults = faults or LocalFaults(system_clock)
         runner = web.AppRunner(
             self._application(),
             access_log=None,
-            logger=_broken_requests(),
+            logger=library_log("node.web.requests"),
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
             keepalive_timeout=30.0,
@@ -100,17 +106,42 @@ class WebServer:
         async with self._searches.open():
             try:
                 await runner.setup()
-                await web.SockSite(runner, listener, backlog=BACKLOG).start()
                 log.info("web listener ready url=%s", self.url)
                 self.listening.set()
-                await asyncio.Event().wait()
+                async with asyncio.TaskGroup() as tasks:
+                    greet = partial(self._greet, runner)
+                    tasks.create_task(self._door.accept(listener, faults, greet), name="web-accept")
+                    tasks.create_task(self._door.sweep(), name="web-sweep")
             finally:
                 self.listening.clear()
-                await runner.cleanup()
                 listener.close()
+                await runner.cleanup()
+
+    async def _greet(self, runner: web.AppRunner, sock: socket.socket, host: str) -> None:
+        """Serve a new connection, where there is a place for it."""
+        is_own = caller_of(host) is None or self._proxied.is_proxy(host)
+        visitor = Visitor(host, system_clock().steady, sock.close, lambda: False, is_member=is_own, is_own=is_own)
+        if not self._door.doorway.enter(visitor):
+            sock.close()
+            return
+        try:
+            sock.setblocking(False)
+            assert runner.server is not None
+            await self._door.hand_over(sock, visitor, runner.server())
+        except OSError as error:  # the caller is gone already
+            log.debug("connection given up from=%s reason=%s", host, error)
+            self._door.doorway.left(visitor)
+            sock.close()
+
+    @web.middleware
+    async def _note(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Note that a caller has sent a whole header."""
+        if (visitor := self._door.visitor_of(request.protocol)) is not None:
+            visitor.has_proved = True
+        return await handler(request)
 
     def _application(self) -> web.Application:
-        application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._guard.headers])
+        application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._note, self._guard.headers])
         for route in ROUTES:
             handler = self._guard.wrap(route, self._handler(route.name))
             path = route.path.replace("{url}", "{url:.+}")
@@ -124,14 +155,6 @@ class WebServer:
         holder: Any = next(each for each in self._handlers if hasattr(each, name))
         handler: Handler = getattr(holder, name)
         return handler
-
-
-def _broken_requests() -> logging.Logger:
-    """Return the logger for what goes wrong below the handlers. What is no HTTP is not told: strangers send it at will,
-    and the beginning of it, which the library would tell, may be a question that somebody asked."""
-    logger = logging.getLogger("node.web.requests")
-    logger.filters = [lambda record: not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))]
-    return logger
 
 
 def _bind(config: NodeConfig) -> socket.socket:

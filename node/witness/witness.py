@@ -72,6 +72,7 @@ class Witness:
 
     async def run(self) -> None:
         """Witness until cancelled."""
+        self._open = 0
         await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
         async with asyncio.TaskGroup() as tasks:
             while True:

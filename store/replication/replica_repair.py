@@ -146,6 +146,8 @@ class ReplicaRepair:
 
     async def run(self) -> None:
         """Look after the slots for ever."""
+        self._busy.clear()
+        self._showing.clear()
         async with asyncio.TaskGroup() as tasks:
             while True:
                 self._stir.clear()
@@ -337,7 +339,7 @@ class ReplicaRepair:
             self._rest_until[job.peer] = self._clock().steady + _LONGEST_REST_S
             log.debug("slots not reconciled peer=%s reason=%s", job.peer.hex(), error)
         finally:
-            del self._busy[job.peer]
+            self._busy.pop(job.peer, None)
             self._lacking.pop(job.peer, None)
             self._stir.set()
 

@@ -138,6 +138,7 @@ class ReplicaWriter:
 
     async def run(self) -> None:
         """Flush packages for ever, a bounded number at once."""
+        self._flying = 0
         async with asyncio.TaskGroup() as tasks:
             while True:
                 await self._until_worth_it()
@@ -188,6 +189,9 @@ class ReplicaWriter:
                     self._flying -= 1
                     self._stir.set()
             await self._owe(batch, records)
+        except BaseException:  # nobody waits for a package that an error ended
+            self._settle_short(batch, 0.0)
+            raise
         finally:
             self._held_bytes -= sum(p.size for p in batch)
             self._room.set()
@@ -276,9 +280,12 @@ class ReplicaWriter:
         return any(can_be_safe(self._overlay.view, team) for team in self._teams(batch))
 
     def _give_up(self, short: list[PendingWrite], waited_s: float) -> None:
+        self._settle_short(short, waited_s)
+        log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited_s)
+
+    def _settle_short(self, short: list[PendingWrite], waited_s: float) -> None:
         for pending, team in zip(short, self._teams(short), strict=True):
             pending.settle(TooFewCopies(team.slot, len(pending.copies), team.needed, waited_s, pending.refusal))
-        log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited_s)
 
     async def _send(
         self,

@@ -8,12 +8,12 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 
-from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot
+from dht import STRICT, Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot, Supervisor
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.disk.scrub_pace import SHORTEST_REST_S, period_of
@@ -157,21 +157,25 @@ class Replicator:
             config, store, overlay, places, clock, self._writer.move, drafts.rekeyed, survey.lacking
         )
 
-    async def run(self) -> None:
-        """Do everything that goes on by itself, until cancelled."""
+    async def run(self, supervisor: Supervisor = STRICT) -> None:
+        """Do everything that goes on by itself, until cancelled. `supervisor`: restarts what fails."""
         repair = self._repair
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._writer.run(), name="store-writer")
-            tasks.create_task(self._repair.run(), name="store-repair")
-            tasks.create_task(self._deliver(), name="store-handoff")
-            tasks.create_task(self._checks.run(lambda: repair.ready, repair.compare), name="store-possession")
-            tasks.create_task(self._settle(), name="store-settle")
-            tasks.create_task(self._tend(), name="store-tend")
-            tasks.create_task(self._scrub(), name="store-scrub")
-            tasks.create_task(self._try_again(), name="store-try-again")
-            tasks.create_task(self._shard_mover.run(), name="store-mover")
-            tasks.create_task(self._habits.run(), name="store-habits")
-            tasks.create_task(self._reader.record_audit.line.run(), name="store-record-audit")
+
+            def start(name: str, run: Callable[[], Awaitable[None]]) -> None:
+                supervisor.start(tasks, name, run, self._store.note_refusal)
+
+            start("store-writer", self._writer.run)
+            start("store-repair", self._repair.run)
+            start("store-handoff", self._deliver)
+            start("store-possession", lambda: self._checks.run(lambda: repair.ready, repair.compare))
+            start("store-settle", self._settle)
+            start("store-tend", self._tend)
+            start("store-scrub", self._scrub)
+            start("store-try-again", self._try_again)
+            start("store-mover", self._shard_mover.run)
+            start("store-habits", self._habits.run)
+            start("store-record-audit", self._reader.record_audit.line.run)
 
     def scrub_now(self) -> None:
         """Read all that lies on the disk at once, at a bounded pace; asked again meanwhile, it goes on as it is."""

@@ -46,6 +46,7 @@ class Machine:
     web_port: int
     program: Path = ROOT
     process: "subprocess.Popen[bytes] | None" = None
+    files: int = 0  # that it may open; 0: as many as this process
 
     @property
     def data(self) -> Path:
@@ -70,6 +71,8 @@ class Machine:
         """`dse-node run`."""
         with (self.home / "log").open("ab") as log:
             command = [sys.executable, "-m", "node", "run", "--data-dir", "node"]
+            if self.files:
+                command = ["sh", "-c", f'ulimit -n {self.files}; exec "$@"', "sh", *command]
             self.process = subprocess.Popen(
                 command,
                 cwd=self.home,

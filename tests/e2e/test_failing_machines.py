@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from urllib.error import URLError
 import pytest
 from machines import Machine, dse_node, linked, village, wait_until
 
-from tests.faults.injection import filled
+from tests.faults.injection import filled, read_only
 
 pytestmark = pytest.mark.e2e
 PAGES = 20  # of each of the sites a, b and c
@@ -108,6 +109,21 @@ def test_a_disk_that_fills_and_has_room_again_needs_no_start(tmp_path: Path) -> 
             assert len(set(begun := re.findall("fault begins site=([a-z]+)", one.log))) == len(begun), "each once"
             assert sorted(begun) == sorted(re.findall("fault ends site=([a-z]+)", one.log))
             one.stop()
+
+
+def test_a_node_whose_disk_became_read_only_says_so_in_words_and_stops_well(tmp_path: Path) -> None:
+    with village(tmp_path, WEB, 23700) as town:
+        one = town.add("one", *SETTINGS)
+        one.start()
+        one.do("crawl", url("a", 0, town.port), "--depth", "100")
+        wait_until("it crawls", lambda: one.status()["documents"] > 8, 60)
+        with read_only(one.data):
+            wait_until("it says so", lambda: "index" in faults(one), 60)
+            causes = [fault["cause"] for fault in one.status()["faults"] if fault["site"] == "index"]
+            assert "read-only file system" in causes[0]
+            time.sleep(12)  # it has tried again: each try begins with a writer of the index that it does not get
+            one.stop()
+        assert " ERROR " not in one.log
 
 
 @pytest.mark.prove

@@ -118,3 +118,16 @@ def filled(folder: Path) -> Iterator[None]:
         yield
     finally:
         filler.unlink()
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Let nothing below a folder be opened for writing any more; skips the test, by name, where that cannot be."""
+    done = subprocess.run(["mount", "--bind", str(folder), str(folder)], capture_output=True)
+    if done.returncode:
+        pytest.skip(f"this machine mounts no folder: {done.stderr.decode().strip()}")
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(folder)], check=True)
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -43,7 +43,7 @@ class ProxiedCallers:
 
         `lines` gives those of a header; `is_named` tells whether a host is one of this node's names.
         """
-        if self._is_proxy(peer):
+        if self.is_proxy(peer):
             if self.header == "Forwarded":
                 element = self._outermost(peer, lines("Forwarded"))[1]
                 told_scheme, told_host = _forwarded(element, "proto"), _forwarded(element, "host")
@@ -55,7 +55,7 @@ class ProxiedCallers:
 
     def _outermost(self, peer: str, lines: Sequence[str]) -> tuple[str, str]:
         """Return the caller of the outermost trusted proxy, and what that proxy added to the header."""
-        if not self._is_proxy(peer):
+        if not self.is_proxy(peer):
             return peer, ""
         hops = ",".join(lines)[-MAX_HEADER_CHARS:].rsplit(",", MAX_HOPS)[-MAX_HOPS:] if lines else []
         hop = ""
@@ -64,11 +64,12 @@ class ProxiedCallers:
             if address is None:
                 return UNKNOWN, hop
             peer = str(address)
-            if not self._is_proxy(peer):
+            if not self.is_proxy(peer):
                 return UNKNOWN if address.is_loopback else peer, hop  # it would be this machine, which is not limited
         return peer, hop
 
-    def _is_proxy(self, peer: str) -> bool:
+    def is_proxy(self, peer: str) -> bool:
+        """Tell whether an address is one of the proxies."""
         address = _address(peer) if self._proxies else None
         return address is not None and any(address in network for network in self._proxies)
 

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import os
+import resource
 import signal
 import sys
 from collections.abc import Awaitable, Sequence
@@ -162,6 +163,22 @@ async def test_a_machine_without_parser_processes_says_so(python: str, monkeypat
         async with open_parsers(CONFIG) as parsers:
             await parsers.parse(task(b"x"))
     assert failed.group_contains(ParserUnavailable)
+
+
+async def test_a_machine_without_handles_starts_a_parser_when_it_has_some_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("crawl.parsing.pool.START_AGAIN_S", 0.01)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    async with asyncio.timeout(20), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (5, hard))
+        try:
+            job = tasks.create_task(parsers.parse(task(b"<title>late</title>")))
+            await asyncio.sleep(0.5)  # for many tries
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert not job.done()
+        assert (await job).title == "late"
 
 
 async def test_inline_parsers_read_the_same() -> None:

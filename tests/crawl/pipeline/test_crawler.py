@@ -52,6 +52,36 @@ async def test_after_a_release_nothing_starts_and_what_is_open_ends(site: Web, c
     assert crawl.crawler.status().state == "idle"
 
 
+async def test_a_crawl_that_broke_amid_a_request_goes_on_where_it_was(site: Web, crawl: Crawl) -> None:
+    arrived, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: web.Request) -> web.Response:
+        arrived.set()
+        await go_on.wait()
+        return web.Response(text=linked("/1"), content_type="text/html")
+
+    listed, xml = f"<urlset><url><loc>{site.url('b.test', '/listed')}</loc></url></urlset>", "application/xml"
+    robots = answer(200, f"Sitemap: {site.url('b.test', '/map.xml')}")
+    site.add(
+        "b.test", {"/robots.txt": robots, "/": linked(), "/listed": linked(), "/map.xml": answer(200, listed, xml)}
+    )
+    site.add("a.test", {"/": slow, "/1": linked()})
+    crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"), depth=3)])
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(crawl.crawler.run())
+        await arrived.wait()
+        running.cancel()
+        await asyncio.wait([running])
+        assert crawl.crawler.status().open == 0
+        go_on.set()
+        running = tasks.create_task(crawl.crawler.run())
+        crawl.crawler.observe(SLOT, seed(site.url("b.test")))
+        await crawl.finished()
+        running.cancel()
+    wanted = {site.url("a.test"), site.url("a.test", "/1"), site.url("b.test"), site.url("b.test", "/listed")}
+    assert crawl.owner.pages.keys() == wanted
+
+
 async def test_a_lent_turn_that_nobody_returns_delays_its_site_and_no_more(
     site: Web, crawl: Crawl, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,7 +12,7 @@ from dht import FaultSite, LocalFaults, MachineRefuses, Now
 from index.errors import IndexCorrupt, failure_of
 from index.shard import index_follower
 from index.shard.local_index import LocalIndex
-from tests.faults.injection import filled, small_disk
+from tests.faults.injection import filled, read_only, small_disk
 from tests.index.shard.test_local_index import Bench, put, texts
 
 
@@ -59,6 +59,30 @@ async def test_a_full_disk_costs_only_what_comes_meanwhile_and_that_only_until_t
         await bench.until(lambda: bench.local.is_current)
         bench.steady = 60.0
         assert bench.faults.present() == () and not bench.local.is_stuck
+        assert bench.local.documents == 40
+        await bench.local.close()
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "whoosh"])
+async def test_a_disk_that_becomes_read_only_is_named_in_words_and_a_stop_then_is_clean(
+    tmp_path: Path, engine: str
+) -> None:
+    with small_disk(tmp_path / "disk", 40_000_000) as folder:
+        bench, found = FaultyBench(folder / "index", engine), texts(40)
+        put(bench, found[:10])
+        await bench.follow()
+        before = await bench.count("run")
+        with read_only(folder):
+            put(bench, found[10:])
+            await bench.until(lambda: bool(bench.faults.present()))
+            for _ in range(3):  # each try to write begins with a new writer, which it does not get
+                await bench.local.advance()
+                (fault,) = bench.faults.present()
+                assert "read-only file system" in fault.cause and "mount it for writing" in fault.remedy
+            assert await bench.count("run") == before, "what it has is answered"
+            await bench.local.close()
+        bench.open()
+        await bench.until(lambda: bench.local.is_current)
         assert bench.local.documents == 40
         await bench.local.close()
 
@@ -126,6 +150,7 @@ async def test_damage_under_a_running_index_is_no_answer_and_no_end(tmp_path: Pa
 def test_what_an_engine_says_tells_a_machine_that_refuses_from_damage() -> None:
     full = failure_of("engine", ValueError("An IO error occurred: 'No space left on device (os error 28) at path'"))
     assert isinstance(full, MachineRefuses) and "free some space" in full.remedy
+    assert full.reason == "no space left on device"
     torn = failure_of("engine", ValueError('Failed: Os { code: 24, kind: Uncategorized, message: "Too many open" }'))
     assert isinstance(torn, MachineRefuses) and "ulimit -n" in torn.remedy
     assert isinstance(failure_of("engine", ValueError("Data corrupted: 'meta.json'")), IndexCorrupt)

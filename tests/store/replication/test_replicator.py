@@ -205,6 +205,28 @@ def test_without_enough_owners_a_write_fails_once_that_is_known_and_says_why() -
     network(2, story)
 
 
+def test_whoever_waits_for_a_writer_that_broke_is_told_and_it_writes_on_when_it_runs_again() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 2)
+        one, other = net.list
+        other.kill()
+        writing = net.group.create_task(refused(one))
+        await asyncio.sleep(1)
+        one.task.cancel()
+        await writing
+        one.task = net.group.create_task(one._run())
+        other.start()
+        await one.replicator.write([draft(1)])
+        assert len(holders(net, draft(1))) == 2
+
+    async def refused(node: Node) -> None:
+        async with asyncio.timeout(5):  # a write has four times as long
+            with pytest.raises(TooFewCopies):
+                await node.replicator.write([draft(1)])
+
+    network(2, story)
+
+
 def test_stand_ins_take_copies_while_owners_are_away_and_hand_them_over() -> None:
     async def story(net: Net) -> None:
         await started(net, 5)

@@ -1,0 +1,94 @@
+"""The supervisor runs a node's upkeep tasks and restarts each one that an error ended.
+
+No upkeep task ends the process. These errors do, each with the exit code that docs/client-author.md names:
+- a LocalError other than MachineRefuses: a damaged store, a taken port, another machine with this node's identity;
+- any error of a task that no peer is answered without, which `ESSENTIAL` names.
+Cancellation always passes.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from dht.errors import LocalError, MachineRefuses, leaves_of
+from dht.local_faults import FaultSite, LocalFaults, refusal_of
+
+log = logging.getLogger(__name__)
+
+ESSENTIAL = frozenset({"overlay-messages", "overlay-driver"})  # the peers' ports: TCP, and UDP with the engine
+FIRST_REST_S, MOST_REST_S = 1.0, 60.0  # before a failed task runs again; the rest doubles from failure to failure
+WELL_S = 60.0  # a task that has run so long without an error is well again
+LOGGED_S = 600.0  # at most one traceback of a task within this time
+REMEDY = "it is tried again; please report this with the traceback in the log"
+
+NoteRefusal = Callable[[MachineRefuses], None]
+
+
+class Supervisor:
+    """Restarts tasks, and shows as a fault of this machine that some fail. One without `faults` restarts a task only
+    where the machine refused something, and passes all other errors on: simulations and tests must not hide them."""
+
+    def __init__(self, faults: LocalFaults | None = None) -> None:
+        self._faults = faults
+        self._failing = set[str]()
+        self._logged_at: dict[str, float] = {}
+
+    def start(
+        self,
+        tasks: asyncio.TaskGroup,
+        name: str,
+        run: Callable[[], Awaitable[None]],
+        note_refusal: NoteRefusal | None = None,
+    ) -> asyncio.Task[None]:
+        """Start a task of a group that runs `run` until it returns. `note_refusal`: is told what the machine refused,
+        and shows it; by default the supervisor does."""
+        return tasks.create_task(self._keep(name, run, note_refusal), name=name)
+
+    async def _keep(self, name: str, run: Callable[[], Awaitable[None]], note_refusal: NoteRefusal | None) -> None:
+        loop, rest_s = asyncio.get_running_loop(), FIRST_REST_S / 2
+        while True:
+            began_at, well = loop.time(), loop.call_later(WELL_S, self._end, name)
+            try:
+                await run()
+                return self._end(name)
+            except Exception as error:
+                is_new = loop.time() - began_at >= WELL_S
+                rest_s = FIRST_REST_S if is_new else min(MOST_REST_S, 2 * rest_s)
+                self._judge(name, error, rest_s, note_refusal)
+            finally:
+                well.cancel()
+            await asyncio.sleep(rest_s)
+
+    def _judge(self, name: str, error: Exception, rest_s: float, note_refusal: NoteRefusal | None) -> None:
+        """Raise an error that ends the process; log and show any other."""
+        leaves = list(leaves_of(error))
+        refusals = [leaf for leaf in leaves if isinstance(leaf, MachineRefuses)]
+        is_refusal = len(refusals) == len(leaves)
+        ends = any(isinstance(leaf, LocalError) and not isinstance(leaf, MachineRefuses) for leaf in leaves)
+        if ends or name in ESSENTIAL or (self._faults is None and not is_refusal):
+            raise error
+        if is_refusal and note_refusal is not None:
+            note_refusal(refusals[0])
+        elif self._faults is not None:
+            self._show(name, error, leaves[0], rest_s)
+
+    def _show(self, name: str, error: Exception, cause: BaseException, rest_s: float) -> None:
+        assert self._faults is not None
+        now = asyncio.get_running_loop().time()
+        if now - self._logged_at.get(name, float("-inf")) >= LOGGED_S:
+            self._logged_at[name] = now
+            log.error("task failed name=%s; it runs again in %.0f s", name, rest_s, exc_info=error)
+        self._failing.add(name)
+        reason = f"{type(cause).__name__}: {cause}"
+        shown = refusal_of(f"task {name}", cause) or MachineRefuses(f"task {name}", reason, REMEDY)
+        self._faults.begin(FaultSite.TASKS, shown)
+
+    def _end(self, name: str) -> None:
+        """Note that a task is well; where no other fails, the fault is over."""
+        if name in self._failing:
+            self._failing.discard(name)
+            if not self._failing and self._faults is not None:
+                self._faults.end(FaultSite.TASKS)
+
+
+STRICT = Supervisor()

@@ -1,0 +1,141 @@
+"""The supervisor: a task that fails runs again, more and more seldom, and its owner reads of it until it runs well."""
+
+import asyncio
+import errno
+import logging
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from dht import BrokenFile, FaultSite, LocalFaults, MachineRefuses, Now, Supervisor
+from dht.local_faults import CALM_S
+from dht.supervisor import ESSENTIAL, FIRST_REST_S, LOGGED_S, MOST_REST_S, STRICT, WELL_S, NoteRefusal
+from node.simulation.loop import SimLoop
+
+REFUSED = MachineRefuses("disk", "full", "free some space")
+
+
+def clock() -> Now:
+    now = asyncio.get_running_loop().time()
+    return Now(1e9 + now, now)
+
+
+class Task:
+    """An upkeep task that raises these errors, one a run, and then works until it is cancelled."""
+
+    def __init__(self, *errors: BaseException | None) -> None:
+        self.errors, self.began_at = list(errors), list[float]()
+
+    async def run(self) -> None:
+        self.began_at.append(asyncio.get_running_loop().time())
+        await asyncio.sleep(0.5)
+        if self.errors:
+            if (error := self.errors.pop(0)) is not None:
+                raise error
+            return
+        await asyncio.Event().wait()
+
+
+def supervised(
+    task: Task,
+    judge: Callable[[LocalFaults], Awaitable[None]],
+    *,
+    name: str = "meter",
+    strict: bool = False,
+    note_refusal: NoteRefusal | None = None,
+) -> None:
+    """Run a task, and judge beside it; then all is cancelled."""
+
+    async def main() -> None:
+        faults = LocalFaults(clock)
+        async with asyncio.TaskGroup() as tasks:
+            running = (STRICT if strict else Supervisor(faults)).start(tasks, name, task.run, note_refusal)
+            await judge(faults)
+            running.cancel()
+
+    SimLoop().run(main())
+
+
+def test_a_task_that_fails_once_runs_again_and_its_owner_reads_so_until_it_runs_well() -> None:
+    task = Task(KeyError("row"))
+
+    async def judge(faults: LocalFaults) -> None:
+        await asyncio.sleep(2.0)
+        (fault,) = faults.present()
+        assert fault.site == FaultSite.TASKS and fault.cause == "task meter: KeyError: 'row'" and fault.remedy
+        await asyncio.sleep(WELL_S - 2.0)
+        assert faults.present(), "it has not run for long enough"
+        await asyncio.sleep(FIRST_REST_S + CALM_S)
+        assert not faults.present()
+
+    supervised(task, judge)
+    assert task.began_at == [0.0, 0.5 + FIRST_REST_S]
+
+
+def test_a_task_that_fails_for_ever_is_tried_ever_more_seldom_and_logged_now_and_then(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    task = Task(*[OSError(errno.EMFILE, "Too many open files") for _ in range(1000)])
+
+    async def judge(faults: LocalFaults) -> None:
+        await asyncio.sleep(2 * LOGGED_S)
+        (fault,) = faults.present()
+        assert fault.cause == "task meter: too many open files" and "ulimit -n" in fault.remedy
+
+    supervised(task, judge)
+    rests = [later - before - 0.5 for before, later in zip(task.began_at, task.began_at[1:], strict=False)]
+    assert rests[:7] == pytest.approx([1.0, 2.0, 4.0, 8.0, 16.0, 32.0, MOST_REST_S])
+    assert max(rests) == pytest.approx(MOST_REST_S)
+    failed = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(failed) == 2 and all(record.exc_info for record in failed), "one traceback in LOGGED_S"
+
+
+def test_errors_in_a_group_of_tasks_count_as_any_other() -> None:
+    task = Task(ExceptionGroup("tasks", [ValueError("one"), ExceptionGroup("inner", [KeyError("two")])]))
+
+    async def judge(faults: LocalFaults) -> None:
+        await asyncio.sleep(3.0)
+        assert "ValueError: one" in faults.present()[0].cause
+
+    supervised(task, judge)
+    assert len(task.began_at) == 2
+
+
+def test_a_task_that_returns_is_over() -> None:
+    async def judge(faults: LocalFaults) -> None:
+        await asyncio.sleep(100.0)
+
+    task = Task(None)
+    supervised(task, judge)
+    assert task.began_at == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("error", "name", "strict"),
+    [
+        (BrokenFile("catalog", "damaged", "start again"), "meter", False),
+        (ExceptionGroup("tasks", [KeyError("row"), BrokenFile("catalog", "damaged", "start again")]), "meter", False),
+        (KeyError("row"), next(iter(ESSENTIAL)), False),
+        (KeyError("row"), "meter", True),
+    ],
+    ids=["damage", "damage among others", "an essential task", "without restarts"],
+)
+def test_what_ends_a_process_passes(error: Exception, name: str, strict: bool) -> None:
+    async def judge(faults: LocalFaults) -> None:
+        await asyncio.sleep(100.0)
+
+    task = Task(error)
+    with pytest.raises(ExceptionGroup) as raised:
+        supervised(task, judge, name=name, strict=strict)
+    assert raised.value.exceptions == (error,) and task.began_at == [0.0]
+
+
+def test_whoever_knows_better_shows_what_the_machine_refused() -> None:
+    task, told = Task(REFUSED, ExceptionGroup("tasks", [REFUSED])), list[MachineRefuses]()
+
+    async def judge(faults: LocalFaults) -> None:
+        await asyncio.sleep(10.0)
+        assert not faults.present()
+
+    supervised(task, judge, strict=True, note_refusal=told.append)
+    assert told == [REFUSED, REFUSED] and len(task.began_at) == 3
