@@ -20,7 +20,7 @@ from aiohttp.http import HttpProcessingError
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
 from crawl.fetch.bandwidth_limit import BandwidthLimit
-from crawl.fetch.connections import READ_BYTES, Connections
+from crawl.fetch.connections import READ_BYTES, Connections, TooMuchBeside
 from crawl.fetch.content_codings import BadCoding, check_codings
 from crawl.fetch.hosts_file import parse_hosts
 from crawl.fetch.request_signer import RequestSigner
@@ -91,6 +91,8 @@ class HttpFetcher:
             raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
         except BadCoding as error:
             raise BodyUnreadable(url, broken_coding(error)) from error
+        except TooMuchBeside as error:
+            raise BodyUnreadable(url, f"body: {error}") from error
         except aiohttp.ClientConnectorError as error:
             if error.errno in NO_HANDLES:
                 raise refused("connections to sites", error) from error
