@@ -16,6 +16,7 @@ from dht import (
     decode_signed,
     parse_document,
     site_of,
+    split_url,
     slot_of,
     unknown_parts,
 )
@@ -229,10 +230,15 @@ def _version(entry: AdoptedStrategy, in_force: int) -> Json:
 
 
 def known_url(text: str) -> str:
-    """Return the canonical form of a URL, or the text itself, which then names nothing."""
+    """Return the canonical form of a URL, or the text itself, which then names nothing; raises BadUrl for what cannot
+    even be taken apart."""
     try:
         return canonical_url(text)
-    except BadUrl:
+    except BadUrl as error:
+        try:
+            split_url(text)
+        except ValueError:
+            raise error from None
         return text
 
 
