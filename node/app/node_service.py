@@ -16,8 +16,8 @@ from dht import (
     decode_signed,
     parse_document,
     site_of,
-    split_url,
     slot_of,
+    split_url,
     unknown_parts,
 )
 from index import SearchRequest
