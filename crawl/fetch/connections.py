@@ -107,7 +107,8 @@ class Connections:
         )
         self._max_bytes, self._max_fields = config.max_head_field_bytes, config.max_head_fields
         most_beside = config.max_head_fields * config.max_head_field_bytes + FRAMING_BYTES
-        connector._factory = partial(_BoundedResponse, connector._loop, most_beside)
+        make: Callable[..., ResponseHandler] = _BoundedResponse
+        connector._factory = partial(make, connector._loop, most_beside)
         self._served: WeakSet[asyncio.BaseProtocol] = WeakSet()  # those that have brought a response
         self._origin = lru_cache(_REMEMBERED)(self._to_origin)
 
