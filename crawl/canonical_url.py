@@ -2,7 +2,7 @@
 
 Pure: text in, text out. The policy, on top of the WHATWG URL Standard as the ada parser implements it (lower-case host,
 IDNA, numeric IPv4, default port dropped, dot segments resolved, backslashes, needed percent-encoding):
-- http and https only; no user name or password; hosts with empty labels refused, and ports that browsers refuse;
+- http and https only; no user name or password; port 0 and hosts with empty labels refused;
 - the fragment, an empty query's "?" and the dot after a host name are dropped;
 - percent-encoded unreserved characters (RFC 3986, 2.3) are decoded, other escapes get upper-case digits;
 - parameters that only follow a reader around (`TRACKING`) and session ids by the names that servers give them
@@ -37,21 +37,11 @@ SESSION = frozenset(("phpsessid", "jsessionid", "cfid", "cftoken", "oscsid", "ze
 SESSION_PREFIXES = ("aspsessionid",)
 _DROPPED = TRACKING | SESSION
 _DROPPED_PREFIXES = TRACKING_PREFIXES + SESSION_PREFIXES
-# Ports of other services: a link must make nobody speak HTTP to them. Source: Fetch Standard, "port blocking".
-_BAD_PORTS = {
-    str(port)
-    for port in (
-        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104),
-        *(109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515),
-        *(526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720),
-        *(1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
-    )
-}
 _SUSPECT = re.compile(  # cheap: most URLs have none
     r"[?&](?:" + "|".join(sorted(map(re.escape, (*_DROPPED_PREFIXES, *_DROPPED)))) + ")", re.IGNORECASE
 )
 _PLAIN = re.compile(  # canonical as it stands; most links of a site are, once joined to their folder
-    r"https?://(?:(?!xn--)[a-z][a-z0-9-]*\.)+[a-z]{2,}(?::[89][0-9]{3})?/"
+    r"https?://(?:(?!xn--)[a-z][a-z0-9-]*\.)+[a-z]{2,}(?::[1-9][0-9]{3})?/"
     r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?"
 )
 _PATH_SESSION = re.compile(r";jsessionid=[^/?;]*", re.IGNORECASE)
@@ -131,8 +121,8 @@ def _checked(url: str) -> str:
     authority = rest.partition("/")[0]  # the parser puts a "/" after every authority
     if "@" in authority:
         raise BadUrl(url, "it names a user")
-    if (port := authority.rpartition(":")[2]) in _BAD_PORTS:
-        raise BadUrl(url, f"port {port} is that of another service, which browsers refuse, too")
+    if authority.endswith(":0"):
+        raise BadUrl(url, "port 0")
     if authority.startswith("["):  # an IPv6 literal
         return url
     host = authority.partition(":")[0]

@@ -306,8 +306,12 @@ async def test_whether_there_is_a_way_to_a_host_is_said_without_asking_it(config
     hosts.write_text("four.test 127.0.0.1\nsix.test ::1\n")
     config = replace(config, hosts_file=str(hosts))
     async with open_fetcher(config, "0", system_clock, WorkingFamilies((4,))) as fetcher:
-        await fetcher.find_way("http://four.test:1/")
-        for url, error in (("http://six.test:1/", FamilyMissing), ("http://none.test/", FetchFailed)):
+        await fetcher.find_way("http://four.test:81/")
+        for url, error in (
+            ("http://four.test:1/", AddressRefused),
+            ("http://six.test:81/", FamilyMissing),
+            ("http://none.test/", FetchFailed),
+        ):
             with pytest.raises(error):
                 await fetcher.find_way(url)
 

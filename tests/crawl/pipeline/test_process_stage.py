@@ -18,15 +18,15 @@ from tests.crawl.world import Crawl, Handler, Web, answer, linked, seed, state
 
 
 async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Crawl) -> None:
-    site.add("a.test", {"/": answer(301, Location="/x"), "/x": answer(302, Location="http://b.test:81/")})
+    site.add("a.test", {"/": answer(301, Location="/x"), "/x": answer(302, Location="http://b.test:1/")})
     site.add("a.test", {"/loop": answer(302, Location="/pool"), "/pool": answer(302, Location="/loop")})
     site.add("a.test", {f"/{n}": answer(307, Location=f"/{n + 1}") for n in range(20)})
     site.add("a.test", {"/self": answer(301, Location="/self")})
     crawl.denied = ("b.test",)
     await crawl.run(*(seed(site.url("a.test", path)) for path in ("/", "/loop", "/0", "/self")))
     assert crawl.owner.visits[site.url("a.test")].target == site.url("a.test", "/x")
-    assert crawl.owner.visits[site.url("a.test", "/x")].target == "http://b.test:81/"
-    assert "http://b.test:81/" not in crawl.owner.visits
+    assert crawl.owner.visits[site.url("a.test", "/x")].target == "http://b.test:1/"
+    assert "http://b.test:1/" not in crawl.owner.visits
     assert state(crawl, site.url("a.test", "/pool"))[0] == VisitState.REDIRECT
     assert state(crawl, site.url("a.test", "/10")) == (VisitState.REFUSED, "more than 10 redirects")
     assert site.url("a.test", "/11") not in crawl.owner.visits
