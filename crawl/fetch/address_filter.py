@@ -1,12 +1,15 @@
-"""Which addresses a crawler may contact: a link from a stranger must not reach into the owner's own network.
+"""Which addresses and ports a crawler may contact: a link from a stranger must not reach into the owner's own network,
+nor speak to a service that is no web site.
 
 Pure: an address in, a reason out. Addresses that carry another one inside (mapped, NAT64, 6to4, Teredo) are judged by
 that as well. The tables are IANA's special-purpose registries as of 2025-10, written out here because those of the
 standard library are as old as the interpreter. Sources: iana-ipv4-special-registry, iana-ipv6-special-registry,
-RFC 6052, RFC 3056, RFC 4380.
+RFC 6052, RFC 3056, RFC 4380; for ports the Fetch Standard, "port blocking", as of 2025-10.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
+
+from dht import split_url
 
 _NAT64 = IPv6Network("64:ff9b::/96")
 _GLOBAL_V6 = IPv6Network("2000::/3")  # all that IANA has given out for unicast between networks
@@ -26,10 +29,26 @@ _INSIDE = [
     *("192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
     *("::1/128", "64:ff9b:1::/48", "fc00::/7", "fec0::/10", "2001:db8::/32", "3fff::/20"),
 ]
+_BAD_PORTS = {
+    str(port)
+    for port in (
+        *(0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104),
+        *(109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515),
+        *(526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720),
+        *(1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080),
+    )
+}
 _NOWHERE_V4 = [IPv4Network(net) for net in _NOWHERE if ":" not in net]
 _NOWHERE_V6 = [IPv6Network(net) for net in _NOWHERE if ":" in net]
 _INSIDE_V4 = [IPv4Network(net) for net in _INSIDE if ":" not in net]
 _INSIDE_V6 = [IPv6Network(net) for net in _INSIDE if ":" in net]
+
+
+def refuse_port(url: str) -> str:
+    """Explain why the port of a canonical URL must not be contacted, "" where it may."""
+    _, has_port, port = split_url(url).site.rpartition(":")
+    is_bad = has_port and port in _BAD_PORTS
+    return f"port {port} is that of another service, which browsers refuse, too" if is_bad else ""
 
 
 def refuse_address(address: str, *, allow_private: bool = False) -> str:

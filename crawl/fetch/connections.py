@@ -10,10 +10,11 @@ import asyncio
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from weakref import WeakSet
 
 import aiohttp
+from aiohttp.client_proto import ResponseHandler
 from aiohttp.connector import Connection
 from yarl import URL
 
@@ -22,6 +23,7 @@ from crawl.fetch.sent_request import request_target
 from dht import split_url
 
 READ_BYTES = 65_536
+FRAMING_BYTES = 524_288  # beside head and body: sizes, extensions and ends of chunks, and what a read brings in advance
 MAX_INTERIM = 16  # heads before the answer's own; honest sites send one or two
 _REMEMBERED = 4096  # origins: 2 kB each
 _UNSAFE = re.compile(r"[^!-~]")  # in a target
@@ -54,6 +56,40 @@ class _Swallowed(Exception):
     """A connection that was idle had ended; its cause says how that came out."""
 
 
+class TooMuchBeside(ValueError):
+    """A site sent more beside a body than a response may bring."""
+
+
+class _BoundedResponse(ResponseHandler):
+    """Counts what a connection brings for one response, as it arrives (behind TLS, where that is spoken), and ends the
+    connection where more than `most_beside` bytes are no body: the parser drops most of these, so no reader sees them.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, most_beside: int) -> None:
+        super().__init__(loop)
+        self._most_beside, self._arrived = most_beside, 0
+
+    def begin(self) -> None:
+        """Count anew, for the response to the next request."""
+        self._payload, self._arrived = None, 0
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._arrived += len(data)
+        body = self._payload
+        if self._arrived - (0 if body is None else body.total_bytes) > self._most_beside:
+            self._refuse(body)
+
+    def _refuse(self, body: aiohttp.StreamReader | None) -> None:
+        error = TooMuchBeside(f"more than {self._most_beside} bytes came beside it")
+        self.set_exception(error)
+        if body is not None:
+            body.set_exception(error)
+        self._payload = self._parser = None  # the end of the connection would put another error in its place
+        if self.transport is not None:
+            self.transport.abort()
+
+
 class Connections:
     """Makes requests over one connector, which belongs to whoever made it. `fields`: sent with each request; `sign`:
     returns those that sign a request for a URL."""
@@ -70,6 +106,9 @@ class Connections:
             total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s
         )
         self._max_bytes, self._max_fields = config.max_head_field_bytes, config.max_head_fields
+        most_beside = config.max_head_fields * config.max_head_field_bytes + FRAMING_BYTES
+        make: Callable[..., ResponseHandler] = _BoundedResponse
+        connector._factory = partial(make, connector._loop, most_beside)
         self._served: WeakSet[asyncio.BaseProtocol] = WeakSet()  # those that have brought a response
         self._origin = lru_cache(_REMEMBERED)(self._to_origin)
 
@@ -103,8 +142,9 @@ class Connections:
         was_idle = connection.protocol in self._served
         try:
             protocol, transport = connection.protocol, connection.transport
-            if protocol is None or transport is None or transport.is_closing():
+            if not isinstance(protocol, _BoundedResponse) or transport is None or transport.is_closing():
                 raise aiohttp.ServerDisconnectedError
+            protocol.begin()
             protocol.set_response_params(
                 read_until_eof=True,
                 auto_decompress=False,

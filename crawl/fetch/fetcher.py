@@ -19,8 +19,9 @@ from aiohttp.http import HttpProcessingError
 
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
+from crawl.fetch.address_filter import refuse_port
 from crawl.fetch.bandwidth_limit import BandwidthLimit
-from crawl.fetch.connections import READ_BYTES, Connections
+from crawl.fetch.connections import READ_BYTES, Connections, TooMuchBeside
 from crawl.fetch.content_codings import BadCoding, check_codings
 from crawl.fetch.hosts_file import parse_hosts
 from crawl.fetch.request_signer import RequestSigner
@@ -79,6 +80,7 @@ class HttpFetcher:
 
     async def _fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         host, started = split_url(url).host, self._clock().steady
+        _check_port(url)
         if _is_literal(host):
             await self._resolver.usable(host)  # it never reaches the resolver by itself
         try:
@@ -91,6 +93,8 @@ class HttpFetcher:
             raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
         except BadCoding as error:
             raise BodyUnreadable(url, broken_coding(error)) from error
+        except TooMuchBeside as error:
+            raise BodyUnreadable(url, f"body: {error}") from error
         except aiohttp.ClientConnectorError as error:
             if error.errno in NO_HANDLES:
                 raise refused("connections to sites", error) from error
@@ -116,6 +120,7 @@ class HttpFetcher:
     async def find_way(self, url: str) -> None:
         """Find addresses of a URL's host that this machine has a way to; raises FetchFailed, AddressRefused or
         FamilyMissing as a fetch would."""
+        _check_port(url)
         try:
             await self._resolver.usable(split_url(url).host)
         except OSError as error:
@@ -209,6 +214,11 @@ async def open_fetcher(
     finally:
         await connector.close()
         await resolver.close()
+
+
+def _check_port(url: str) -> None:
+    if reason := refuse_port(url):
+        raise AddressRefused(split_url(url).host, split_url(url).site, reason)
 
 
 def _is_literal(host: str) -> bool:

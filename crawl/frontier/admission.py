@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from crawl.fetch.address_filter import refuse_port
 from crawl.policy import CrawlDecision, Decide
 from crawl.schedule.url_state import Visit
 from crawl.scope import is_within
@@ -30,13 +31,16 @@ _DATED_QUERY = re.compile(rf"(?:^|&)(?:year|yr|y|jahr|annee)=(\d{{4}})(?=&|$)|=(
 
 
 def refuse_url(url: str, now: float) -> str:
-    """Explain why a canonical URL looks like part of a trap, "" where it does not. `now`: Unix seconds."""
+    """Explain why a canonical URL looks like part of a trap, or names no web site; "" where neither. `now`: Unix
+    seconds."""
     return _refused(url, 1970 + int(now // _YEAR_S) + YEARS_AHEAD)
 
 
 @lru_cache(_REMEMBERED)
 def _refused(url: str, last_year: int) -> str:
     parts = split_url(url)
+    if reason := refuse_port(url):
+        return f"guard: {reason}"
     if parts.site.count(".") >= MAX_HOST_LABELS:
         return "guard: host name too deep"
     segments = [segment for segment in parts.path.split("/") if segment]

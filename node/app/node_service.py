@@ -17,6 +17,7 @@ from dht import (
     parse_document,
     site_of,
     slot_of,
+    split_url,
     unknown_parts,
 )
 from index import SearchRequest
@@ -229,10 +230,15 @@ def _version(entry: AdoptedStrategy, in_force: int) -> Json:
 
 
 def known_url(text: str) -> str:
-    """Return the canonical form of a URL, or the text itself, which then names nothing."""
+    """Return the canonical form of a URL, or the text itself, which then names nothing; raises BadUrl for what cannot
+    even be taken apart."""
     try:
         return canonical_url(text)
-    except BadUrl:
+    except BadUrl as error:
+        try:
+            split_url(text)
+        except ValueError:
+            raise error from None
         return text
 
 

@@ -4,6 +4,7 @@ Pure: strings in, strings out. A page's title may hold terminal escapes or chara
 page and the command line both show it through here.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -11,6 +12,7 @@ from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_RAW_IN_JSON = re.compile(f"[\x7f-\x9f\u2028\u2029\ufeff{''.join(sorted(_BIDI))}]")  # JSON escapes the others itself
 _BREAKS = frozenset("\t\n\v\f\r\x85\u2028\u2029")
 MAX_HIGHLIGHTS = 200
 
@@ -31,6 +33,11 @@ def plain(text: object, limit: int = 2000) -> str:
 def plain_lines(text: str) -> str:
     """Return a text of many lines with each of them plain and whole."""
     return "\n".join(plain(line, len(line)) for line in text.splitlines())
+
+
+def plain_json(text: str) -> str:
+    """Return a JSON text of the same value whose strings escape control and direction-changing characters."""
+    return _RAW_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def pieces(text: str, highlights: Sequence[Sequence[int]]) -> list[Piece]:

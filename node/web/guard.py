@@ -41,10 +41,9 @@ HEADERS = {
     "Cache-Control": "no-store",  # answers tell what somebody searched for
     "Server": "dse-node",
 }
-_HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::(?P<port>[0-9]{1,5}))?")
+MAX_PORT = 65_535
 ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
-# What costs nothing is not counted against a caller.
-UNCOUNTED = ALWAYS_ANSWERED | {"style", "script", "favicon", "robots"}
 
 
 class Guard:
@@ -68,7 +67,6 @@ class Guard:
         self._callers = CallerLimit(config.web_caller_per_s, config.web_caller_burst)
         self._proxied = ProxiedCallers(config.web_trusted_proxies, config.web_proxy_header)
         self._sharing = Sharing(config.web_origins)
-        self.preflight = self._sharing.preflight
         self._open = 0
 
     def wrap(self, route: HttpRoute, handler: Handler) -> Handler:
@@ -82,21 +80,43 @@ class Guard:
 
         return guarded
 
-    @web.middleware
+    async def preflight(self, request: web.Request) -> web.Response:
+        """Answer OPTIONS of a public route, and count it against its caller."""
+        late = self._over_rate(request)
+        return self._show(request, late) if late else await self._sharing.preflight(request)
+
     async def headers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Check the host, answer what no route serves, and set the headers of every answer, as a middleware."""
+        """Check the host, answer what no route serves, and set the headers of every answer. The handler is all of the
+        application, whose library reads more of a request before it asks a route."""
         try:
-            if not self.is_host_allowed(request.headers.get("Host", "")):
-                detail = "This name is not one of this node's; add it to node.web_names in config.toml."
-                response: web.StreamResponse = self._show(request, Problem(421, detail))
+            flaw = self._host_flaw(request.headers.get("Host", ""))
+            if flaw:
+                response: web.StreamResponse = self._turned_away(request, flaw)
             else:
                 note_origin(request, self._proxied, self._is_named)
                 response = await handler(request)
         except web.HTTPException as error:  # from the router: no such path, or method
-            response = self._of_http(request, error)
+            late = self._over_rate(request)
+            response = self._show(request, late) if late else self._of_http(request, error)
+        except ValueError as error:  # a route's own are caught where it is asked
+            log.debug("request not read method=%s: %s", request.method, type(error).__name__)
+            detail = "This request cannot be read: its address or a header holds what HTTP has no meaning for."
+            response = self._turned_away(request, Problem(400, detail))
         for name, value in self._all_headers.items():
             response.headers.setdefault(name, value)
         return response
+
+    def _host_flaw(self, host: str) -> Problem | None:
+        match = _HOST.fullmatch(host)
+        if match and int(match["port"] or 0) > MAX_PORT:
+            return Problem(400, f"Host: {match['port']} is no port, which is {MAX_PORT} at most.")
+        if not self.is_host_allowed(host):
+            return Problem(421, "This name is not one of this node's; add it to node.web_names in config.toml.")
+        return None
+
+    def _turned_away(self, request: web.Request, problem: Problem) -> web.Response:
+        """Answer a request that reaches no route; it counts against its caller as any other."""
+        return self._show(request, self._over_rate(request) or problem)
 
     def is_host_allowed(self, host: str) -> bool:
         """Tell whether a Host header may reach us: a literal address or one of our names. Anything else could be a
@@ -120,7 +140,7 @@ class Guard:
     async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
         request[IS_OWNER] = is_session = has_session(request, self._logins)
         is_owner = is_session or self._has_token(request)
-        if not is_owner and route.name not in UNCOUNTED and (problem := self._over_rate(request)):
+        if not is_owner and (problem := self._over_rate(request, route.weight)):
             return self._show(request, problem)
         if not is_owner and (route.needs_token or (route.is_private and is_passed_on(request.headers))):
             detail = (
@@ -143,14 +163,15 @@ class Guard:
         finally:
             self._open -= 1
 
-    def _over_rate(self, request: web.Request) -> Problem | None:
+    def _over_rate(self, request: web.Request, weight: int = 1) -> Problem | None:
         """Count a request against its caller, wrong tokens included, and return what is told a caller of too many."""
         address = self._proxied.caller(request.remote or "", request.headers.getall(self._proxied.header, ()))
-        wait_s = self._callers.wait_s(address, asyncio.get_running_loop().time())
+        wait_s = self._callers.wait_s(address, asyncio.get_running_loop().time(), weight)
         if not wait_s:
             return None
         rate = f"{self._config.web_caller_per_s:g} a second, and {self._config.web_caller_burst} at once"
-        detail = f"Your address asks too often; this node answers {rate}. Ask again in {wait_s} s."
+        cost = f" This one counts as {weight}." if weight > 1 else ""
+        detail = f"Your address asks too often; this node answers {rate}.{cost} Ask again in {wait_s} s."
         return Problem(429, detail, retry_after_s=wait_s)
 
     def _has_token(self, request: web.Request) -> bool:
@@ -183,6 +204,8 @@ class Guard:
 
 def _problem(request: web.Request, error: Exception) -> Problem:
     """Return the problem of an error of ours; log anything else here, once, and tell nobody outside."""
+    if isinstance(error, web.RequestPayloadError):
+        return Problem(400, "The body is not what Content-Encoding or Transfer-Encoding says.")
     problem = problem_of(error)
     if problem is None:
         log.exception("request failed method=%s path=%s", request.method, request.path, exc_info=error)

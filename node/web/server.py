@@ -16,6 +16,7 @@ from node.errors import PortInUse
 from node.web.archive.archive_handlers import Archive
 from node.web.archive.memento import Memento
 from node.web.archive.snapshots import Snapshots
+from node.web.bounded_log import BoundedLog
 from node.web.clients.client_handlers import Clients
 from node.web.clients.mcp import Mcp
 from node.web.guard import Guard, Handler
@@ -96,7 +97,7 @@ class WebServer:
         runner = web.AppRunner(
             self._application(),
             access_log=None,
-            logger=library_log("node.web.requests"),
+            logger=_bounded_log(),
             handler_cancellation=True,
             shutdown_timeout=SHUTDOWN_S,
             keepalive_timeout=30.0,
@@ -106,6 +107,8 @@ class WebServer:
         async with self._searches.open():
             try:
                 await runner.setup()
+                assert runner.server is not None
+                runner.server.request_handler = partial(self._guard.headers, handler=runner.server.request_handler)
                 log.info("web listener ready url=%s", self.url)
                 self.listening.set()
                 async with asyncio.TaskGroup() as tasks:
@@ -141,7 +144,7 @@ class WebServer:
         return await handler(request)
 
     def _application(self) -> web.Application:
-        application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._note, self._guard.headers])
+        application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._note])
         for route in ROUTES:
             handler = self._guard.wrap(route, self._handler(route.name))
             path = route.path.replace("{url}", "{url:.+}")
@@ -155,6 +158,15 @@ class WebServer:
         holder: Any = next(each for each in self._handlers if hasattr(each, name))
         handler: Handler = getattr(holder, name)
         return handler
+
+
+def _bounded_log() -> logging.Logger:
+    """Return the logger for what goes wrong below the handlers. What it tells of strangers' requests, and what the
+    guard does, is told a few times a minute."""
+    logger = library_log("node.web.requests")
+    logger.addFilter(BoundedLog())
+    logging.getLogger("node.web.guard").filters = [BoundedLog()]
+    return logger
 
 
 def _bind(config: NodeConfig) -> socket.socket:

@@ -78,7 +78,7 @@ class Progress:
 
     def show(self, path: Path, share: float, note: str = "") -> None:
         """Show the place in a file, and why nothing moves, where nothing does."""
-        line = f"{path.name}: {share:.0%} read; {self._told.pages:,} pages{': ' if note else ''}{plain(note)}"
+        line = f"{plain(path.name)}: {share:.0%} read; {self._told.pages:,} pages{': ' if note else ''}{plain(note)}"
         if self._quiet:
             return
         if self._is_terminal:

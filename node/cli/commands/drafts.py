@@ -43,6 +43,7 @@ from node.app.strategy_impact import changes_json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
 from node.errors import NotRunning
+from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
 
 Json = dict[str, Any]
@@ -58,7 +59,7 @@ def make(arguments: Namespace) -> int:
     strategy = draft(newest, digest, _draft_request(arguments, newest), int(time.time()))
     text = encode_document(strategy).decode()
     if not arguments.out:
-        print(text)
+        print(plain_json(text))
         return 0
     Path(arguments.out).write_text(text + "\n")
     print(f"{arguments.out}: version {strategy.version}, in force from {instant(strategy.effective_at)}; it changes")
@@ -100,7 +101,7 @@ def sign(arguments: Namespace) -> int:
         strategy = parse_document(signed.document)
     else:
         strategy = next_version(data, int(time.time()), arguments.draft)
-        signed = sign_strategy(encode_document(strategy))  # checks its bounds
+        signed = sign_strategy(_plain_document(strategy))  # checks its bounds
     _show_preview(arguments, strategy)
     if not arguments.yes and not _confirmed(strategy):
         print("not signed", file=sys.stderr)
@@ -126,7 +127,7 @@ def gone(arguments: Namespace) -> int:
     if not arguments.yes and not _confirmed(strategy):
         print("not signed", file=sys.stderr)
         return 1
-    signed = sign_strategy(encode_document(strategy), *keys)
+    signed = sign_strategy(_plain_document(strategy), *keys)
     client(arguments, needs_token=True).post("/api/v1/strategy", encode_signed(signed))
     print(f"version {strategy.version}: {node} is gone; the other nodes take over what was its part")
     return 0
@@ -251,10 +252,15 @@ def read_file(path: Path) -> bytes:
         raise BadStrategy(str(path), error.strerror or str(error), "give the path of a strategy document") from None
 
 
+def _plain_document(strategy: Strategy) -> bytes:
+    return plain_json(encode_document(strategy).decode()).encode()
+
+
 def _write(signed: SignedStrategy, out: str | None) -> None:
     data = encode_signed(signed)
     if out is None:
-        sys.stdout.write(data.decode() + "\n")
+        text = data.decode()  # its bytes are signed: a program gets all of them
+        print(plain_json(text) if sys.stdout.isatty() else text)
     else:
         Path(out).write_bytes(data + b"\n")
 
@@ -278,7 +284,7 @@ def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
     except BadStrategy:
         raise
     except DseError as error:
-        print(f"  no preview: {error}", file=sys.stderr)
+        print(f"  no preview: {plain(error)}", file=sys.stderr)
         print("  so it is not known which slots, pages and hosts this moves", file=sys.stderr)
     else:
         _print_effect(effect, sys.stderr)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import BinaryIO, TextIO, TypeVar
 
-from node.views.safe_text import Piece, plain
+from node.views.safe_text import Piece, plain, plain_json
 
 Written = TypeVar("Written")
 
 
 def print_json(value: object) -> None:
     """Print one JSON value on standard output; text stays readable in any script."""
-    print(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    print(plain_json(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None)))
 
 
 def bold(text: str) -> str:
@@ -29,15 +29,17 @@ def marked(pieces: Iterable[Piece]) -> str:
 
 def print_facts(facts: Sequence[tuple[str, str]], file: TextIO | None = None) -> None:
     """Print names and values in two columns, on standard output unless `file` says otherwise."""
+    facts = [(plain(name), plain(value)) for name, value in facts]
     width = max((len(name) for name, _ in facts), default=0)
     for name, value in facts:
-        print(f"{name:<{width}}  {plain(value)}", file=file)
+        print(f"{name:<{width}}  {value}", file=file)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table whose columns are as wide as they need to be."""
-    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
-    for number, row in enumerate((head, *rows)):
+    lines = [[plain(cell) for cell in row] for row in (head, *rows)]
+    widths = [max(len(row[column]) for row in lines) for column in range(len(head))]
+    for number, row in enumerate(lines):
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
         print(bold(line) if number == 0 else line)
 

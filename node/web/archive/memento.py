@@ -94,12 +94,15 @@ def last_instant(text: str, name: str = "at") -> float | None:
     if not text:
         return None
     begin, digits = _begin_of(_digits(text), name), len(_digits(text))
-    if digits == 4:
-        end = begin.replace(year=begin.year + 1) if begin.year < 9999 else begin.replace(month=12, day=31)
-    elif digits == 6:
-        end = (begin + timedelta(days=31)).replace(day=1)
-    else:
-        end = begin + timedelta(**{_UNITS[digits]: 1})
+    try:
+        if digits == 4:
+            end = begin.replace(year=begin.year + 1)
+        elif digits == 6:
+            end = (begin + timedelta(days=31)).replace(day=1)
+        else:
+            end = begin + timedelta(**{_UNITS[digits]: 1})
+    except (ValueError, OverflowError):  # dates end with the year 9999
+        end = datetime.max.replace(tzinfo=UTC)
     return end.timestamp() - 1e-6
 
 

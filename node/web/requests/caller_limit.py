@@ -14,14 +14,16 @@ class CallerLimit:
     """Remembers the last 8,192 callers; who was forgotten has a full bucket again."""
 
     def __init__(self, per_s: float, burst: int) -> None:
+        self._burst = burst
         self._buckets = RateLimiter(per_s, float(burst)) if per_s else None
 
-    def wait_s(self, address: str, now: float) -> int:
-        """Count a request from an address and return 0, or return after how many whole seconds to ask again."""
-        caller = caller_of(address)
-        if self._buckets is None or caller is None or self._buckets.take(caller, now):
+    def wait_s(self, address: str, now: float, weight: int = 1) -> int:
+        """Count a request from an address as `weight` and return 0, or return after how many whole seconds to ask
+        again. None counts as more than a full bucket."""
+        caller, weight = caller_of(address), min(weight, self._burst)
+        if self._buckets is None or caller is None or self._buckets.take(caller, now, weight):
             return 0
-        return max(1, math.ceil(self._buckets.wait_s(caller, now)))
+        return max(1, math.ceil(self._buckets.wait_s(caller, now, weight)))
 
 
 def caller_of(address: str) -> bytes | None:

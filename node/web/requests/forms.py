@@ -18,12 +18,17 @@ async def read_form(request: web.Request, name: str) -> Values:
     library does with files."""
     if request.content_type != FORM:
         raise BadParameter("Content-Type", f"is not {FORM}")
+    body = await request.clone(client_max_size=MAX_FORM_BYTES).read()
+    return read_fields(route(name), read_query("form", body, keeps_blank=True))
+
+
+def read_query(name: str, text: str | bytes, *, keeps_blank: bool = False) -> list[tuple[str, str]]:
+    """Take apart a query string that is the value of `name`; raises BadParameter."""
     try:
-        body = await request.clone(client_max_size=MAX_FORM_BYTES).read()
-        fields = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        text = text if isinstance(text, str) else text.decode()
+        return parse_qsl(text, keep_blank_values=keeps_blank, max_num_fields=MAX_FIELDS)
     except ValueError as error:
-        raise BadParameter("form", f"is none as browsers send it: {error}") from None
-    return read_fields(route(name), fields)
+        raise BadParameter(name, f"is none as browsers send it: {error}") from None
 
 
 def is_own_page(request: web.Request) -> bool:

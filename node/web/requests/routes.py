@@ -54,6 +54,11 @@ class HttpRoute:
     form: tuple[Parameter, ...] = ()  # the fields of a form that is sent as its body
 
     @property
+    def weight(self) -> int:
+        """Return as how many requests one counts against its caller's allowance."""
+        return _WEIGHTS.get(self.name, 1)
+
+    @property
     def is_public(self) -> bool:
         """Tell whether this is a read that tells everybody the same: nothing of the node's machine, or of its owner."""
         return self.name in _PUBLIC_READS
@@ -64,6 +69,11 @@ class HttpRoute:
         return self.name in _PRIVATE
 
 
+_WEIGHTS = {  # a search is 1; by the CPU time of each at a node with 2,600 pages, for the dearest parameters
+    **dict.fromkeys(("documents", "cdx"), 20),
+    **dict.fromkeys(("document", "open_webui_load", "tavily_search", "tavily_extract", "metrics"), 2),
+    **dict.fromkeys(("healthz", "style", "script", "favicon", "robots"), 0),
+}
 _PUBLIC_READS = frozenset(
     {
         "search",

@@ -3,13 +3,13 @@
 Works without scripts. A cookie is a reader's own: nothing is kept at the node.
 """
 
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from aiohttp import web
 
 from dht import InputError
 from node.web.rendering.pages import Pages
-from node.web.requests.forms import MAX_FIELDS, is_own_page, read_form
+from node.web.requests.forms import is_own_page, read_form, read_query
 from node.web.requests.own_origin import cookie_name, is_https
 from node.web.requests.problems import Problem
 from node.web.search.rules_file import RulesFile
@@ -63,7 +63,7 @@ class Preferences:
         value = cookie_of(rules)
         if len(value) > MAX_COOKIE_CHARS:
             return self._show(request, written(rules), is_too_long=True)
-        if back := parse_qsl(values.text("back"), max_num_fields=MAX_FIELDS):
+        if back := read_query("back", values.text("back")):
             where = f"/search?{urlencode(back)}"
         else:
             where = f"/sites?{urlencode({'saved': 1, 'hl': values.text('hl')})}"

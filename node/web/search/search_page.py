@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -13,7 +12,7 @@ from node.views.safe_text import around, plain
 from node.web.rendering.pages import Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
 from node.web.requests.api import parameters, search_request
-from node.web.requests.forms import MAX_FIELDS, read_form
+from node.web.requests.forms import read_form, read_query
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import Problem, problem_of
 from node.web.requests.routes import route
@@ -61,7 +60,7 @@ class SearchPage:
         page sends all its parameters in one field."""
         values = await read_form(request, "posted_results")
         if go := values.text("go"):
-            values = read_parameters(route("results"), parse_qsl(go, max_num_fields=MAX_FIELDS))
+            values = read_parameters(route("results"), read_query("go", go))
         return await self._show(request, values, is_posted=True)
 
     async def _show(self, request: web.Request, values: Values, is_posted: bool) -> web.Response:

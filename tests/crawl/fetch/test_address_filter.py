@@ -2,7 +2,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from crawl.fetch.address_filter import refuse_address
+from crawl.fetch.address_filter import refuse_address, refuse_port
 
 # IANA's special-purpose registries: what is not globally reachable.
 SPECIAL = [
@@ -54,3 +54,11 @@ def test_private_ones_only_where_permitted(address: str) -> None:
 )  # fmt: skip
 def test_some_never(address: str) -> None:
     assert refuse_address(address, allow_private=True)
+
+
+def test_only_the_ports_of_the_standard_are_refused() -> None:
+    refused = [port for port in range(1 << 16) if refuse_port(f"http://a.test:{port}/x")]
+    assert len(refused) == 83 and {0, 21, 22, 25, 110, 143, 465, 587, 6000, 6665, 10_080} < set(refused)
+    assert "port 25 is that of another service" in refuse_port("https://[::1]:25/")
+    for url in ("http://a.test/", "https://25/:25", "http://[::25]/", "http://a.test:8800/", "http://a.test:24080/:22"):
+        assert not refuse_port(url), url

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from crawl import AddressRefused, BadHostsFile, CrawlConfig, FamilyMissing, Fetched, Fetcher, FetchFailed, open_fetcher
 from crawl.canonical_url import find_url
+from crawl.errors import BodyUnreadable
 from crawl.fetch import fetcher as fetcher_module
 from dht import FaultSite, LocalFaults, WorkingFamilies, system_clock
 from tests.crawl.world import Web
@@ -99,6 +100,49 @@ async def test_a_body_of_two_gigabytes_costs_its_bound(fetcher: Fetcher) -> None
     assert fetched.cut
     assert len(fetched.body) == MIB
     assert peak < 8 * MIB
+
+
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+ANSWER = OK + b"Content-Length: 2\r\n\r\nhi"
+BESIDE_BODIES = {  # what begins a response, and what then comes for ever, none of it a byte of the page
+    "extensions": (CHUNKED, b"1;" + b"x" * 8000 + b"\r\na\r\n"),
+    "one extension": (CHUNKED + b"1;", b"x" * 8000),
+    "small chunks": (CHUNKED, b"1\r\na\r\n" * 2000),
+    "trailers": (CHUNKED + b"0\r\n", b"X: y\r\n" * 2000),
+    "a long trailer": (CHUNKED + b"0\r\nX: ", b"y" * 8000),
+    "interim heads": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n" * 200),
+    "a head": (OK + b"X: ", b"y" * 8000),
+    "fields": (OK, b"X: y\r\n" * 2000),
+    "answers to no request": (ANSWER, ANSWER * 200),
+}
+
+
+@pytest.mark.parametrize("name", BESIDE_BODIES)
+async def test_what_comes_beside_a_page_is_bounded(name: str, fetcher: Fetcher) -> None:
+    """Counted where it is sent, so it includes what the buffers of both systems hold."""
+    sent, was_closed = 0, asyncio.Event()
+
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        first, more = BESIDE_BODIES[name]
+        writer.write(first)
+        try:
+            while True:
+                writer.write(more)
+                await writer.drain()
+                sent += len(more)
+        finally:
+            was_closed.set()
+
+    async with raw(speak) as url, asyncio.timeout(4):
+        try:
+            fetched = await fetcher.fetch(url, {}, 64 * MIB)
+            assert fetched.body == b"hi"
+        except FetchFailed as failed:
+            assert failed.reason.startswith(("protocol: ", "body: more than ")), failed.reason
+            assert isinstance(failed, BodyUnreadable) or not failed.reason.startswith("body"), "it is not asked soon"
+        await was_closed.wait()
+    assert sent < 16 * MIB
 
 
 async def test_a_bomb_costs_its_bound(fetcher: Fetcher) -> None:
@@ -262,8 +306,12 @@ async def test_whether_there_is_a_way_to_a_host_is_said_without_asking_it(config
     hosts.write_text("four.test 127.0.0.1\nsix.test ::1\n")
     config = replace(config, hosts_file=str(hosts))
     async with open_fetcher(config, "0", system_clock, WorkingFamilies((4,))) as fetcher:
-        await fetcher.find_way("http://four.test:1/")
-        for url, error in (("http://six.test:1/", FamilyMissing), ("http://none.test/", FetchFailed)):
+        await fetcher.find_way("http://four.test:81/")
+        for url, error in (
+            ("http://four.test:1/", AddressRefused),
+            ("http://six.test:81/", FamilyMissing),
+            ("http://none.test/", FetchFailed),
+        ):
             with pytest.raises(error):
                 await fetcher.find_way(url)
 

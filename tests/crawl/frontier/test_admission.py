@@ -32,6 +32,7 @@ def test_pages_that_people_read_pass(url: str) -> None:
         ("http://a.test/a/b/a/b/a/b/a/b/", "repeats"),
         ("http://a.test/" + "/".join(f"d{n}" for n in range(30)), "deep"),
         ("http://a.test/shop?" + "&".join(f"f{n}=1" for n in range(20)), "parameters"),
+        ("http://a.test:25/", "guard: port 25 is that of another service"),
         ("http://" + "a." * 20 + "test/", "host name"),
     ],
 )

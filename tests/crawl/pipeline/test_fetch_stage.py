@@ -189,3 +189,29 @@ async def test_a_site_whose_dates_proved_right_is_asked_for_what_changed_alone(
     assert asked.count("/13") == 0  # was due, and has not changed
     assert asked.count("/14") == 1  # no date to go by
     assert crawl.owner.visits[site.url("a.test", "/13")].history.unchanged_s > 0
+
+
+async def test_a_port_that_browsers_refuse_is_never_asked(site: Web, crawl: Crawl) -> None:
+    """A listener stands where a link, redirects of a page and of robots.txt, a canonical address and sitemaps lead."""
+    asked: list[str] = []
+
+    async def note(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append("connection")
+        writer.close()
+
+    try:
+        service = await asyncio.start_server(note, "127.0.0.1", 6669)
+    except OSError:
+        pytest.skip("port 6669 is taken")
+    bad = "http://b.test:6669"
+    robots = f"Sitemap: {bad}/sitemap.xml\nSitemap: {site.url('a.test', '/sitemap.xml')}\n"
+    listed = f"<urlset><url><loc>{bad}/listed</loc></url></urlset>"
+    site.add("a.test", {"/robots.txt": answer(200, robots, "text/plain")})
+    site.add("a.test", {"/sitemap.xml": answer(200, listed, "application/xml")})
+    head = f'<link rel="canonical" href="{bad}/canonical">'
+    site.add("a.test", {"/": linked(f"{bad}/linked", "/away", head=head), "/away": answer(302, Location=f"{bad}/x")})
+    site.add("c.test", {"/robots.txt": answer(301, Location=f"{bad}/robots.txt"), "/": linked()})
+    async with service:
+        await crawl.run(seed(site.url("a.test")), seed(site.url("c.test")))
+    assert not asked and not [url for url in crawl.owner.pages if ":6669" in url]
+    assert crawl.crawler.status().refused

@@ -52,6 +52,8 @@ def test_why_not_and_who_is_silent() -> None:
         assert (first["canonical"], first["answer"], first["known"]) == (url, "unknown", None)
         assert first["changed"] == ["the fragment is no part of it"]
         assert (await explained(nodes[0], "nonsense"))["canonical"] is None
+        mail = await explained(nodes[0], "http://a.test:25/")
+        assert mail["answer"] == "no" and "port 25 is that of another service" in mail["why"]
         for node in nodes:
             node.node_core.fetching.pause.pause()
         await world.crawl(url)

@@ -1,11 +1,12 @@
 """Strangers' text on a terminal or a page: never a control character, never a lost or invented letter."""
 
+import json
 import unicodedata
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node.views.safe_text import around, day, pieces, plain, plain_lines, trail, web_link
+from node.views.safe_text import around, day, pieces, plain, plain_json, plain_lines, trail, web_link
 
 OFFSETS = st.lists(st.tuples(st.integers(-5, 60), st.integers(-5, 60)), max_size=8)
 
@@ -18,6 +19,14 @@ def test_escapes_and_direction_overrides_vanish() -> None:
 def test_lines_stay_lines_and_whole() -> None:
     long = "x" * 5000
     assert plain_lines(f"a\x1b[31m\r\n{long}\u202e\n\nc") == f"a[31m\n{long}\n\nc"
+
+
+@given(st.recursive(st.text(max_size=20), lambda inner: st.dictionaries(st.text(max_size=9), inner, max_size=3)))
+@settings(max_examples=200, deadline=None)
+def test_plain_json_is_the_same_value_in_plain_text(value: object) -> None:
+    written = plain_json(json.dumps({"\x9b\u202e": value}, ensure_ascii=False))
+    assert json.loads(written) == {"\x9b\u202e": value}
+    assert not set(written) & set("\x7f\x9b\x85\u2028\u202e\u2066\u200f\ufeff")
 
 
 @given(st.text(max_size=80))

@@ -4,6 +4,7 @@ import json
 import logging
 import socket
 import threading
+from http.client import HTTPResponse
 from typing import Any
 
 import pytest
@@ -111,6 +112,7 @@ def test_garbage_does_no_harm_and_no_question_in_it_is_logged(site: Any, caplog:
 
 
 FAR = "198.51.100.7"  # of TEST-NET-2, RFC 5737
+FORM, JSON = b"Content-Type: application/x-www-form-urlencoded", b"Content-Type: application/json"
 
 
 async def ask_from(guard: Guard, remote: str, name: str = "suggest", **headers: str) -> web.StreamResponse:
@@ -132,8 +134,101 @@ async def test_a_caller_that_asks_too_often_is_told_when_to_ask_again(token: str
     assert "0.5 a second, and 2 at once" in json.loads(refused.body)["detail"]
     assert (await ask_from(guard, "198.51.100.8")).status == 200
     assert (await ask_from(guard, "127.0.0.1")).status == 200
-    for uncounted in ("healthz", "metrics", "style"):
+    for uncounted in ("healthz", "style"):
         assert (await ask_from(guard, FAR, uncounted)).status == 200
+
+
+async def test_a_dear_request_uses_more_of_a_callers_allowance(token: str) -> None:
+    guard = Guard(NodeConfig(web_caller_per_s=0.01, web_caller_burst=43), token, Metrics(), pytest.fail, Logins(str))
+    assert [(await ask_from(guard, FAR, "cdx")).status for _ in range(3)] == [200, 200, 429]
+    assert [(await ask_from(guard, FAR, "suggest")).status for _ in range(4)] == [200, 200, 200, 429]
+    refused = await ask_from(guard, FAR, "documents")
+    assert isinstance(refused, web.Response) and isinstance(refused.body, bytes)
+    assert "This one counts as 20." in json.loads(refused.body)["detail"]
+    for own in ("cdx", "metrics") * 9:
+        assert (await ask_from(guard, "127.0.0.1", own)).status == 200
+    small = Guard(NodeConfig(web_caller_per_s=1.0, web_caller_burst=5), token, Metrics(), pytest.fail, Logins(str))
+    assert [(await ask_from(small, FAR, "cdx")).status for _ in range(2)] == [200, 429], "a full bucket pays for any"
+
+
+async def test_figures_are_limited_for_strangers(token: str) -> None:
+    guard = Guard(NodeConfig(web_caller_per_s=0.01, web_caller_burst=5), token, Metrics(), pytest.fail, Logins(str))
+    assert [(await ask_from(guard, FAR, "metrics")).status for _ in range(3)] == [200, 200, 429]
+    assert (await ask_from(guard, "127.0.0.1", "metrics")).status == 200
+
+
+ODD = {
+    "port": (b"GET", b"/", (b"Host: localhost:99999", b"Cookie: dse-80=a"), b""),
+    "port of a site's rules": (b"GET", b"/sites/rules.txt", (b"Host: 127.0.0.1:65536",), b""),
+    "token": (b"GET", b"/api/v1/status", (b"Host: localhost", b"Authorization: Bearer \xff"), b""),
+    "expectation": (b"GET", b"/nothing", (b"Host: localhost", b"Expect: \xff"), b""),
+    "gzip": (b"POST", b"/search", (b"Host: localhost", FORM, b"Content-Encoding: gzip"), b"no gzip"),
+    "brotli": (
+        b"POST",
+        b"/clients/open-webui/search",
+        (b"Host: localhost", JSON, b"Content-Encoding: br"),
+        b"no brotli",
+    ),
+    "fields of a button": (b"POST", b"/search", (b"Host: localhost", FORM), b"go=" + b"%26".join([b"a%3Db"] * 400)),
+    "fields to lead back": (
+        b"POST",
+        b"/sites",
+        (b"Host: localhost", FORM, b"Origin: http://localhost"),
+        b"set=block+a.test&back=" + b"%26".join([b"a%3Db"] * 400),
+    ),
+}
+
+
+@pytest.mark.parametrize("is_page", [False, True])
+@pytest.mark.parametrize("name", ODD)
+def test_what_cannot_be_read_is_a_problem_in_words_and_counts(
+    start: Any, name: str, is_page: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    site = start(web_trusted_proxies=("127.0.0.1",), web_caller_per_s=0.01, web_caller_burst=2)
+    method, target, fields, body = ODD[name]
+    asked = (*fields, b"X-Forwarded-For: 198.51.100.7", b"Content-Length: %d" % len(body), b"Connection: close")
+    asked += (b"Accept: text/html",) if is_page else ()
+    sent = b"\r\n".join((b"%b %b HTTP/1.1" % (method, target), *asked, b"", body))
+    answers = []
+    for _ in range(3):
+        with socket.create_connection(("127.0.0.1", site.port), timeout=5) as connection:
+            connection.sendall(sent)
+            answer = HTTPResponse(connection)
+            answer.begin()
+            answers.append((answer.status, answer.headers["Content-Type"], answer.read().decode()))
+    assert [status for status, *_ in answers] == [400, 400, 429]
+    for _, media_type, text in answers:
+        assert media_type.startswith(
+            "text/html" if is_page and not target.startswith(b"/api/") else "application/problem+json"
+        ), text
+        assert len(text) > 50 and "Error" not in text
+    assert not caplog.text
+
+
+def test_what_no_route_serves_counts_as_well(start: Any) -> None:
+    site = start(web_trusted_proxies=("127.0.0.1",), web_caller_per_s=0.01, web_caller_burst=5, web_origins=("*",))
+    asked = [
+        site.get("/nothing", X_Forwarded_For=FAR),
+        site.get("/", X_Forwarded_For=FAR, Host="evil.test"),
+        site.send("POST", "/status", b"", X_Forwarded_For=FAR),
+        site.send("OPTIONS", "/api/v1/search", X_Forwarded_For=FAR),
+        site.get("/status", X_Forwarded_For=FAR, Expect="a miracle"),
+    ]
+    assert [reply.status for reply in asked] == [404, 421, 405, 204, 417]
+    assert {reply.headers["server"] for reply in asked} == {"dse-node"}
+    refused = [
+        site.get("/nothing", X_Forwarded_For=FAR),
+        site.get("/", X_Forwarded_For=FAR, Host="evil.test"),
+        site.send("OPTIONS", "/api/v1/search", X_Forwarded_For=FAR),
+    ]
+    assert [reply.status for reply in refused] == [429] * 3
+
+
+def test_a_log_tells_of_few_of_many_requests_that_fail(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        for _ in range(60):
+            assert site.get("/api/v1/search?q=!bug").status == 500
+    assert 1 <= len(caplog.records) <= 15
 
 
 async def test_behind_a_proxy_that_is_named_each_caller_counts_by_itself(token: str) -> None:

@@ -102,6 +102,7 @@ def test_instants() -> None:
     assert timestamp_of("20261118110640") == NEWEST.captured_at
     assert last_instant("2026") == (timestamp_of("2027") or 0) - 1e-6
     assert last_instant("202602") == (timestamp_of("202603") or 0) - 1e-6
+    assert last_instant("9999") == last_instant("999912") == last_instant("99991231235959") == 253402300800 - 1e-6
     assert last_instant("20261118110640") == NEWEST.captured_at + 1 - 1e-6
     assert (timestamp_of("2026-11-18"), last_instant("2026-11")) == (timestamp_of("20261118"), last_instant("202611"))
     for text in ("2026112", "2026-1-12", "2026-11-18T11", "--20261118"):

@@ -22,8 +22,8 @@ pytestmark = pytest.mark.prove
 
 DOCS = Path(__file__).parents[4] / "docs" / "campus.md"
 NAME, PORT = "search.example.edu", 8080
-PROXY, ANN, BEN, CEM = "203.0.113.1", "203.0.113.2", "203.0.113.3", "203.0.113.4"  # RFC 5737
-PRIVATE = {"/owner": BEN, "/metrics": BEN, "/status": BEN, "/api/v1/status": CEM, "/api/v1/peers": CEM}
+PROXY, ANN, BEN, CEM, DAN = (f"203.0.113.{n}" for n in range(1, 6))  # RFC 5737
+PRIVATE = {"/owner": BEN, "/metrics": DAN, "/status": BEN, "/api/v1/status": CEM, "/api/v1/peers": CEM}
 PER_S, BURST = 0.01, 3
 READY_S = 10.0
 
@@ -101,7 +101,7 @@ def test_behind_a_proxy_each_caller_counts_by_itself_and_none_passes_for_another
     if not program:
         pytest.skip(f"{name} is not installed, and DSE_{name.upper()} names none")
     network = NetworkNamespace()
-    network.ip(*(f"addr add {address}/32 dev lo" for address in (PROXY, ANN, BEN, CEM)))
+    network.ip(*(f"addr add {address}/32 dev lo" for address in (PROXY, ANN, BEN, CEM, DAN)))
     with network.entered():
         site = start(
             web_names=(NAME,), web_trusted_proxies=("127.0.0.1", "::1"), web_caller_per_s=PER_S, web_caller_burst=BURST

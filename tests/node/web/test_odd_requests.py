@@ -1,0 +1,35 @@
+"""Odd requests: each is answered with what was wrong about it, or as if it were none, and a log tells few of them."""
+
+import socket
+from http.client import HTTPException, HTTPResponse
+from typing import Any
+
+import pytest
+
+from tests.node.web.odd_requests import odd_requests
+
+WITHIN_S = 0.3  # then no more of a request comes
+
+
+def status_of(port: int, sent: bytes) -> int:
+    """The status of the answer, 0 where there is none."""
+    with socket.create_connection(("127.0.0.1", port), timeout=WITHIN_S) as connection:
+        connection.sendall(sent)
+        try:
+            answer = HTTPResponse(connection)
+            answer.begin()
+            answer.read()
+            return answer.status
+        except (OSError, HTTPException):  # it waits for the rest, or is no HTTP/1.1
+            return 0
+
+
+@pytest.mark.parametrize("per_route", [25, pytest.param(400, marks=pytest.mark.prove)])
+def test_no_odd_request_is_an_error_of_this_node(
+    site: Any, token: str, per_route: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    asked = list(odd_requests(site.port, token, per_route, per_route))
+    failed = [about for about, sent in asked if status_of(site.port, sent) in (500, 502, 503)]
+    assert not failed, (len(failed), failed[:20])
+    assert "Traceback" not in caplog.text and len(caplog.text) < 10 * len(asked), caplog.text[:4000]
+    assert site.get("/healthz").status == 200
