@@ -372,6 +372,6 @@ class OverlayService:
 
     def _take_event(self, event: Event) -> None:
         if isinstance(event, StrategyAhead):
-            self._strategy.sync.is_ahead(event.peer)
+            self._strategy.sync.is_ahead(event.peer, event.contact)
         elif isinstance(event, DialWanted):
             self._messenger.dial(event)

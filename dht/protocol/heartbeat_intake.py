@@ -18,10 +18,13 @@ from dht.membership.twin_watch import TwinWatch
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter
-from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, open_heartbeat_once
+from dht.wire.address_policy import AddressPolicy
+from dht.wire.contact import Address, Contact, Endpoint
+from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, fits, open_heartbeat_once
 
 REPLY_S, REPLY_BURST = 3.0, 4.0  # between two answers at once to another machine with this identity
 CHANGED, NEW = News.CHANGED, News.NEW  # looked up for every heartbeat
+ANYWHERE = AddressPolicy(allow_private=True)
 
 
 class HeartbeatIntake:
@@ -74,6 +77,7 @@ class HeartbeatIntake:
             told = members.add(opened, now, direct=author == sender)
             if told >= CHANGED:
                 news.append((told, peer))
+                self._bootstrap.found(peer)
                 if told is NEW and members.is_near(peer):
                     self._partners.greet(peer)
         return news
@@ -87,11 +91,13 @@ class HeartbeatIntake:
 
     def recall(self, now: Now, raws: Iterable[bytes], since: Mapping[bytes, float]) -> list[tuple[bytes, NodeId]]:
         """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try, and
-        their authors have vanished until they are heard. `since`: when the author of each was first heard of."""
-        found, former = list[VerifiedHeartbeat](), list[VerifiedHeartbeat]()
+        their authors have vanished until they are heard. So are the addresses of members that the strategy makes this
+        node drop. `since`: when the author of each was first heard of."""
+        found, former, dropped = (list[VerifiedHeartbeat]() for _ in range(3))
+        rules = self._rules
         for raw in raws:
             try:
-                opened = open_heartbeat_once(raw, self._rules.network, self._rules.policy, self._rules.puzzle_bits)
+                opened = open_heartbeat_once(raw, rules.network, ANYWHERE, 0)
                 if opened.heartbeat.public_key == self._own.public_key:  # it was a member, and may be again
                     self._own.outrun(opened.sequence)
                     self._own.attest(opened.heartbeat.attests, opened.heartbeat.attested_days)
@@ -99,10 +105,13 @@ class HeartbeatIntake:
                     continue
                 if self._members.is_gone(opened):
                     continue
+                if not fits(opened, rules.policy, rules.puzzle_bits):
+                    dropped.append(opened)
+                    continue
                 if opened.heartbeat.expires_at <= now.wall:
                     former.append(opened)
                     continue
-                check_time(opened, now, self._rules.graces)
+                check_time(opened, now, rules.graces)
             except (BadSignature, BadMessage):
                 self._refused["heartbeat"] += 1
                 continue
@@ -116,6 +125,7 @@ class HeartbeatIntake:
             self._members.vanished.lose(opened, since.get(opened.raw, first_at), first_at)
         if former:
             self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
+        self._bootstrap.keep(dropped)
         return [(opened.raw, opened.contact.node_id) for opened in found]
 
     def expire(self, now: Now) -> None:
@@ -123,3 +133,17 @@ class HeartbeatIntake:
         self._members.expire(now)
         if forgotten := self._members.take_forgotten():
             self._bootstrap.remember([e.udp for opened in forgotten for e in opened.contact.endpoints], now)
+
+    def contact_at(self, raws: Iterable[bytes], peer: NodeId, address: Address) -> Contact | None:
+        """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names;
+        None where there is no such heartbeat. The rules of a mistaken strategy may refuse that heartbeat: it serves
+        for nothing else."""
+        for raw in raws:
+            try:
+                opened = open_heartbeat_once(raw, self._rules.network, ANYWHERE, 0)
+            except (BadSignature, BadMessage):
+                continue
+            if opened.contact.node_id == peer:
+                named = opened.contact.endpoint(address.family) or opened.contact.endpoints[0]
+                return Contact(peer, (Endpoint(address.host, address.port, named.tcp_port),))
+        return None

@@ -220,6 +220,13 @@ def open_heartbeat_once(data: bytes, network: bytes, policy: AddressPolicy, puzz
     return known
 
 
+def fits(opened: VerifiedHeartbeat, policy: AddressPolicy, puzzle_bits: int) -> bool:
+    """Tell whether a heartbeat that was verified by other rules holds by these."""
+    beat = opened.heartbeat
+    is_proven = not puzzle_bits or work_of(beat.public_key, beat.nonce) >= puzzle_bits
+    return is_proven and all(policy.allows(endpoint.host) for endpoint in opened.contact.endpoints)
+
+
 def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: int) -> VerifiedHeartbeat:
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
