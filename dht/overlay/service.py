@@ -74,7 +74,7 @@ class OverlayService:
         self._leases = self._make_leases(settings.folder) if settings.member else None
         self._autonat = self._make_autonat(deps.dial_back) if deps.dial_back is not None else None
         self._admission = self._make_admission(self._autonat) if self._autonat is not None else None
-        self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults)
+        self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults, clock)
         self._points = PointRecords(core, clock, kick)
         self._joins = self._remembered = False
         self._first_contacts: tuple[Address, ...] = ()  # of the network file, this node's own address included

@@ -182,6 +182,10 @@ class ProtocolEngine:
             if since and raw in since and self.members.find(peer) is not None:
                 self.members.seniority.heard(peer, min(since[raw], now.wall))
 
+    def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
+        """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
+        return [each for each in self._bootstrap.dropped(now) if self.members.find(each.contact.node_id) is None]
+
     def introduce(self, now: Now, peer: VerifiedHeartbeat, address: Address, rtt_s: float) -> None:
         """Take a peer as if it had answered from this address after so many seconds."""
         self._proved(now, peer.heartbeat.public_key, peer.contact, address, rtt_s)
@@ -207,7 +211,7 @@ class ProtocolEngine:
         if policy != self.rules.policy:
             known = (each.opened for _, each in self.members.known())
             dropped += [opened for opened in known if not fits(opened, policy, 0)]
-        self._bootstrap.keep(dropped)
+        self._intake.drop(dropped)
         self.rules.adopt(version, digest, policy, graces, puzzle_bits)
         self.own.follow(version, slot_bits)
         self.members.graces.set_graces(graces)

@@ -4,7 +4,7 @@ Pure: `now` is an argument. Heartbeats come from peers one by one, or all at onc
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from dht.clock import Now
 from dht.errors import BadMessage, BadSignature, TooLittleWork
@@ -125,8 +125,14 @@ class HeartbeatIntake:
             self._members.vanished.lose(opened, since.get(opened.raw, first_at), first_at)
         if former:
             self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
-        self._bootstrap.keep(dropped)
+        self.drop(dropped)
         return [(opened.raw, opened.contact.node_id) for opened in found]
+
+    def drop(self, members: Sequence[VerifiedHeartbeat]) -> None:
+        """Note that a strategy makes this node refuse these members; if the next one does not, they are members again
+        without anybody's word."""
+        self._members.trust(opened.contact.node_id for opened in members)
+        self._bootstrap.keep(members)
 
     def expire(self, now: Now) -> None:
         """Forget members whose grace is over; their addresses are tried while nobody is live."""

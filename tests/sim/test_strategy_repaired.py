@@ -11,7 +11,7 @@ HOSTS = ("10.1.0.1", "10.1.0.2", "10.1.0.3")
 OURS = ("10.0.0.0/8",)
 GRACE_S = 60  # the least that a strategy may set: who is silent for so long is forgotten
 REPAIRED_WITHIN_S = 120.0
-HOUR_S = 3600.0
+LONG_S = 900.0
 PRIVATE = {"declared_prefixes": OURS, "bootstrap": ("10.1.0.1:8091",)}
 LOST_PREFIXES = {"declared_prefixes": (), "stable_grace_s": GRACE_S, "laptop_grace_s": GRACE_S}
 HUGE_PUZZLE = {"puzzle_bits": 28}
@@ -52,7 +52,7 @@ async def forgotten(world: World, **mistake: object) -> None:
     world.publish(**mistake)
     await world.until(lambda: versions(world) == {2}, 60.0)
     await world.until(lambda: all(len(n.overlay.view.members()) == 1 for n in world.running()), 300.0)
-    await world.pass_time(HOUR_S)
+    await world.pass_time(LONG_S)
 
 
 async def repaired(world: World, at: SimNode, **correction: object) -> None:
@@ -97,9 +97,9 @@ def test_the_correction_spreads_from_a_node_that_was_restarted_meanwhile(mistake
         await forgotten(world, **mistake, **early)
         node = world.running()[at]
         await world.kill(node)
-        await world.pass_time(HOUR_S)
+        await world.pass_time(LONG_S)
         await world.restart(node)
-        await world.pass_time(HOUR_S)
+        await world.pass_time(LONG_S)
         await repaired(world, node, declared_prefixes=OURS, puzzle_bits=0)
 
     simulate(scenario, WorldPlan(strategy=PRIVATE))
@@ -113,7 +113,7 @@ def test_all_were_restarted_meanwhile() -> None:
         for node in nodes:
             await world.stop(node)
             await world.restart(node)
-            await world.pass_time(HOUR_S)
+            await world.pass_time(LONG_S)
         await repaired(world, nodes[1], declared_prefixes=OURS)
 
     simulate(scenario, WorldPlan(strategy=PRIVATE))
@@ -127,7 +127,7 @@ def test_prefixes_lost_in_part_are_corrected_where_the_others_are_lost() -> None
         await world.until(lambda: knows_all(world), 120.0)
         world.publish(**{**LOST_PREFIXES, "declared_prefixes": ("10.1.0.0/16",)})
         await world.until(lambda: len(nodes[0].overlay.view.members()) == 3, 300.0)
-        await world.pass_time(HOUR_S)
+        await world.pass_time(LONG_S)
         await repaired(world, nodes[3], declared_prefixes=OURS)
 
     simulate(scenario, WorldPlan(strategy=PRIVATE))
