@@ -5,6 +5,7 @@ The means of transport are given, so the same class runs over sockets (`assembly
 """
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from dht.membership.answer_times import AnswerTimes
 from dht.membership.first_meeting import LOST
 from dht.membership.late_peers import LatePeers
 from dht.membership.peer_clocks import ClockReading
+from dht.membership.refused_heartbeats import RefusedHeartbeat
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep
@@ -41,6 +43,8 @@ from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Load
 from dht.wire.invitation import InvitedBy, read_invited_by
+
+log = logging.getLogger(__name__)
 
 MOST_OFF_S = WINDOW_S / 2  # by a clock: signed requests pass, and not only just
 FIND_S = 10.0  # after the start until somebody should have answered
@@ -144,7 +148,16 @@ class OverlayService:
         now = self._clock()
         others = self._core.twin.warnings(now.steady) + self._core.clocks.warnings(now)
         waits = self._admission.warning() if self._admission is not None else ""
-        return self._missing(now) + others + self._messenger.warnings() + ((waits,) if waits else ())
+        own = tuple(filter(None, (waits, self.why_refused())))
+        return self._missing(now) + others + self._messenger.warnings() + own
+
+    def why_refused(self) -> str:
+        """Say why members refuse this node by the strategy in force, and what helps; "" where they do not."""
+        return self._core.own.why_refused() if self._core.takes_part else ""
+
+    def refused_heartbeats(self) -> Sequence[RefusedHeartbeat]:
+        """Return whose heartbeats the strategy's rules made this node refuse within the last ten minutes."""
+        return self._core.refused_heartbeats.present(self._clock())
 
     def twin_warning(self) -> str:
         """Say that another machine runs with this node's identity; "" where none does."""
@@ -375,3 +388,5 @@ class OverlayService:
             self._strategy.sync.is_ahead(event.peer, event.contact)
         elif isinstance(event, DialWanted):
             self._messenger.dial(event)
+        elif isinstance(event, RefusedHeartbeat):
+            log.warning("heartbeat refused from=%s reason=%s", event.peer, event.reason)

@@ -102,6 +102,7 @@ class ProtocolEngine:
         self._intake = intake = HeartbeatIntake(
             self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
         )
+        self.refused_heartbeats = intake.refused_heartbeats
         self._tables = tables = TableUpkeep(identity.node_id, config.stored_records, config.refresh_s, rng)
         self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, tables.welcomed)
         self.questions = MessageQuestions(identity, rules, asks.send, rng)
@@ -154,6 +155,7 @@ class ProtocolEngine:
         if self.members.epoch != self._told_epoch:
             self._told_epoch = self.members.epoch
             self._events.append(MembersChanged(self._told_epoch))
+        self._events += self.refused_heartbeats.take_news()
         if not self._events:
             return []
         events, self._events = self._events, []

@@ -6,6 +6,7 @@ Pure: values only.
 from dataclasses import dataclass
 
 from dht.keys import NodeId
+from dht.membership.refused_heartbeats import RefusedHeartbeat
 from dht.wire.contact import Contact, Endpoint
 
 
@@ -37,4 +38,4 @@ class DialWanted:
     any_port: bool
 
 
-Event = StrategyAhead | MembersChanged | DialWanted
+Event = StrategyAhead | MembersChanged | DialWanted | RefusedHeartbeat

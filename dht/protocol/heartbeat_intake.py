@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from dht.clock import Now
-from dht.errors import BadMessage, BadSignature, TooLittleWork
+from dht.errors import AddressNotAllowed, BadMessage, BadSignature, TooLittleWork
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.peer_clocks import PeerClocks
+from dht.membership.refused_heartbeats import RefusedHeartbeats
 from dht.membership.twin_watch import TwinWatch
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
@@ -50,6 +51,7 @@ class HeartbeatIntake:
         self._clocks = clocks
         self._twin = twin
         self._refused = refused
+        self.refused_heartbeats = RefusedHeartbeats()  # by the strategy's rules
         self._replies = RateLimiter(1 / REPLY_S, REPLY_BURST, keys=1)
 
     def learn(self, now: Now, raws: Iterable[bytes], sender: bytes | None) -> list[tuple[News, NodeId]]:
@@ -65,8 +67,9 @@ class HeartbeatIntake:
                 if author == sender or (sent_at > ahead and not len(members)):
                     self._clocks.sent(peer, sent_at, now)
                 check_time(opened, now, rules.graces)
-            except TooLittleWork:
-                self._refused["too little work"] += 1
+            except (TooLittleWork, AddressNotAllowed) as error:
+                self._refused["too little work" if isinstance(error, TooLittleWork) else "address not allowed"] += 1
+                self.refused_heartbeats.note(error.peer, error.reason, now)
                 continue
             except (BadSignature, BadMessage):
                 self._refused["heartbeat"] += 1

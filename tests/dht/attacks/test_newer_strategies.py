@@ -64,7 +64,9 @@ def test_a_boast_that_answers_no_question_of_ours_names_no_address(is_member: bo
         town.run(1.0)
     node.take_events()
     out = []
-    for n, body in enumerate([Ping(0, 0, b"", ()), Pong((b"\x01\x01\x01\x01", 1), (BOASTER.heartbeat(town.now),))] * 20):
+    for n, body in enumerate(
+        [Ping(0, 0, b"", ()), Pong((b"\x01\x01\x01\x01", 1), (BOASTER.heartbeat(town.now),))] * 20
+    ):
         packet = BOASTER.packet(town.keys[node.node_id], body, transaction=n.to_bytes(8, "big"), size=PACKET_LIMIT)
         out += [len(data) for data, to in node.receive(town.now, packet, VICTIM) if to == VICTIM]
         town.steady += 1.0
