@@ -26,6 +26,7 @@ class RefusedHeartbeats:
     def __init__(self) -> None:
         self._at: dict[RefusedHeartbeat, float] = {}  # when each was refused last; steady
         self._news: list[RefusedHeartbeat] = []
+        self.has_news = False
         self._rate = RateLimiter(1 / NEWS_S, NEWS_BURST, keys=1)
 
     def note(self, peer: str, reason: str, now: Now) -> None:
@@ -33,13 +34,14 @@ class RefusedHeartbeats:
         refused = RefusedHeartbeat(peer, reason)
         if self._at.pop(refused, None) is None and self._rate.take("", now.steady):
             self._news.append(refused)
+            self.has_news = True
         self._at[refused] = now.steady
         if len(self._at) > LIMIT:
             del self._at[next(iter(self._at))]
 
     def take_news(self) -> list[RefusedHeartbeat]:
         """Return what is new since the last call."""
-        news, self._news = self._news, []
+        news, self._news, self.has_news = self._news, [], False
         return news
 
     def present(self, now: Now) -> list[RefusedHeartbeat]:

@@ -155,7 +155,8 @@ class ProtocolEngine:
         if self.members.epoch != self._told_epoch:
             self._told_epoch = self.members.epoch
             self._events.append(MembersChanged(self._told_epoch))
-        self._events += self.refused_heartbeats.take_news()
+        if self.refused_heartbeats.has_news:  # asked for every packet
+            self._events += self.refused_heartbeats.take_news()
         if not self._events:
             return []
         events, self._events = self._events, []
