@@ -6,6 +6,7 @@ Pure: `now` is an argument. Anybody may send such heartbeats: few are remembered
 from typing import NamedTuple
 
 from dht.clock import Now
+from dht.keys import NodeId
 from dht.rate_limit import RateLimiter
 
 LIMIT = 64  # peers, each with its last reason; the one that was refused longest ago gives way
@@ -38,6 +39,11 @@ class RefusedHeartbeats:
         self._at[refused] = now.steady
         if len(self._at) > LIMIT:
             del self._at[next(iter(self._at))]
+
+    def forget(self, peer: NodeId) -> None:
+        """Note that a peer's heartbeats are taken again."""
+        if self._at:
+            self._at = {refused: at for refused, at in self._at.items() if refused.peer != peer.hex()}
 
     def take_news(self) -> list[RefusedHeartbeat]:
         """Return what is new since the last call."""

@@ -81,6 +81,7 @@ class HeartbeatIntake:
             if told >= CHANGED:
                 news.append((told, peer))
                 self._bootstrap.found(peer)
+                self.refused_heartbeats.forget(peer)
                 if told is NEW and members.is_near(peer):
                     self._partners.greet(peer)
         return news

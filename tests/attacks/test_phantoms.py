@@ -4,7 +4,6 @@ In an open one 24 of them took 33 of 48 ownerships and 13 of 16 leases within ha
 """
 
 import asyncio
-
 import json
 
 import pytest
