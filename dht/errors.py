@@ -74,6 +74,10 @@ class TooLittleWork(BadMessage):
     """An identity has less work behind it than the strategy in force asks for."""
 
 
+class AddressNotAllowed(BadMessage):
+    """A heartbeat names an address that the strategy in force does not allow."""
+
+
 @dataclass(eq=False)
 class BadSignature(RemoteError):
     """Something signed does not verify, or not by the key that it should."""

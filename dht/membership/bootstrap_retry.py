@@ -4,16 +4,22 @@ Pure: `now` and `rng` are arguments. While nobody is live the pauses are an eigh
 60 s: whoever comes a little later is met a little later. With live peers an address that none of them has is tried
 each minute, which joins two networks that started apart. While nobody is live, the
 addresses of former members are tried too, for ever: a node that slept through a holiday finds its network again.
+A strategy may make members refuse each other's heartbeats by mistake. The addresses of such members are tried each
+minute for 30 days, whoever is live, because any of them may have the corrected version.
 """
 
 from collections.abc import Iterable
 
 from dht.clock import Now
+from dht.keys import NodeId
+from dht.membership.vanished_members import REMEMBERED_S
 from dht.membership.working_families import WorkingFamilies
 from dht.rng import Rng
 from dht.wire.contact import Address
+from dht.wire.heartbeat import VerifiedHeartbeat
 
 ADDRESS_LIMIT = 64
+DROPPED_LIMIT = 64  # members; a random choice of more, so that each of many is remembered by others
 AT_ONCE = 4  # addresses tried in one go
 PAUSE_SHARE, PAUSE_FIRST_S, PAUSE_MOST_S = 1 / 8, 1.0, 60.0
 
@@ -26,6 +32,8 @@ class BootstrapRetry:
         self._rng = rng
         self._addresses: list[Address] = []
         self._former: list[Address] = []
+        self._dropped: dict[NodeId, VerifiedHeartbeat] = {}  # by a strategy
+        self._dropped_due = float("-inf")
         self._trusted: set[Address] = set()
         self._alone_since: float | None = None  # the first try since somebody was live; steady
         self.next_due = float("inf")
@@ -47,6 +55,25 @@ class BootstrapRetry:
         if self._former:
             self.next_due = min(self.next_due, now.steady + PAUSE_FIRST_S)
 
+    def keep(self, dropped: Iterable[VerifiedHeartbeat]) -> None:
+        """Remember the members that a strategy makes this node drop; a random choice of 64 is kept."""
+        self._dropped |= {opened.contact.node_id: opened for opened in dropped}
+        kept = self._rng.sample(list(self._dropped), min(DROPPED_LIMIT, len(self._dropped)))
+        self._dropped = {peer: self._dropped[peer] for peer in kept}
+        if self._dropped:
+            self.next_due = self._dropped_due = float("-inf")
+
+    def found(self, peer: NodeId) -> None:
+        """Note that a peer's heartbeats are taken again."""
+        self._dropped.pop(peer, None)
+
+    def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
+        """Return the last heartbeats of the members that a strategy made this node drop within the last 30 days."""
+        old = [peer for peer, each in self._dropped.items() if each.heartbeat.sent_at <= now.wall - REMEMBERED_S]
+        for peer in old:
+            del self._dropped[peer]
+        return list(self._dropped.values())
+
     def is_trusted(self, address: Address) -> bool:
         """Tell whether whoever answers at an address is the one that was meant."""
         return address in self._trusted
@@ -62,5 +89,15 @@ class BootstrapRetry:
         alone_s = float("inf") if self._alone_since is None else now.steady - self._alone_since
         self.next_due = now.steady + min(PAUSE_MOST_S, max(PAUSE_FIRST_S, PAUSE_SHARE * alone_s))
         usable = list(dict.fromkeys(self._addresses + self._former)) if alone else self._addresses
-        silent = [a for a in usable if a not in known and a.family in self._families.towards_peers]
-        return self._rng.sample(silent, min(AT_ONCE, len(silent)))
+        silent = self._untried(usable, known)
+        return list(dict.fromkeys(self._rng.sample(silent, min(AT_ONCE, len(silent))) + self._dropped_ones(known, now)))
+
+    def _dropped_ones(self, known: set[Address], now: Now) -> list[Address]:
+        """All addresses of dropped members once a minute: few of them may have the corrected strategy yet."""
+        if now.steady < self._dropped_due:
+            return []
+        self._dropped_due = now.steady + PAUSE_MOST_S
+        return self._untried([e.udp for opened in self.dropped(now) for e in opened.contact.endpoints], known)
+
+    def _untried(self, addresses: Iterable[Address], known: set[Address]) -> list[Address]:
+        return [a for a in addresses if a not in known and a.family in self._families.towards_peers]

@@ -283,11 +283,17 @@ class MemberTable:
         self.expire(now)
         return self._order.all()
 
-    def forget_unproven(self, puzzle_bits: int) -> None:
-        """Forget the peers whose identities have less work behind them than these bits."""
-        beats = [(peer, known.opened.heartbeat) for peer, known in (*self.known(), *self.waiting.items())]
-        for peer in [peer for peer, beat in beats if work_of(beat.public_key, beat.nonce) < puzzle_bits]:
+    def forget_unproven(self, puzzle_bits: int) -> list[VerifiedHeartbeat]:
+        """Forget the peers whose identities have less work behind them than these bits; return the known ones."""
+        unproven = [
+            (peer, known.opened)
+            for peer, known in (*self.known(), *self.waiting.items())
+            if work_of(known.opened.heartbeat.public_key, known.opened.heartbeat.nonce) < puzzle_bits
+        ]
+        dropped = [opened for peer, opened in unproven if self.find(peer) is not None]
+        for peer, _ in unproven:
             self._drop(peer)
+        return dropped
 
     def neighbourhood_of(self, point: bytes) -> IdRange:
         """Return the neighbourhood of a peer, or of any point."""

@@ -38,7 +38,7 @@ CONNECT_SHARE, CONNECT_LEAST_S = 0.5, 1.5  # of the time for an answer, after wh
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 STRATEGIES = frozenset({GetStrategy.__name__, StrategyDigest.__name__})
-OUTCASTS_S, OUTCASTS_BURST = 0.5, 8.0  # a second, that those whom the strategy blocks may ask for it, all together
+STRANGERS_S, STRANGERS_BURST = 0.5, 8.0  # a second, that all who are no members may ask for strategies together
 
 
 class Messenger:
@@ -50,7 +50,7 @@ class Messenger:
         self._node_id = deps.core.node_id
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
-        self._outcasts = RateLimiter(OUTCASTS_S, OUTCASTS_BURST, keys=1)
+        self._strangers = RateLimiter(STRANGERS_S, STRANGERS_BURST, keys=1)
         self._packets = PacketMessages(deps.core, deps.clock, kick, self._note_late) if deps.packets else None
         self._broken, self.late, self.times = BrokenWays(), LatePeers(deps.clock), AnswerTimes(deps.clock)
         self._members: tuple[NodeId, ...] = ()
@@ -129,14 +129,19 @@ class Messenger:
 
     async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         """Return the encoded answer to one message of a peer, or of this node; raises RemoteError or InputError."""
-        if asker in self._core.members.blocked and not self._may_hear_why(name):
+        is_for_all = name in STRATEGIES and self._may_have_strategies(asker)
+        if asker in self._core.members.blocked and not is_for_all:
             self._core.refused[BLOCKED] += 1
             raise BadMessage(asker.hex(), "the strategy of this network blocks this node")
+        if name in STRATEGIES and not is_for_all:
+            raise BadMessage(asker.hex(), "too many nodes that are no members ask for strategies; ask again later")
         return await self.dispatcher.answer(asker, name, body, host)
 
-    def _may_hear_why(self, name: str) -> bool:
-        """Whether one whom the strategy blocks may ask this: for strategies alone, all of them now and then."""
-        return name in STRATEGIES and self._outcasts.take("", self._clock().steady)
+    def _may_have_strategies(self, asker: NodeId) -> bool:
+        """Whether a node may ask for strategies: members always, all others together now and then. A mistaken strategy
+        may make members refuse each other, and they need the next one."""
+        is_member = asker == self._node_id or self._core.members.find(asker) is not None
+        return is_member or self._strangers.take("", self._clock().steady)
 
     async def _ask_self(self, name: str, body: bytes) -> bytes:
         try:

@@ -4,7 +4,7 @@ import asyncio
 from concurrent.futures import Executor
 from pathlib import Path
 
-from dht.clock import Now, system_clock
+from dht.clock import Clock, Now, system_clock
 from dht.keys import NodeId
 from dht.local_faults import FaultSite, LocalFaults, refused
 from dht.membership.peer_cache import PeerCache
@@ -24,11 +24,16 @@ class PeerCacheFile:
     """Keeps the peers of a node in a file from one run to the next; `folder` None keeps nothing."""
 
     def __init__(
-        self, core: ProtocolEngine, folder: Path | None, executor: Executor, faults: LocalFaults | None = None
+        self,
+        core: ProtocolEngine,
+        folder: Path | None,
+        executor: Executor,
+        faults: LocalFaults | None = None,
+        clock: Clock = system_clock,
     ) -> None:
         """`faults`: who is told when the file is refused; it is written again a minute later."""
         self._members, self._core, self._executor = core.members, core, executor
-        self._faults = faults or LocalFaults(system_clock)
+        self._faults, self._clock = faults or LocalFaults(clock), clock
         self._cache = PeerCache(folder / NAME) if folder is not None else None
 
     def recall(self, now: Now) -> int:
@@ -70,11 +75,14 @@ class PeerCacheFile:
         return True
 
     def _heartbeats(self) -> tuple[list[bytes], list[float], tuple[tuple[NodeId, float], ...]]:
-        """Return what the file is to hold. Whom it names will need nobody's word in the next run."""
+        """Return what the file is to hold: members, and those that a strategy made this node forget. Whom it names will
+        need nobody's word in the next run."""
         members, admission = self._members, self._members.admission
         known = [each for each in members.known() if admission.is_lasting(each[0])]
         since = [members.seniority.since(peer) for peer, _ in known]
         raws = [k.opened.raw for _, k in known]
+        dropped = self._core.dropped(self._clock())
+        raws, since = [*raws, *(each.raw for each in dropped)], [*since, *(each.heartbeat.sent_at for each in dropped)]
         if raws and admission.is_attested and members.is_member(members.own) and self._core.own.raw:
             raws, since = [self._core.own.raw, *raws], [members.seniority.since(members.own), *since]
         return raws, since, members.vanished.items()

@@ -5,6 +5,7 @@ The means of transport are given, so the same class runs over sockets (`assembly
 """
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +20,7 @@ from dht.membership.answer_times import AnswerTimes
 from dht.membership.first_meeting import LOST
 from dht.membership.late_peers import LatePeers
 from dht.membership.peer_clocks import ClockReading
+from dht.membership.refused_heartbeats import RefusedHeartbeat
 from dht.membership.silent_members import SilentMember, near_servers, silent_members
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
@@ -44,6 +46,8 @@ from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Load
 from dht.wire.invitation import InvitedBy, read_invited_by
+
+log = logging.getLogger(__name__)
 
 MOST_OFF_S = WINDOW_S / 2  # by a clock: signed requests pass, and not only just
 FIND_S = 10.0  # after the start until somebody should have answered
@@ -77,7 +81,7 @@ class OverlayService:
         self._leases = self._make_leases(settings.folder) if settings.member else None
         self._autonat = self._make_autonat(deps.dial_back) if deps.dial_back is not None else None
         self._admission = self._make_admission(self._autonat) if self._autonat is not None else None
-        self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults)
+        self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults, clock)
         self._points = PointRecords(core, clock, kick)
         self._joins = self._remembered = False
         self._first_contacts: tuple[Address, ...] = ()  # of the network file, this node's own address included
@@ -147,7 +151,16 @@ class OverlayService:
         now = self._clock()
         others = self._core.twin.warnings(now.steady) + self._core.clocks.warnings(now)
         waits = self._admission.warning() if self._admission is not None else ""
-        return self._missing(now) + others + self._messenger.warnings() + ((waits,) if waits else ())
+        own = tuple(filter(None, (waits, self.why_refused())))
+        return self._missing(now) + others + self._messenger.warnings() + own
+
+    def why_refused(self) -> str:
+        """Say why members refuse this node by the strategy in force, and what helps; "" where they do not."""
+        return self._core.own.why_refused() if self._core.takes_part else ""
+
+    def refused_heartbeats(self) -> Sequence[RefusedHeartbeat]:
+        """Return whose heartbeats the strategy's rules made this node refuse within the last ten minutes."""
+        return self._core.refused_heartbeats.present(self._clock())
 
     def twin_warning(self) -> str:
         """Say that another machine runs with this node's identity; "" where none does."""
@@ -390,6 +403,8 @@ class OverlayService:
 
     def _take_event(self, event: Event) -> None:
         if isinstance(event, StrategyAhead):
-            self._strategy.sync.is_ahead(event.peer)
+            self._strategy.sync.is_ahead(event.peer, event.contact)
         elif isinstance(event, DialWanted):
             self._messenger.dial(event)
+        elif isinstance(event, RefusedHeartbeat):
+            log.warning("heartbeat refused from=%s reason=%s", event.peer, event.reason)

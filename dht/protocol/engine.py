@@ -42,7 +42,7 @@ from dht.routing.responder import Responder
 from dht.routing.routing_table import RoutingTable
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, pack_host, unpack_host
-from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat
+from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat, fits
 from dht.wire.packets import (
     HEADER,
     MAC_BYTES,
@@ -102,6 +102,7 @@ class ProtocolEngine:
         self._intake = intake = HeartbeatIntake(
             self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
         )
+        self.refused_heartbeats = intake.refused_heartbeats
         self._tables = tables = TableUpkeep(identity.node_id, config.stored_records, config.refresh_s, rng)
         self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, tables.welcomed)
         self.questions = MessageQuestions(identity, rules, asks.send, rng)
@@ -154,6 +155,8 @@ class ProtocolEngine:
         if self.members.epoch != self._told_epoch:
             self._told_epoch = self.members.epoch
             self._events.append(MembersChanged(self._told_epoch))
+        if self.refused_heartbeats.has_news:  # asked for every packet
+            self._events += self.refused_heartbeats.take_news()
         if not self._events:
             return []
         events, self._events = self._events, []
@@ -182,6 +185,10 @@ class ProtocolEngine:
             if since and raw in since and self.members.find(peer) is not None:
                 self.members.seniority.heard(peer, min(since[raw], now.wall))
 
+    def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
+        """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
+        return [each for each in self._bootstrap.dropped(now) if self.members.find(each.contact.node_id) is None]
+
     def introduce(self, now: Now, peer: VerifiedHeartbeat, address: Address, rtt_s: float) -> None:
         """Take a peer as if it had answered from this address after so many seconds."""
         self._proved(now, peer.heartbeat.public_key, peer.contact, address, rtt_s)
@@ -203,8 +210,11 @@ class ProtocolEngine:
         has less than `puzzle_bits` of work behind it, is silent for longer than the grace, or, where the network
         `is_attested`, has been reached by too few members; nor whom `inviters` have put out, nor, by what it sent until
         then (wall time), who is `gone`."""
-        if puzzle_bits > self.rules.puzzle_bits:
-            self.members.forget_unproven(puzzle_bits)
+        dropped = self.members.forget_unproven(puzzle_bits) if puzzle_bits > self.rules.puzzle_bits else []
+        if policy != self.rules.policy:
+            known = (each.opened for _, each in self.members.known())
+            dropped += [opened for opened in known if not fits(opened, policy, 0)]
+        self._intake.drop(dropped)
         self.rules.adopt(version, digest, policy, graces, puzzle_bits)
         self.own.follow(version, slot_bits)
         self.members.graces.set_graces(graces)
@@ -287,7 +297,7 @@ class ProtocolEngine:
         packet = self._filter.admit(now, data, source)
         if isinstance(packet, str):
             return packet
-        if packet.has_mac:
+        if packet.has_mac and packet.kind is not PacketKind.PONG:
             self._compare_strategy(now, packet)
         return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source)
 
@@ -332,6 +342,7 @@ class ProtocolEngine:
             self._gossip.hear(now, body, packet.public_key)
             if self.own.seen_at(unpack_host(body.seen[0]), peer):
                 self._gossip.hear_more(now)
+            self._compare_strategy(now, packet, request.address, body.heartbeats)
         known = self.members.find(peer)
         entry = self.routing.find(peer) if known is None else None
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
@@ -352,15 +363,20 @@ class ProtocolEngine:
         self.families.answered(address.host, now.steady)
         self.verified_addresses.note(peer, address, now.steady)
 
-    def _compare_strategy(self, now: Now, packet: Packet) -> None:
+    def _compare_strategy(
+        self, now: Now, packet: Packet, address: Address | None = None, heartbeats: tuple[bytes, ...] = ()
+    ) -> None:
+        """Say that a peer has another strategy; `address`: where it answered a PING, with these heartbeats."""
         ours, version = self.rules.header, packet.strategy_version
         is_same = version == ours.strategy_version and packet.strategy_digest == ours.strategy_digest
         if is_same or version < ours.strategy_version:
             return
         peer = node_id_of(packet.public_key)
-        who = peer if self.members.find(peer) is not None else None  # keys cost nothing: all strangers are one
-        if self._alerts.take(who, now.steady):
-            self._events.append(StrategyAhead(peer, packet.strategy_version))
+        is_reached = address is None or self.members.is_live(peer, now)
+        known = peer if self.members.find(peer) is not None else None  # keys cost nothing: all strangers are one
+        if self._alerts.take(known if is_reached else address, now.steady):
+            contact = None if address is None or is_reached else self._intake.contact_at(heartbeats, peer, address)
+            self._events.append(StrategyAhead(peer, packet.strategy_version, contact))
 
     def _drain(self, now: Now) -> list[Datagram]:
         """Return what is to be sent; those behind NATs who are asked something are told where it comes from."""

@@ -6,15 +6,18 @@ Pure: values only.
 from dataclasses import dataclass
 
 from dht.keys import NodeId
-from dht.wire.contact import Endpoint
+from dht.membership.refused_heartbeats import RefusedHeartbeat
+from dht.wire.contact import Contact, Endpoint
 
 
 @dataclass(frozen=True, slots=True)
 class StrategyAhead:
-    """A peer has a newer strategy than this node, or another one of the same version: ask it for its chain."""
+    """A peer has a newer strategy than this node, or another one of the same version: ask it for its chain. `contact`:
+    where it answered this node, given if it is no live member here."""
 
     peer: NodeId
     version: int
+    contact: Contact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +38,4 @@ class DialWanted:
     any_port: bool
 
 
-Event = StrategyAhead | MembersChanged | DialWanted
+Event = StrategyAhead | MembersChanged | DialWanted | RefusedHeartbeat

@@ -4,24 +4,28 @@ Pure: `now` is an argument. Heartbeats come from peers one by one, or all at onc
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from dht.clock import Now
-from dht.errors import BadMessage, BadSignature, TooLittleWork
+from dht.errors import AddressNotAllowed, BadMessage, BadSignature, TooLittleWork
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.peer_clocks import PeerClocks
+from dht.membership.refused_heartbeats import RefusedHeartbeats
 from dht.membership.twin_watch import TwinWatch
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter
-from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, open_heartbeat_once
+from dht.wire.address_policy import AddressPolicy
+from dht.wire.contact import Address, Contact, Endpoint
+from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, fits, open_heartbeat_once
 
 REPLY_S, REPLY_BURST = 3.0, 4.0  # between two answers at once to another machine with this identity
 CHANGED, NEW = News.CHANGED, News.NEW  # looked up for every heartbeat
+ANYWHERE = AddressPolicy(allow_private=True)
 
 
 class HeartbeatIntake:
@@ -47,6 +51,7 @@ class HeartbeatIntake:
         self._clocks = clocks
         self._twin = twin
         self._refused = refused
+        self.refused_heartbeats = RefusedHeartbeats()  # by the strategy's rules
         self._replies = RateLimiter(1 / REPLY_S, REPLY_BURST, keys=1)
 
     def learn(self, now: Now, raws: Iterable[bytes], sender: bytes | None) -> list[tuple[News, NodeId]]:
@@ -62,8 +67,9 @@ class HeartbeatIntake:
                 if author == sender or (sent_at > ahead and not len(members)):
                     self._clocks.sent(peer, sent_at, now)
                 check_time(opened, now, rules.graces)
-            except TooLittleWork:
-                self._refused["too little work"] += 1
+            except (TooLittleWork, AddressNotAllowed) as error:
+                self._refused["too little work" if isinstance(error, TooLittleWork) else "address not allowed"] += 1
+                self.refused_heartbeats.note(error.peer, error.reason, now)
                 continue
             except (BadSignature, BadMessage):
                 self._refused["heartbeat"] += 1
@@ -74,6 +80,8 @@ class HeartbeatIntake:
             told = members.add(opened, now, direct=author == sender)
             if told >= CHANGED:
                 news.append((told, peer))
+                self._bootstrap.found(peer)
+                self.refused_heartbeats.forget(peer)
                 if told is NEW and members.is_near(peer):
                     self._partners.greet(peer)
         return news
@@ -87,11 +95,13 @@ class HeartbeatIntake:
 
     def recall(self, now: Now, raws: Iterable[bytes], since: Mapping[bytes, float]) -> list[tuple[bytes, NodeId]]:
         """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try, and
-        their authors have vanished until they are heard. `since`: when the author of each was first heard of."""
-        found, former = list[VerifiedHeartbeat](), list[VerifiedHeartbeat]()
+        their authors have vanished until they are heard. So are the addresses of members that the strategy makes this
+        node drop. `since`: when the author of each was first heard of."""
+        found, former, dropped = (list[VerifiedHeartbeat]() for _ in range(3))
+        rules = self._rules
         for raw in raws:
             try:
-                opened = open_heartbeat_once(raw, self._rules.network, self._rules.policy, self._rules.puzzle_bits)
+                opened = open_heartbeat_once(raw, rules.network, ANYWHERE, 0)
                 if opened.heartbeat.public_key == self._own.public_key:  # it was a member, and may be again
                     self._own.outrun(opened.sequence)
                     self._own.attest(opened.heartbeat.attests, opened.heartbeat.attested_days)
@@ -99,10 +109,13 @@ class HeartbeatIntake:
                     continue
                 if self._members.is_gone(opened):
                     continue
+                if not fits(opened, rules.policy, rules.puzzle_bits):
+                    dropped.append(opened)
+                    continue
                 if opened.heartbeat.expires_at <= now.wall:
                     former.append(opened)
                     continue
-                check_time(opened, now, self._rules.graces)
+                check_time(opened, now, rules.graces)
             except (BadSignature, BadMessage):
                 self._refused["heartbeat"] += 1
                 continue
@@ -116,10 +129,31 @@ class HeartbeatIntake:
             self._members.vanished.lose(opened, since.get(opened.raw, first_at), first_at)
         if former:
             self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
+        self.drop(dropped)
         return [(opened.raw, opened.contact.node_id) for opened in found]
+
+    def drop(self, members: Sequence[VerifiedHeartbeat]) -> None:
+        """Note that a strategy makes this node refuse these members; if the next one does not, they are members again
+        without anybody's word."""
+        self._members.trust(opened.contact.node_id for opened in members)
+        self._bootstrap.keep(members)
 
     def expire(self, now: Now) -> None:
         """Forget members whose grace is over; their addresses are tried while nobody is live."""
         self._members.expire(now)
         if forgotten := self._members.take_forgotten():
             self._bootstrap.remember([e.udp for opened in forgotten for e in opened.contact.endpoints], now)
+
+    def contact_at(self, raws: Iterable[bytes], peer: NodeId, address: Address) -> Contact | None:
+        """Return a contact of a peer that answered from an address, with the TCP port that its own heartbeat names;
+        None where there is no such heartbeat. The rules of a mistaken strategy may refuse that heartbeat: it serves
+        for nothing else."""
+        for raw in raws:
+            try:
+                opened = open_heartbeat_once(raw, self._rules.network, ANYWHERE, 0)
+            except (BadSignature, BadMessage):
+                continue
+            if opened.contact.node_id == peer:
+                named = opened.contact.endpoint(address.family) or opened.contact.endpoints[0]
+                return Contact(peer, (Endpoint(address.host, address.port, named.tcp_port),))
+        return None

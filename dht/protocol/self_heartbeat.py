@@ -12,6 +12,7 @@ from dht.admission.membership_claim import MembershipClaim, block_of, days_in, m
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
+from dht.identity.puzzle import work_of
 from dht.keys import NodeId
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
@@ -69,6 +70,7 @@ class SelfHeartbeat:
         self._doubted: frozenset[Family] = frozenset()
         self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
+        self._not_allowed = ""  # the last address where a peer saw this node, and that the strategy does not allow
         self._addresses = self._find_addresses()
         self._claimed_by: tuple[object, ...] = ()  # what the claim made last follows from
         self._claim: MembershipClaim
@@ -106,7 +108,10 @@ class SelfHeartbeat:
         if not self._learns:
             return False
         family = Address(host, 0).family
-        if family not in self._learns or not self._rules.policy.allows(host):
+        if family not in self._learns:
+            return False
+        if not self._rules.policy.allows(host):
+            self._not_allowed = host
             return False
         if family in self._doubted:
             self._doubted -= {family}
@@ -236,6 +241,22 @@ class SelfHeartbeat:
             if is_new and source and self._rules.policy.allows(source):
                 found.append(Endpoint(source, endpoint.udp_port, endpoint.tcp_port))
         return tuple(sorted(found, key=lambda e: e.family))
+
+    def why_refused(self) -> str:
+        """Say why members refuse this node by the strategy in force, and what helps; "" where they do not."""
+        own, rules = self.endpoints(), self._rules
+        hosts = [e.host for e in own if not rules.policy.allows(e.host)] or ([] if own else [self._not_allowed])
+        if hosts and hosts[0]:
+            return (
+                f"members refuse this node: its address {hosts[0]} is in none of the strategy's declared_prefixes; "
+                "a publisher must declare its prefix in the next strategy"
+            )
+        if rules.puzzle_bits and work_of(self.public_key, self._nonce) < rules.puzzle_bits:
+            return (
+                f"members refuse this node until it has solved its puzzle of {rules.puzzle_bits} bits; it does so now, "
+                "and where that lasts, a publisher may lower puzzle_bits in the next strategy"
+            )
+        return ""
 
     def addresses(self) -> tuple[Endpoint, ...]:
         """Return all own endpoints, including those that are not announced because nobody gets through; v4 first."""

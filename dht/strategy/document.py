@@ -107,7 +107,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
-    admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "open" here
+    admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
     grants_from: int = 0  # versions of this epoch or a later one must prove their lease; 0: none need to
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()

@@ -13,7 +13,7 @@ import msgspec
 
 from dht.clock import Now
 from dht.config import OPERATOR_CHARS
-from dht.errors import MALFORMED, BadMessage, BadSignature, TooLittleWork
+from dht.errors import MALFORMED, AddressNotAllowed, BadMessage, BadSignature, TooLittleWork
 from dht.identity.node_key import Identity, node_id_of, verify
 from dht.identity.puzzle import work_of
 from dht.keys import KEY_BYTES, MAX_SLOT_BITS, NodeId, Slot
@@ -165,8 +165,9 @@ def open_heartbeat(
 ) -> VerifiedHeartbeat:
     """Verify a heartbeat; raises BadSignature, or BadMessage for malformed, future, expired or unreachable ones.
 
-    Raises TooLittleWork, a BadMessage, where its identity has less than `puzzle_bits` behind it. Its author's strategy
-    may be another version, so it expires when `graces`, the reader's, say so at the latest.
+    Raises AddressNotAllowed or TooLittleWork, both BadMessage, where the policy forbids an address, or its identity has
+    less than `puzzle_bits` behind it. Its author's strategy may be another version, so it expires when `graces`, the
+    reader's, say so at the latest.
     """
     opened = open_heartbeat_once(data, network, policy, puzzle_bits)
     check_time(opened, now, graces)
@@ -220,6 +221,13 @@ def open_heartbeat_once(data: bytes, network: bytes, policy: AddressPolicy, puzz
     return known
 
 
+def fits(opened: VerifiedHeartbeat, policy: AddressPolicy, puzzle_bits: int) -> bool:
+    """Tell whether a heartbeat that was verified by other rules holds by these."""
+    beat = opened.heartbeat
+    is_proven = not puzzle_bits or work_of(beat.public_key, beat.nonce) >= puzzle_bits
+    return is_proven and all(policy.allows(endpoint.host) for endpoint in opened.contact.endpoints)
+
+
 def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: int) -> VerifiedHeartbeat:
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
@@ -241,7 +249,7 @@ def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: i
     for endpoint in opened.contact.endpoints:
         if not policy.allows(endpoint.host):
             reason = f"heartbeat names the address {endpoint.host}, which this network does not allow"
-            raise BadMessage(heartbeat.node_id.hex(), reason)
+            raise AddressNotAllowed(heartbeat.node_id.hex(), reason)
     return opened
 
 

@@ -90,8 +90,8 @@ def make_network(
 
     Either key may sign the next strategy. Members are who was invited and whom members have reached, unless `fields` of
     the strategy say otherwise; the file of a network by invitation holds a first one. Private and loopback addresses
-    are refused in contacts unless a prefix declares them: those of the bootstrap addresses are declared, all private
-    ones where there is no first contact.
+    are refused in contacts unless a prefix declares them: those of the bootstrap addresses' kind are declared in both
+    families, all private ones where there is no first contact.
     """
     files = (Path(f"{stem}{PUBLISHER_KEY}"), Path(f"{stem}.offline.key"))
     publisher, offline = Identity.generate(), Identity.generate()
@@ -132,12 +132,15 @@ def make_invitation(
 
 
 def _declared(bootstrap: Sequence[str]) -> tuple[str, ...]:
-    """List the private prefixes that a network needs to use its own bootstrap addresses."""
+    """List the private prefixes that a network needs to use its own bootstrap addresses, and those of the other family
+    of addresses: a node that has both is refused as a whole where one of them is not declared."""
     if not bootstrap:
         return PRIVATE
     addresses = [ipaddress.ip_address(parse_address(address).host) for address in bootstrap]
-    return tuple(
-        prefix
-        for prefix in (*PRIVATE, *LOOPBACK)
-        if any(address in ipaddress.ip_network(prefix) for address in addresses)
-    )
+    found: list[str] = []
+    for kind in (PRIVATE, LOOPBACK):
+        prefixes = [ipaddress.ip_network(prefix) for prefix in kind]
+        named = [prefix for prefix in prefixes if any(address in prefix for address in addresses)]
+        families = {prefix.version for prefix in named}
+        found += [str(each) for each in prefixes if each in named or (named and each.version not in families)]
+    return tuple(found)

@@ -65,6 +65,8 @@ class NodeStatus:
             "peers": self._live(),
             "silent": silence_json(self._overlay),
             "refused_packets": dict(sorted(self._overlay.refused.items())),
+            "refused_heartbeats": [each._asdict() for each in self._overlay.refused_heartbeats()],
+            "refused_here": self._overlay.why_refused(),
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),

@@ -15,6 +15,7 @@ from node.views.status import size, view_of
 
 Health = Literal["good", "look", "bad"]
 
+MAX_NAMED = 4  # of the nodes whose heartbeats are refused
 NEARLY_FULL = 0.9  # of the quota: new pages end soon
 LEAST_FILES, ENOUGH_FILES = 1024, 4096  # a node of 384 fetches, some hundred peers and as many segments takes 1,000
 SOON_S = 14 * 86_400.0  # before a strategy's end; signing and spreading the next takes its publishers days
@@ -46,6 +47,7 @@ def findings_of(status: Json, peers: list[Json], strategy: Json, now: float) -> 
     """Yield what a running node's answers come to. `now`: Unix seconds; `strategy`: the one in force."""
     yield _peers(status)
     yield _clock(status)
+    yield _heartbeats(status)
     yield from _ports(status)
     yield _quota(status)
     yield files_finding(table(status, "open_files").get("limit"), table(status, "open_files").get("open"))
@@ -108,6 +110,21 @@ def _clock(status: Json) -> Finding:
     how = f"{abs(behind_s):.0f} s {'behind' if behind_s > 0 else 'ahead of'} most of {peers} peers"
     health: Health = "bad" if abs(behind_s) > CLOCK_OFF_S else "look"
     return Finding("clock", health, how, "set it, by NTP: timedatectl set-ntp true")
+
+
+def _heartbeats(status: Json) -> Finding:
+    """Judge whether the strategy's rules make members refuse this node, or this node refuse others."""
+    if own := plain(status.get("refused_here", "")):
+        found, _, remedy = own.partition("; ")
+        return Finding("heartbeats", "bad", found, remedy)
+    refused = tables(status, "refused_heartbeats")
+    if not refused:
+        return Finding("heartbeats", "good", "the strategy's rules refuse none")
+    named = [f"{plain(each.get('peer', ''))[:16]}: {plain(each.get('reason', ''))}" for each in refused[-MAX_NAMED:]]
+    remedy = (
+        "where they are your network's, a publisher declares their prefixes, or lowers puzzle_bits: docs/publisher.md"
+    )
+    return Finding("heartbeats", "look", f"those of {len(refused):,} nodes are refused; {'; '.join(named)}", remedy)
 
 
 def _ports(status: Json) -> Iterator[Finding]:

@@ -38,8 +38,8 @@ def span(seconds: float) -> str:
 
 def admission_words(admission: object) -> str:
     """Say who is a member, by the strategy's field of that name."""
-    words = {"attested": "whom other members have reached", "invited": "who was invited, and was reached by members"}
-    return words.get(str(admission), "whoever says so")
+    words = {"open": "whoever says so", "invited": "who was invited, and was reached by members"}
+    return words.get(str(admission or "open"), "whom other members have reached")
 
 
 def rule_words(rule: Json) -> str:

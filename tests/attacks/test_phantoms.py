@@ -4,11 +4,14 @@ In an open one 24 of them took 33 of 48 ownerships and 13 of 16 leases within ha
 """
 
 import asyncio
+import json
 
 import pytest
 
 from dht.admission.membership_claim import mark_of
+from dht.keys import NodeId
 from dht.membership.waiting_peers import WAIT_S, WAITING_LIMIT
+from dht.strategy.document import DOMAIN, Signature, SignedStrategy, encode_document
 from dht.wire.heartbeat import MOST_ATTESTED
 from index import SearchRequest
 from node.simulation.sim_node import SimNode
@@ -86,3 +89,27 @@ def test_a_crowd_of_phantoms_fills_no_table_and_keeps_no_newcomer_out() -> None:
 
 def views(nodes: list[SimNode]) -> list[object]:
     return [node.overlay.view.members() for node in nodes]
+
+
+def signed_by_a_newer_program(world: World, admission: str) -> SignedStrategy:
+    """The next version, with a rule of admission that this program does not know and so would not sign."""
+    strategies = world.running()[0].overlay.strategies
+    document = json.loads(encode_document(strategies.newest))
+    document |= {"version": 2, "previous": strategies.newest_digest, "admission": admission}
+    text, publisher = json.dumps(document).encode(), world.publisher
+    return SignedStrategy(text, (Signature(publisher.public_key.hex(), publisher.sign(DOMAIN, text).hex()),))
+
+
+@pytest.mark.parametrize("before", ["open", "attested"])
+def test_a_rule_of_admission_that_is_not_known_lets_no_phantom_in(before: str) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(90.0)
+        everybody = tuple(sorted(NodeId(node.identity.node_id) for node in nodes))
+        nodes[0].overlay.adopt(signed_by_a_newer_program(world, "vouched-by-three"))
+        await world.pass_time(30.0)
+        await Phantoms(world, 6, are_heard=True).haunt(60.0)
+        assert [node.overlay.view.members() for node in nodes] == [everybody] * 4
+        assert all("passes over: admission" in node.overlay.strategies.warnings(node.clock())[-1] for node in nodes)
+
+    simulate(scenario, WorldPlan(strategy={"admission": before}))

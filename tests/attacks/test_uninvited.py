@@ -8,7 +8,7 @@ import pytest
 
 from dht import Identity, RemoteError, open_voucher
 from dht.admission.membership_claim import mark_of
-from dht.messages import Done
+from dht.messages import Done, GetStrategy, StrategyChain
 from dht.reachability.attester import AttestMe
 from dht.wire.invitation import ShownInvitation, invited_by, voucher_id
 from node.simulation.sim_node import SimNode
@@ -164,3 +164,29 @@ def test_whom_one_liar_names_to_a_newcomer_is_no_member_for_it_when_it_starts_ag
 def is_joining(node: SimNode, stranger: SimNode) -> bool:
     """Whether a node is new, and so takes for a member whom anybody names."""
     return node.core.members.admission.is_joining and stranger.identity.node_id in node.overlay.view.members()
+
+
+def test_outsiders_that_ask_for_strategies_are_answered_seldom_and_members_always() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(3)
+        await world.until(lambda: have_one_view(nodes), JOIN_S)
+        outsiders = [await newcomer(world, "") for _ in range(2)]
+        await world.pass_time(30.0)
+
+        async def asks(node: SimNode) -> bool:
+            contact = nodes[0].overlay.view.contact(nodes[0].identity.node_id)
+            assert contact is not None
+            try:
+                await node.overlay.ask_at(contact, GetStrategy(1), StrategyChain, timeout_s=2.0)
+            except RemoteError as error:
+                assert "no members ask for strategies" in str(error)
+                return False
+            return True
+
+        began, answered = world.loop.time(), 0
+        for _ in range(100):
+            answered += sum([await asks(outsider) for outsider in outsiders])
+            assert await asks(nodes[2])
+        assert 1 <= answered <= 8 + (world.loop.time() - began) / 2.0 + 1
+
+    simulate(scenario)

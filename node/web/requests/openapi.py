@@ -198,6 +198,8 @@ _SCHEMAS: Json = {
         clients=_object(waiting=_COUNT, carried=_COUNT, distrusted=_ANY, polled=_COUNT, carried_here=_COUNT),
         peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT, servers=_COUNT, silent_servers=_COUNT),
         refused_packets={"type": "object", "additionalProperties": _COUNT},
+        refused_heartbeats=_list(_object(peer=_TEXT, reason=_TEXT)),
+        refused_here=_TEXT,
         refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY, hosts=_COUNT),
         refuted_peers=_list(
             _object(

@@ -39,7 +39,19 @@ def found(
 def test_a_healthy_node_has_nothing_but_good_findings() -> None:
     assert {finding.health for finding in found().values()} == {"good"}
     assert not any(finding.remedy for finding in found().values())
-    names = ["peers", "clock", "port IPv4", "port IPv6", "quota", "open files", "sync", "copies", "version", "strategy"]
+    names = [
+        "peers",
+        "clock",
+        "heartbeats",
+        "port IPv4",
+        "port IPv6",
+        "quota",
+        "open files",
+        "sync",
+        "copies",
+        "version",
+        "strategy",
+    ]
     assert list(found()) == names
 
 
@@ -71,6 +83,18 @@ def test_a_client_counts_all_members_as_others(members: int) -> None:
         ),
         ({"clock": {"behind_s": -3600.0, "peers": 3}}, "clock", "bad", "3600 s ahead of most of 3 peers"),
         ({"clock": {"behind_s": 7.0, "peers": 3}}, "clock", "look", "7 s behind"),
+        (
+            {"refused_heartbeats": [{"peer": "ab" * 20, "reason": "heartbeat names the address 10.9.0.1"}]},
+            "heartbeats",
+            "look",
+            "of 1 nodes are refused; abababababababab: heartbeat names the address 10.9.0.1",
+        ),
+        (
+            {"refused_here": "members refuse this node: why; what helps"},
+            "heartbeats",
+            "bad",
+            "members refuse this node",
+        ),
         ({"clock": {"behind_s": 0.0, "peers": 0}}, "clock", "look", "no peer told its time"),
         (
             {"reachable": {"ipv4": {"state": "behind a firewall", "text": "behind a firewall, TCP alone arrives"}}},

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node.views.strategy import change_lines, effect_lines, instant, log_lines, rule_words, span
+from node.views.strategy import admission_words, change_lines, effect_lines, instant, log_lines, rule_words, span
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | st.text(max_size=20),
@@ -78,3 +78,8 @@ def test_nothing_that_a_node_answers_breaks_the_lines(body: dict[str, Any]) -> N
 def test_times() -> None:
     assert (instant(0), instant("x"), instant(1e300)) == ("-", "-", "-")
     assert [span(s) for s in (5, 300, 7200, 200_000)] == ["5 s", "5 min", "2 h", "2 days"]
+
+
+def test_a_rule_of_admission_that_is_not_known_reads_as_the_one_that_is_applied() -> None:
+    assert admission_words("vouched-by-three") == admission_words("attested") != admission_words("open")
+    assert admission_words(None) == admission_words("open") == "whoever says so"
