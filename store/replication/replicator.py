@@ -13,7 +13,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 
-from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot
+from dht import Clock, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, SiteShards, Slot
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.disk.scrub_pace import SHORTEST_REST_S, period_of
@@ -226,6 +226,11 @@ class Replicator:
         """Return for each ready slot the number of the store's last change when it became ready: who follows the log
         so far has all that makes it so. The same object until that changes."""
         return self._repair.level_at
+
+    def compared(self) -> frozenset[NodeId]:
+        """Return the live members with whom all of this node's slots that they own, too, have been compared since it
+        started, or may have missed something."""
+        return self._repair.compared()
 
     def unconfirmed_slots(self) -> frozenset[Slot]:
         """Return the ready slots in which something may be missing here: nobody was there to compare with since this
