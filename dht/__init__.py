@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from dht.transport.transport import HearTime, NoConnection, Route
     from dht.wire.address_policy import AddressPolicy
     from dht.wire.contact import Address, Contact, Endpoint, Family
+    from dht.wire.farewell import FEW_MEMBERS
     from dht.wire.grant import (
         CLOCKS_S,
         LATE_S,
@@ -128,6 +129,7 @@ else:
 
 __all__ = [
     "CLOCKS_S",
+    "FEW_MEMBERS",
     "FRESH_S",
     "LATE_S",
     "MALFORMED",

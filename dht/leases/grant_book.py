@@ -16,7 +16,7 @@ from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
 from dht.leases.quorum_round import Attempt
-from dht.leases.voter import Team, majority, team_digest
+from dht.leases.voter import Team, team_digest
 from dht.messages import Claim, LeaseReply, Vote
 from dht.wire.farewell import Farewell
 from dht.wire.grant import CLOCKS_S, DOMAIN, GRANT_S, Grant, SignedGrant, granted_bytes, is_signed

@@ -240,7 +240,7 @@ class LeaseService:
             return
         if teams is not self._teams:
             self._teams = teams
-            if self._ran_before and any(len(team) > 1 for team in teams.values()):
+            if self._ran_before and any(len(self._view.live_owners(slot)) > 1 for slot in teams):
                 self._ran_before = False
                 self._leases.voter.abstain(now.steady + VOTE_S)
             self._leases.set_teams(now, teams)

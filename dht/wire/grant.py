@@ -66,7 +66,6 @@ class SignedGrant(msgspec.Struct, frozen=True, array_like=True):
         team = self.grant.team
         return frozenset([signer for key, _ in self.signatures if (signer := node_id_of(key)) in team])
 
-
     @property
     def stopped(self) -> frozenset[NodeId]:
         """Those of the team who are said to have stopped; `grant_flaw` says whether they had."""
@@ -84,8 +83,9 @@ def counted(owners: Iterable[NodeId], away: Container[NodeId]) -> tuple[NodeId, 
 
 
 def signers_needed(owners: int) -> int:
-    """Return how many candidates of a slot with so many owners that count must have signed that somebody may write there: two, so
-    that nobody writes alone where others are. No strategy changes that, or what was granted before would not count."""
+    """Return how many candidates of a slot with so many owners that count must have signed that somebody may write
+    there: two, so that nobody writes alone where others are. No strategy changes that, or what was granted before would
+    not count."""
     return min(2, max(1, owners))
 
 

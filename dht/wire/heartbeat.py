@@ -237,9 +237,9 @@ def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: i
         raise TooLittleWork(heartbeat.node_id.hex(), f"its identity has less than {puzzle_bits} bits of work behind it")
     if not verify(DOMAIN + network, heartbeat.public_key, data[64:], data[:64]):
         raise BadSignature("heartbeat", "not signed by the key in it for this network")
-    if (said := heartbeat.farewell) is not None:
-        if said.public_key != heartbeat.public_key or not is_signed_farewell(said, network):
-            raise BadSignature("farewell", "not signed by the heartbeat's author for this network")
+    said = heartbeat.farewell
+    if said is not None and not (said.public_key == heartbeat.public_key and is_signed_farewell(said, network)):
+        raise BadSignature("farewell", "not signed by the heartbeat's author for this network")
     try:
         opened = read_heartbeat(data, heartbeat)
     except ValueError as error:

@@ -11,8 +11,8 @@ YOUNG_S = 15.0  # what was written later than so long ago may be on its way to a
 
 
 def needed_owners(owners: int, min_acks: int) -> int:
-    """Return with how many of a slot's sticky owners that count an answerer must agree: a majority, so that there is no second one
-    across a cut, and at least one of any `min_acks` that acknowledged a write."""
+    """Return with how many of a slot's sticky owners that count an answerer must agree: a majority, so that there is no
+    second one across a cut, and at least one of any `min_acks` that acknowledged a write."""
     return max(owners // 2 + 1, owners - min_acks + 1)
 
 

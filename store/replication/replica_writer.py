@@ -230,6 +230,7 @@ class ReplicaWriter:
                 under_way[sends.create_task(self._send(peer, *part, packed, is_hint=is_hint))] = peer
             self._peers = len({*under_way.values()} - {self._overlay.view.node_id})
             await self._settle(batch, under_way)
+            self._settle_safe(batch)
             waited = self._clock().steady - started
             short = [p for p in batch if not p.is_settled]
             if not short:
@@ -307,7 +308,11 @@ class ReplicaWriter:
             pending.copies.add(peer)
         for n, pending in enumerate(batch):
             pending.refusal = refused.get(n) or pending.refusal
-        unsettled = [pending for pending in taken if not pending.is_settled]
+        self._settle_safe(taken)
+
+    def _settle_safe(self, batch: list[PendingWrite]) -> None:
+        """Tell who waits for records that have enough copies by now: fewer may do since somebody said farewell."""
+        unsettled = [pending for pending in batch if pending.copies and not pending.is_settled]
         for pending, team in zip(unsettled, self._teams(unsettled), strict=True):
             if is_safe(self._overlay.view, team, pending.copies):
                 pending.settle()

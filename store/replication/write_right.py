@@ -273,7 +273,8 @@ class WriteRight:
         return next(strong, None) or next(filter(self.is_known, grants), None)
 
     def is_known(self, signed: SignedGrant) -> bool:
-        """Tell whether as many candidates of its slot have signed a grant as are needed of those who had not stopped."""
+        """Tell whether as many candidates of its slot have signed a grant as are needed, without those who had
+        stopped."""
         view = self._overlay.view
         slot = signed.grant.first_slot(view.strategy.slot_bits)
         owners = counted(view.owners(slot), view.stopped(signed))

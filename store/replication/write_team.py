@@ -14,9 +14,9 @@ from dht import NodeId, Slot, View, counted
 @dataclass(frozen=True, slots=True)
 class WriteTeam:
     """A slot's live owners at one moment, `keepers`: who takes what is new in place of the silent ones, so that it has
-    all its copies at once, and `serving`: who else answers for it and must not fall behind. `needed`:
-    copies that make a record safe, those of `serving` and of members that are `away` left out; as many of them as there can be must lie with `older`,
-    who did not come just now."""
+    all its copies at once, and `serving`: who else answers for it and must not fall behind. `needed`: copies that make
+    a record safe, those of `serving` and of members that are `away` left out; as many of them as there can be must lie
+    with `older`, who did not come just now."""
 
     slot: Slot
     live: tuple[NodeId, ...]

@@ -1,5 +1,7 @@
 """In a network of two or three, who stops cleanly stops nobody, and who falls silent without a word does."""
 
+import asyncio
+
 import pytest
 
 from node.simulation.census import holders_of, repeated
@@ -62,5 +64,44 @@ def test_of_two_nodes_one_dies_and_the_other_waits_for_it() -> None:
         await world.restart(nodes[0])
         await crawled(world)
         assert_complete(world)
+
+    simulate(scenario, PLAN)
+
+
+STARTED_S = 60.0  # from the last start
+
+
+async def stop_all(world: World, nodes: list[SimNode], within_s: float = 1.0) -> None:
+    """Stop nodes one shortly after the other, none waiting for the one before."""
+    async with asyncio.TaskGroup() as stops:
+        for number, node in enumerate(nodes):
+            stops.create_task(stop_later(world, node, number * within_s / len(nodes)))
+
+
+async def stop_later(world: World, node: SimNode, after_s: float) -> None:
+    await world.pass_time(after_s)
+    await world.stop(node)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 2), (2, 1, 0), (1, 2, 0)])
+@pytest.mark.parametrize("within_s", [0.0, 1.0])
+def test_all_stop_at_once_and_crawl_soon_after_the_last_has_started_again(
+    order: tuple[int, ...], within_s: float
+) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await amid_a_crawl(world, len(order))
+        await stop_all(world, nodes, within_s)
+        await world.pass_time(20.0)
+        for number in order:
+            await world.restart(nodes[number])
+            await world.pass_time(10.0)
+        slots = set(range(1 << world.plan.slot_bits))
+        took = await world.until(lambda: set(holders_of(nodes)) == slots, STARTED_S - 10.0)
+        print("TOOK", took)
+        began = world.loop.time()
+        await world.until(lambda: any(fetched_by(world, node, began) for node in nodes), 10.0)
+        await crawled(world)
+        assert_complete(world)
+        assert not repeated(world.log)
 
     simulate(scenario, PLAN)
