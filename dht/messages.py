@@ -12,8 +12,6 @@ import msgspec
 from msgspec import Meta
 
 from dht.keys import NodeId
-from dht.wire.farewell import FEW_MEMBERS
-from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
 
 MAX_CLAIMS = 4096  # in one message; the rest waits for the next round
 MAX_PAST_TEAMS = 8  # of a slot that a voter remembers; after more changes within 30 s it just abstains
@@ -77,15 +75,6 @@ class StrategyDigest(Message, frozen=True):
 
     version: Annotated[int, Meta(ge=1, lt=1 << 31)]
     digest: Annotated[bytes, Meta(min_length=32, max_length=32)]
-
-
-class FarewellNews(Message, frozen=True):
-    """Signed heartbeats of the few members, the sender's own last: it stops, or has its vote again. What they say is
-    kept on disk before it is acknowledged."""
-
-    heartbeats: Annotated[
-        tuple[Annotated[bytes, Meta(max_length=HEARTBEAT_LIMIT_BYTES)], ...], Meta(max_length=FEW_MEMBERS)
-    ]
 
 
 class Claim(Message, frozen=True):

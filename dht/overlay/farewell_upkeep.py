@@ -7,21 +7,34 @@ and a return on the disk of one who goes on before this node votes: so nobody go
 import asyncio
 import logging
 from collections.abc import Collection
+from typing import Annotated
+
+from msgspec import Meta
 
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId
 from dht.membership.farewell_file import FarewellFile
-from dht.messages import Done, FarewellNews
+from dht.messages import Done, Message
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.messenger import Messenger
 from dht.ownership.view import OverlayView
 from dht.wire.farewell import FEW_MEMBERS
+from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
 
 log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
 ASK_S = 2.0  # for one acknowledgement
 TRIES = 2
+
+
+class FarewellNews(Message, frozen=True):
+    """Signed heartbeats of the few members, the sender's own last: it stops, or has its vote again. What they say is
+    kept on disk before it is acknowledged."""
+
+    heartbeats: Annotated[
+        tuple[Annotated[bytes, Meta(max_length=HEARTBEAT_LIMIT_BYTES)], ...], Meta(max_length=FEW_MEMBERS)
+    ]
 
 
 class FarewellUpkeep:

@@ -34,6 +34,7 @@ from dht import (
     when_told_to_stop,
 )
 from index import Tracer, untraced
+from node.app.clean_stop import take_leave
 from node.app.departure import Departure
 from node.app.disk_meter import bytes_below
 from node.app.environment import NodeEnvironment
@@ -53,6 +54,7 @@ from node.crawling.page_analysis import analyse_page
 from node.errors import ConfigError
 from node.joining.rejoin import Rejoiner
 from node.owner.log_ring import LogRing
+from node.process.clean_end import CleanEnd
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
 from node.process.reopening import reopening
 from node.process.service_manager import ServiceManager
@@ -99,19 +101,12 @@ async def _until_signalled(
 ) -> None:
     task = asyncio.current_task()
     assert task is not None
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-        manager.tell("STOPPING=1")
-        task.cancel()
-
-    when_told_to_stop(stop)
+    ending = CleanEnd(task, manager)
+    when_told_to_stop(ending.begin)
     try:
-        await reopening(lambda: _serve(settings, data, network, faults, manager, stop))
+        await reopening(lambda: _serve(settings, data, network, faults, manager, ending))
     except asyncio.CancelledError:
-        if not stopped:
+        if not ending.is_begun:
             raise
         log.info("stopped")
 
@@ -122,7 +117,7 @@ async def _serve(
     network: Network,
     faults: LocalFaults,
     manager: ServiceManager,
-    stop: Callable[[], None],
+    ending: CleanEnd,
 ) -> None:
     config, own = settings.config, Identity.load(data.identity)
     key = CrawlerKey(own) if config.crawl.sign else None
@@ -152,8 +147,9 @@ async def _serve(
                 about = {"service.name": "dse-node", "service.version": VERSION}
                 about["service.instance.id"] = overlay.view.node_id.hex()
                 tasks.create_task(TraceExport(config.traces.url, tracer, about).run(), name="trace-export")
-            tasks.create_task(_leave(departure, stop), name="departure")
+            tasks.create_task(_leave(departure, ending.begin), name="departure")
             tasks.create_task(give_way_to_twin(overlay), name="twin")
+            tasks.create_task(ending.run(partial(take_leave, core, overlay)), name="clean-end")
             await web.listening.wait()
             _find_others(tasks, config.node, network, overlay)
 

@@ -22,6 +22,10 @@ class Town:
     live: set[NodeId] = field(default_factory=lambda: {A, B, C, D})
     vanished: frozenset[NodeId] = frozenset()
     strategy: Strategy = STRATEGY
+    stopped: frozenset[NodeId] = frozenset()
+
+    def away(self) -> frozenset[NodeId]:
+        return self.stopped
 
     def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
         return [(A, B, C)] * (SLOT + 1)

@@ -20,6 +20,10 @@ class Seen:
     announced: tuple[NodeId, ...] = (A, B, C)
     old: tuple[NodeId, ...] = ()
     strategy: Any = field(default_factory=lambda: SimpleNamespace(min_acks=2))
+    stopped: frozenset[NodeId] = frozenset()
+
+    def away(self) -> frozenset[NodeId]:
+        return self.stopped
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return (A, B, C)
