@@ -4,10 +4,13 @@ import asyncio
 
 import pytest
 
+from dht import Slot
+from dht.strategy.document import Gone
+from index import SearchRequest
 from node.simulation.census import holders_of, repeated
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
-from tests.sim.judged import assert_complete, assert_one_answer, crawled
+from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, crawled
 
 PLAN = WorldPlan(hosts=12, pages=40)
 GOES_ON_S = 45.0  # after a farewell: votes that bind for 30 s are waited for
@@ -83,8 +86,9 @@ async def stop_later(world: World, node: SimNode, after_s: float) -> None:
     await world.stop(node)
 
 
-@pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 2), (2, 1, 0), (1, 2, 0)])
-@pytest.mark.parametrize("within_s", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("order", "within_s"), [((0, 1), 0.0), ((1, 0), 1.0), ((0, 1, 2), 1.0), ((2, 1, 0), 0.0), ((1, 2, 0), 1.0)]
+)
 def test_all_stop_at_once_and_crawl_soon_after_the_last_has_started_again(
     order: tuple[int, ...], within_s: float
 ) -> None:
@@ -96,12 +100,122 @@ def test_all_stop_at_once_and_crawl_soon_after_the_last_has_started_again(
             await world.restart(nodes[number])
             await world.pass_time(10.0)
         slots = set(range(1 << world.plan.slot_bits))
-        took = await world.until(lambda: set(holders_of(nodes)) == slots, STARTED_S - 10.0)
-        print("TOOK", took)
+        await world.until(lambda: set(holders_of(nodes)) == slots, STARTED_S - 10.0)
         began = world.loop.time()
         await world.until(lambda: any(fetched_by(world, node, began) for node in nodes), 10.0)
         await crawled(world)
         assert_complete(world)
         assert not repeated(world.log)
+
+    simulate(scenario, PLAN)
+
+
+def has_no_say(node: SimNode) -> bool:
+    """Whether a node holds nothing, and has promised nothing to anybody."""
+    view = node.overlay.view
+    return not view.leases() and not any(view.promised(Slot(n)) for n in range(1 << view.strategy.slot_bits))
+
+
+async def is_exact(world: World, node: SimNode) -> bool:
+    answer = await node.node_core.index.searcher.search(SearchRequest(world.web.words[0]))
+    return bool(answer["exact"])
+
+
+def test_two_that_do_not_reach_each_other_do_not_both_go_on_by_a_farewell() -> None:
+    async def scenario(world: World) -> None:
+        left, stays = await amid_a_crawl(world, 2)
+        await world.stop(left)
+        world.cut([stays], [left])
+        await world.restart(left)
+        await world.until(lambda: holds_all(world, stays), GOES_ON_S)
+        for _ in range(20):
+            assert has_no_say(left) and not await is_exact(world, left)
+            await world.pass_time(5.0)
+        await world.kill(stays)
+        await world.restart(stays)
+        await world.until(lambda: holds_all(world, stays), GOES_ON_S)
+        assert has_no_say(left), "who went on remembers the farewell"
+        world.heal()
+        await world.until(lambda: bool(left.overlay.view.leases()), 120.0)
+        await crawled(world)
+        assert_complete(world)
+        assert_fetched_once(world)
+        await assert_one_answer(world, world.web.words[:2], 2)
+
+    simulate(scenario, PLAN)
+
+
+def test_who_stopped_has_no_say_before_it_was_compared_with_who_went_on() -> None:
+    async def scenario(world: World) -> None:
+        left, stays = await amid_a_crawl(world, 2)
+        await world.stop(left)
+        await world.until(lambda: holds_all(world, stays), GOES_ON_S)
+        await world.kill(stays)
+        for _ in range(2):
+            await world.restart(left)
+            await world.pass_time(SILENT_S)
+            assert has_no_say(left) and not await is_exact(world, left)
+            await world.stop(left)
+        await world.restart(left)
+        await world.restart(stays)
+        await world.until(lambda: len(holders_of([left, stays])) == 1 << world.plan.slot_bits, STARTED_S)
+        await crawled(world)
+        assert_complete(world)
+
+    simulate(scenario, PLAN)
+
+
+def test_who_went_on_alone_stops_and_goes_on_alone_when_it_starts_again() -> None:
+    async def scenario(world: World) -> None:
+        left, stays = await amid_a_crawl(world, 2)
+        await world.stop(left)
+        await world.until(lambda: holds_all(world, stays), GOES_ON_S)
+        await world.stop(stays)
+        await world.restart(stays)
+        await world.until(lambda: holds_all(world, stays), STARTED_S)
+        await crawled(world)
+        assert_complete(world)
+
+    simulate(scenario, PLAN)
+
+
+def test_a_publisher_ends_the_wait_for_a_node_that_will_not_be_back() -> None:
+    async def scenario(world: World) -> None:
+        left, stays = await amid_a_crawl(world, 2)
+        await world.stop(left)
+        await world.until(lambda: holds_all(world, stays), GOES_ON_S)
+        await world.kill(stays)
+        await world.restart(left)
+        await world.pass_time(SILENT_S)
+        assert has_no_say(left)
+        at = int(left.clock().wall)
+        world.publish(gone=(Gone(stays.identity.node_id.hex(), at),))
+        await world.until(lambda: holds_all(world, left), STARTED_S)
+        await crawled(world)
+
+    simulate(scenario, PLAN)
+
+
+def test_of_three_two_stop_one_after_the_other_and_the_third_goes_on_alone() -> None:
+    async def scenario(world: World) -> None:
+        first, second, third = await amid_a_crawl(world, 3)
+        await world.stop(first)
+        await world.until(lambda: len(holders_of([second, third])) == 1 << world.plan.slot_bits, GOES_ON_S)
+        await world.stop(second)
+        await world.until(lambda: holds_all(world, third), GOES_ON_S)
+        await world.restart(first)
+        await world.until(lambda: bool(first.overlay.view.leases()), 120.0)
+        await world.kill(third)
+        await world.pass_time(SILENT_S)
+        now = world.loop.time()
+        await world.pass_time(SILENT_S)
+        assert not fetched_by(world, first, now), "it cannot know that the third does not go on"
+        await world.restart(second)
+        await world.until(lambda: len(holders_of([first, second])) == 1 << world.plan.slot_bits, STARTED_S)
+        await world.restart(third)
+        await crawled(world)
+        assert_complete(world)
+        assert_fetched_once(world)
+        await assert_one_answer(world, world.web.words[:2], 3)
 
     simulate(scenario, PLAN)
