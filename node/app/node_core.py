@@ -27,6 +27,7 @@ from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
 LIVE_SETTINGS = ("crawl.hours", "crawl.max_bytes_s", "crawl.refuse", "store.quota_bytes", "store.reserve_bytes")
+COMPARED_S = 1.0  # between two looks at with whom the copies here have been compared
 AGAIN_S = 10.0  # until what the machine refused to read is tried again
 
 
@@ -80,6 +81,7 @@ class NodeCore:
             tasks.create_task(self._patiently(self.crawl.standing_review.run), name="standing-review")
             tasks.create_task(self.store.anchors.run(), name="anchors")
             tasks.create_task(self._announcer.run(), name="announcer")
+            tasks.create_task(self._tell_compared(), name="compared")
             tasks.create_task(self._disk_meter.run(), name="disk-meter")
             tasks.create_task(self.fetching.pause.run(), name="fetch-pause")
             tasks.create_task(self._patiently(self.store.denial_sweep.run), name="denial-sweep")
@@ -94,6 +96,14 @@ class NodeCore:
             tasks.create_task(self._patiently(self.ranking.compute), name="ranks-compute")
             tasks.create_task(self.fetching.client_worker.run(), name="client-worker")
             tasks.create_task(self._patiently(self.jobs.resubmission.run), name="resubmission")
+
+    async def _tell_compared(self) -> None:
+        """While this node has no vote after a farewell, say with whom its copies have been compared."""
+        view = self._overlay.view
+        while True:
+            if view.node_id in view.away():
+                self._overlay.compared(self.store.replicator.compared())
+            await asyncio.sleep(COMPARED_S)
 
     async def _patiently(self, run: Callable[[], Awaitable[None]]) -> None:
         """Run what reads the store, and again a little later where the machine refuses."""

@@ -38,8 +38,6 @@ class ReadinessAnnouncer:
         while True:
             self._replicator.ready_changed.clear()
             self._show({} if self._overlay.view.why_apart() else self._replicator.level_at())
-            if self._overlay.view.node_id in self._overlay.view.away():
-                self._overlay.compared(self._replicator.compared())
             if (now := self._clock().steady) >= self._load_at:
                 self._load_at = now + LOAD_EVERY_S
                 self._announce(has_load=True)
