@@ -114,11 +114,13 @@ if TYPE_CHECKING:
     from dht.transport.transport import HearTime, NoConnection, Route
     from dht.wire.address_policy import AddressPolicy
     from dht.wire.contact import Address, Contact, Endpoint, Family
+    from dht.wire.farewell import FEW_MEMBERS
     from dht.wire.grant import (
         CLOCKS_S,
         LATE_S,
         Grant,
         SignedGrant,
+        counted,
         decode_grant,
         encode_grant,
         grant_flaw,
@@ -132,6 +134,7 @@ else:
 
 __all__ = [
     "CLOCKS_S",
+    "FEW_MEMBERS",
     "FRESH_S",
     "LATE_S",
     "MALFORMED",
@@ -229,6 +232,7 @@ __all__ = [
     "check_network",
     "check_publishers",
     "check_window",
+    "counted",
     "crawler_key_of",
     "decode_grant",
     "decode_signed",

@@ -55,6 +55,7 @@ class FaultSite(Enum):
     INDEX_BESIDE = "the index for rules of search that are not in force is not built further; answers go on"
     SEEN = "links that were handed over may be handed over again"
     VOTES = "this node votes for nobody's lease, so that no slot gets two holders"
+    FAREWELLS = "this node stops without a farewell, and the others wait for it; or has no vote yet after one"
     PEERS = "peers met since then are not remembered when this node starts again"
     STRATEGY = "the newest strategy is asked for again when this node starts again"
     PUZZLE = "the identity's puzzle is solved again when this node starts again"

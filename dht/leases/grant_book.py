@@ -8,6 +8,7 @@ needs no memory of it.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,8 +16,9 @@ from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
 from dht.leases.quorum_round import Attempt
-from dht.leases.voter import Team, majority, team_digest
+from dht.leases.voter import Team, team_digest
 from dht.messages import Claim, LeaseReply, Vote
+from dht.wire.farewell import Farewell
 from dht.wire.grant import CLOCKS_S, DOMAIN, GRANT_S, Grant, SignedGrant, granted_bytes, is_signed
 
 RENEW_S = GRANT_S / 2
@@ -26,12 +28,21 @@ MOST_ASKED = 256  # signatures in one message: 20 ms of one core
 _Name = tuple[int, Slot]  # slot_bits, slot
 
 
+class GrantTerms(NamedTuple):
+    """Says what a slot's grant names, and takes: its team, the farewells of those of it who stopped, and how many must
+    sign, a majority of the others or more."""
+
+    team: Team
+    farewells: tuple[Farewell, ...]
+    needed: int
+
+
 @dataclass(slots=True)
 class _Asked:
     """A grant that is asked for, and who signed it so far."""
 
     grant: Grant
-    needed: int
+    terms: GrantTerms
     signatures: dict[bytes, bytes] = field(default_factory=dict)
 
 
@@ -46,18 +57,24 @@ class GrantBook:
         self.version = 0  # grows with every grant that is complete
 
     def ask(
-        self, now: Now, network: bytes, slot_bits: int, attempts: Mapping[Slot, Attempt], needed: Callable[[Slot], int]
+        self,
+        now: Now,
+        network: bytes,
+        slot_bits: int,
+        attempts: Mapping[Slot, Attempt],
+        terms_of: Callable[[Slot, Team], GrantTerms],
     ) -> None:
         """Ask in a round of votes for the grants that are wanted, of everybody; this node signs its own at once.
-        `needed`: how many candidates must sign, a majority of the team or more."""
+        `terms_of`: those of a slot that has these live owners."""
         self._forget(now)
-        wanting = [slot for slot, attempt in attempts.items() if self._wants(now, (slot_bits, slot), attempt)]
+        terms = {slot: terms_of(slot, attempt.team) for slot, attempt in attempts.items() if not attempt.company}
+        wanting = [s for s, each in terms.items() if self._wants(now, (slot_bits, s), attempts[s].epoch, each)]
         for slot in wanting[:MOST_ASKED]:
             attempt = attempts[slot]
             begin = attempt.grant_from = int(now.wall)
             attempt.asks_all = True
-            grant = _grant(network, slot_bits, slot, attempt.epoch, self._node_id, attempt.team, begin)
-            self._asked[slot_bits, slot] = _Asked(grant, max(majority(len(attempt.team)), needed(slot)))
+            grant = _grant(network, slot_bits, slot, attempt.epoch, self._node_id, terms[slot].team, begin)
+            self._asked[slot_bits, slot] = _Asked(grant, terms[slot])
             self._take((slot_bits, slot), self._signer.public_key, self._signer.sign(DOMAIN, granted_bytes(grant)))
 
     def hear(self, slot_bits: int, peer: NodeId, reply: LeaseReply) -> None:
@@ -71,7 +88,7 @@ class GrantBook:
 
     def sign(
         self, now: Now, network: bytes, peer: NodeId, slot_bits: int, claims: Mapping[int, Claim], reply: LeaseReply,
-        team: Callable[[Slot], Team],
+        team: Callable[[Slot], Team], terms_of: Callable[[Slot, Team], GrantTerms],
     ) -> LeaseReply:  # fmt: skip
         """Add this node's signatures to votes that it grants just now. `claims`: those, by slot, that ask for one and
         may have it; signed are those of the team that this node sees, too, and from now on."""
@@ -79,7 +96,8 @@ class GrantBook:
         for vote in reply.votes:
             claim, voters = claims.get(vote.slot), team(Slot(vote.slot))
             if claim is not None and vote.granted and signed < MOST_ASKED and _is_seen(now, claim, voters):
-                grant = _grant(network, slot_bits, Slot(vote.slot), vote.epoch, peer, voters, claim.grant_from)
+                named = terms_of(Slot(vote.slot), voters).team
+                grant = _grant(network, slot_bits, Slot(vote.slot), vote.epoch, peer, named, claim.grant_from)
                 vote, signed = replace(vote, signature=self._signer.sign(DOMAIN, granted_bytes(grant))), signed + 1
             votes.append(vote)
         return LeaseReply(tuple(votes), self._signer.public_key if signed else b"")
@@ -101,17 +119,18 @@ class GrantBook:
                 found[slot], ends = epoch, min(ends, until)
         return found, ends
 
-    def _wants(self, now: Now, name: _Name, attempt: Attempt) -> bool:
+    def _wants(self, now: Now, name: _Name, epoch: int, terms: GrantTerms) -> bool:
         newest = next(iter(self._kept.get(name, ())), None)
-        return not attempt.company and (newest is None or _is_stale(now, newest.grant, attempt))
+        return newest is None or _is_stale(now, newest, epoch, terms)
 
     def _take(self, name: _Name, key: bytes, signature: bytes) -> None:
         asked = self._asked[name]
         asked.signatures[key] = signature
-        if len(asked.signatures) >= asked.needed:
+        if len(asked.signatures) >= asked.terms.needed:
             del self._asked[name]
             self._widths.add(name[0])
-            self._kept.setdefault(name, []).insert(0, SignedGrant(asked.grant, tuple(asked.signatures.items())))
+            signed = SignedGrant(asked.grant, tuple(asked.signatures.items()), asked.terms.farewells)
+            self._kept.setdefault(name, []).insert(0, signed)
             self.version += 1
 
     def _forget(self, now: Now) -> None:
@@ -127,10 +146,11 @@ def _grant(
     return Grant(network, slot_bits, slot, epoch, holder, tuple(sorted(team)), begin_s, begin_s + GRANT_S)
 
 
-def _is_stale(now: Now, newest: Grant, attempt: Attempt) -> bool:
+def _is_stale(now: Now, newest: SignedGrant, epoch: int, terms: GrantTerms) -> bool:
     """Whether a new grant is wanted beside the newest one."""
-    is_same = newest.epoch == attempt.epoch and newest.team == tuple(sorted(attempt.team))
-    return not is_same or not newest.not_before_s <= now.wall < newest.not_before_s + RENEW_S
+    grant = newest.grant
+    is_same = (grant.epoch, grant.team, newest.farewells) == (epoch, tuple(sorted(terms.team)), terms.farewells)
+    return not is_same or not grant.not_before_s <= now.wall < grant.not_before_s + RENEW_S
 
 
 def _is_seen(now: Now, claim: Claim, team: Team) -> bool:

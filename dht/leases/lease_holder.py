@@ -141,8 +141,11 @@ class LeaseHolder:
         view: SlotView,
         is_busy: IsBusy,
         ask_more: Callable[[Mapping[Slot, Attempt]], None] = lambda attempts: None,
+        *,
+        is_waiting: bool = False,
     ) -> QuorumRound:
-        """Return what to ask at this moment; call it about once a second. `ask_more` may add what its attempts ask."""
+        """Return what to ask at this moment; call it about once a second. `ask_more` may add what its attempts ask.
+        While too few members live (`is_waiting`), give back each slot in which nothing waits to be recorded."""
         wanted: list[tuple[Slot, bool]] = []
         self._leave(now, is_busy)
         urgent = any(held.renew_at <= now.steady for held in self._held.values())
@@ -152,7 +155,10 @@ class LeaseHolder:
             if held is not None and (held.until <= now.steady or self._turns.meets_better(now, slot, view)):
                 self._drop(slot)
                 held = None
-            if held is not None:
+            if is_waiting and not (held is not None and is_busy(slot)):
+                if held is not None:
+                    self._drop(slot)
+            elif held is not None:
                 if held.drained_at is not None and is_drained(now.steady, slot, held.drained_at, is_busy):
                     self._hand_over(now, slot)
                 elif self._renews(now, slot, held, view, horizon):

@@ -22,16 +22,17 @@ from dht.clock import Clock, Now
 from dht.errors import BadMessage, RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
-from dht.leases.grant_book import GrantBook
+from dht.leases.grant_book import GrantBook, GrantTerms
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, LeaseBalancer
 from dht.leases.lease_holder import LeaseHolder
 from dht.leases.quorum_round import Attempt, QuorumRound
 from dht.leases.vote_note import VoteNote
-from dht.leases.voter import HOLD_S, VOTE_S, Team
+from dht.leases.voter import HOLD_S, VOTE_S, Team, majority
 from dht.local_faults import LocalFaults
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest, PeerClient
 from dht.ownership.view import OverlayView
-from dht.wire.grant import SignedGrant, owners_needed, signers_needed
+from dht.wire.farewell import FEW_MEMBERS
+from dht.wire.grant import SignedGrant, counted, owners_needed, signers_needed
 
 log = logging.getLogger(__name__)
 
@@ -114,16 +115,16 @@ class LeaseService:
         return self._balancer.report(self._clock(), self._leases)
 
     async def step(self, work: CrawlWork) -> None:
-        """Make one round of asking; return when all have answered or had their time. While too few members live, give
-        the leases back: what is fetched under them could not be kept."""
+        """Make one round of asking; return when all have answered or had their time."""
         self._notice_sleep()
         listens_anew = self._listens_anew()
         self._take_teams()
-        if (listens_anew and self._view.why_apart()) or self._view.waits_for():
+        if listens_anew and self._view.why_apart():
             await self._tell(self._leases.give_up(self._clock()))
             return
         self._balancer.step(self._clock(), self._leases, work)
-        asked = self._leases.step(self._clock(), self._view, work.is_busy, self._ask_grants)
+        is_waiting = bool(self._view.waits_for())
+        asked = self._leases.step(self._clock(), self._view, work.is_busy, self._ask_grants, is_waiting=is_waiting)
         if asked.requests:
             await self._ask_all(asked)
         await self._tell(self._leases.finish(self._clock(), asked))
@@ -155,7 +156,14 @@ class LeaseService:
         if not claims:
             return reply
         return self._grants.sign(
-            self._clock(), self._network, peer, request.slot_bits, claims, reply, self._leases.voter.team
+            self._clock(),
+            self._network,
+            peer,
+            request.slot_bits,
+            claims,
+            reply,
+            self._leases.voter.team,
+            self._grant_terms,
         )
 
     async def answer_release(self, peer: NodeId, release: LeaseRelease) -> Done:
@@ -171,13 +179,23 @@ class LeaseService:
     def _ask_grants(self, attempts: Mapping[Slot, Attempt]) -> None:
         view = self._view
         if view.strategy.grants_from:
-            self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, self._signers_needed)
+            self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, self._grant_terms)
 
-    def _signers_needed(self, slot: Slot) -> int:
+    def _grant_terms(self, slot: Slot, live: Team) -> GrantTerms:
+        """Among few members a grant names all owners, so that none is passed over who is silent or has stopped."""
+        view, away = self._view, self._view.away()
+        owners = counted(view.owners(slot), away)
+        is_few = len(view.members()) <= FEW_MEMBERS
+        team = tuple({*live, *view.owners(slot)}) if is_few else live
+        farewells = tuple([said for peer in sorted(away & {*team}) if (said := view.farewells.proof(peer))])
+        voters = majority(len(team) - len(farewells))
+        return GrantTerms(team, farewells, max(voters, self._signers_needed(owners, live)))
+
+    @staticmethod
+    def _signers_needed(owners: Team, live: Team) -> int:
         """How many must sign: as many as readers want, and so many owners that it is strong, where these are live."""
-        owners, live = self._view.owners(slot), self._view.live_owners(slot)
         strong = owners_needed(len(owners))
-        return max(signers_needed(len(owners)), strong if len(set(owners) & set(live)) >= strong else 0)
+        return max(signers_needed(len(owners)), strong if len({*owners} & {*live}) >= strong else 0)
 
     def _only_granted(self, now: Now, held: Mapping[Slot, int]) -> Mapping[Slot, int]:
         """Those of held slots that were granted; the same object while that holds."""
@@ -223,7 +241,7 @@ class LeaseService:
             return
         if teams is not self._teams:
             self._teams = teams
-            if self._ran_before and any(len(team) > 1 for team in teams.values()):
+            if self._ran_before and any(len(self._view.live_owners(slot)) > 1 for slot in teams):
                 self._ran_before = False
                 self._leases.voter.abstain(now.steady + VOTE_S)
             self._leases.set_teams(now, teams)

@@ -61,7 +61,7 @@ def is_news(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
     """Tell whether peers should hear what changed between two heartbeats of one author. Leases are left out: they move
     often, and nobody acts on a peer's word about its leases."""
     a, b = old.heartbeat, new.heartbeat
-    if (a.endpoints, a.ready, a.leaving) != (b.endpoints, b.ready, b.leaving):
+    if (a.endpoints, a.ready, a.leaving, a.farewell) != (b.endpoints, b.ready, b.leaving, b.farewell):
         return True
     if (a.attests, a.attested_days, a.invited_by) != (b.attests, b.attested_days, b.invited_by):
         return True

@@ -78,6 +78,13 @@ class View(Protocol):
     def kept(self) -> frozenset[Slot]:
         """Return the slots of which this node is one of `keepers`."""
 
+    def away(self) -> frozenset[NodeId]:
+        """Return the members that do not count, in a network of few, because they said farewell; this node may be
+        one."""
+
+    def stopped(self, signed: SignedGrant) -> frozenset[NodeId]:
+        """Return those that do not count where a grant is judged, by the farewells in it."""
+
     def silent_s(self, peer: NodeId) -> float | None:
         """Return seconds since a peer's newest heartbeat was sent, by this node's clock; None for an unknown peer."""
 
@@ -157,6 +164,9 @@ class Overlay(Protocol):
     def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
         """Announce in the next heartbeats for which slots this node is ready, how many URLs are due here, and how busy
         the machine is (None: as before)."""
+
+    def compared(self, peers: frozenset[NodeId]) -> None:
+        """Say with which live members all copies here have been compared since the start."""
 
     def bar(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes for leases from now on."""

@@ -17,6 +17,8 @@ from dht.leases.lease_balancer import BalanceReport, CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.leases.load_balance import BalanceOutlook
 from dht.membership.answer_times import AnswerTimes
+from dht.membership.farewell_book import FarewellBook
+from dht.membership.farewell_file import FarewellFile
 from dht.membership.first_meeting import LOST
 from dht.membership.late_peers import LatePeers
 from dht.membership.peer_clocks import ClockReading
@@ -27,6 +29,7 @@ from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, Leas
 from dht.overlay.admission_upkeep import AdmissionUpkeep
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.family_upkeep import FamilyUpkeep
+from dht.overlay.farewell_upkeep import FarewellUpkeep
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.peer_cache_file import PeerCacheFile
@@ -58,6 +61,7 @@ class OverlayService:
 
     def __init__(self, deps: OverlayDependencies) -> None:
         core, clock, settings = deps.core, deps.clock, deps.settings
+        file = FarewellFile(settings.folder / "farewells.bin" if settings.folder is not None else None, deps.faults)
         self.node_id, self.strategies = core.node_id, deps.strategies
         self._deps, self._core, self._clock = deps, core, clock
         self._driver = deps.drive(self._take_event)
@@ -74,8 +78,10 @@ class OverlayService:
             self._promised,
             self._grants,
             stable=core.own.stable,
+            farewells=FarewellBook(core.node_id, file.load()),
         )
         self._messenger = Messenger(deps, view, kick)
+        self._farewells = FarewellUpkeep(deps, view, self._messenger, file)
         self._announcer = HeartbeatAnnouncer(core, view, kick)
         self._strategy = StrategyUpkeep(deps, view, self._announcer, self._messenger, kick)
         self._leases = self._make_leases(settings.folder) if settings.member else None
@@ -268,6 +274,20 @@ class OverlayService:
         self._view.refresh()
         self._driver.kick()
 
+    def going_on(self) -> frozenset[NodeId]:
+        """Return who goes on if this node says farewell; nobody where farewells do not count."""
+        return self._farewells.going_on()
+
+    def take_leave(self) -> None:
+        """Have the end of `run` be a farewell, where few members go by such; all that others need of this node lies
+        with them."""
+        self._farewells.is_asked = True
+
+    def compared(self, peers: frozenset[NodeId]) -> None:
+        """Say with which live members all copies here have been compared since the start: after a farewell this node
+        has its vote again then."""
+        self._farewells.compared = peers
+
     def expect_others(self) -> None:
         """Say that there are others in the network: a node that remembers none of them is lost until it meets one."""
         if not self._remembered:
@@ -293,7 +313,8 @@ class OverlayService:
                 finally:
                     if self._leases is not None:
                         await self._leases.stop()
-                    self._core.leave(self._clock())
+                    if not await self._farewells.say():
+                        self._core.leave(self._clock())
                     self._driver.kick()
         finally:
             self._cache.save()
@@ -310,6 +331,7 @@ class OverlayService:
             start("overlay-cache", self._cache.run)
             start("overlay-leases", lambda: self._tick(work))
             start("overlay-puzzle", self._strategy.solver.run)
+            start("overlay-farewells", self._farewells.run)
             records = PointRecords(self._core, self._clock, self._driver.kick)
             vouchers = VoucherUpkeep(self._deps.settings.vouchers, records, self._clock, self._deps.executor)
             start("overlay-vouchers", vouchers.run)
@@ -387,7 +409,7 @@ class OverlayService:
             return ()
         if self._view.first_meeting.is_lost:  # where clocks differ, somebody does answer, and that is said
             return () if self._core.clocks.warnings(now) else (LOST,)
-        others = len(self._view.members()) - 1
+        others = len({*self._view.members()} - self._view.away() - {self.node_id})
         if others <= 0 or len(self._view.live()) > 1:
             return ()
         return (f"none of the {others} other members that this node knows answers; what they alone keep is missing",)

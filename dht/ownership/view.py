@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
+from dht.membership.farewell_book import FarewellBook
 from dht.membership.first_meeting import FirstMeeting
 from dht.membership.member_table import MemberTable
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains
@@ -20,7 +21,8 @@ from dht.slot_resize import resize_inside
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact, Endpoint
-from dht.wire.grant import SignedGrant, signers_needed
+from dht.wire.farewell import FEW_MEMBERS
+from dht.wire.grant import SignedGrant, counted, signers_needed
 from dht.wire.heartbeat import Heartbeat, Load, VerifiedHeartbeat
 
 REFRESH_S = 1.0
@@ -45,9 +47,13 @@ class OverlayView:
         grants: Callable[[Slot], Sequence[SignedGrant]] = lambda slot: (),
         *,
         stable: bool = True,
+        farewells: FarewellBook | None = None,
     ) -> None:
         """`own_endpoints`, `held` (slot: epoch of the leases), `why_apart`, `promised` (whom this node votes for) and
-        `grants` (of this node as holder) are asked each time; `operator` and `stable` are this node's."""
+        `grants` (of this node as holder) are asked each time; `operator` and `stable` are this node's. `farewells`: is
+        told what members say."""
+        self.farewells = farewells or FarewellBook(node_id)
+        self._away = frozenset[NodeId]()
         self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._steady = clock, steady_of(clock)
         self._own_endpoints = own_endpoints
@@ -129,11 +135,13 @@ class OverlayView:
 
     def waits_for(self) -> tuple[NodeId, ...]:
         """Return the silent members without which too few nodes live to vote and to keep copies; empty where enough
-        live."""
-        live, strategy = self.live(), self.strategy
-        if len(live) >= max(strategy.min_acks, signers_needed(strategy.replicas)):
+        live. A node that is away itself since its farewell waits for all others."""
+        live, strategy, away = self.live(), self.strategy, self.away()
+        if self._node_id in away:
+            return tuple(peer for peer in self.members() if peer not in live)
+        if len(live - away) >= max(strategy.min_acks, signers_needed(strategy.replicas)):
             return ()
-        members = self.members()
+        members = counted(self.members(), away)
         owners = min(strategy.replicas, len(members))
         silent = tuple(peer for peer in members if peer not in live)
         enough = max(min(strategy.min_acks, owners), signers_needed(owners))
@@ -164,6 +172,21 @@ class OverlayView:
         """Return how many URLs a peer said last are due in the slots that it crawls; 0 for an unknown one."""
         known = self._members.find(peer)
         return known.opened.heartbeat.due if known is not None else 0
+
+    def away(self) -> frozenset[NodeId]:
+        """Return the members that do not count: they said farewell, and were not heard with a vote since. In a larger
+        network there are none; this node may be one."""
+        self._refresh_if_due()
+        return self._away
+
+    def stopped(self, signed: SignedGrant) -> frozenset[NodeId]:
+        """Return the members that do not count where a grant is judged, by the farewells in it: none in a larger
+        network, and nobody who had returned before the grant began."""
+        if not signed.farewells or len(self.members()) > FEW_MEMBERS:
+            return frozenset()
+        self._refresh_if_due()
+        begin, counts = signed.grant.not_before_s, self.farewells.counts
+        return frozenset([f.author for f in signed.farewells if counts(f, begin, self.heartbeat(f.author))])
 
     def silent_s(self, peer: NodeId) -> float | None:
         """Return seconds since a peer's newest heartbeat was sent, by this node's clock; None for an unknown peer."""
@@ -214,9 +237,8 @@ class OverlayView:
         return self._kept
 
     def teams(self) -> Mapping[Slot, tuple[NodeId, ...]]:
-        """Return the live owners of every slot that this node may own, stand in for or vote in, by ascending slot.
-
-        It is the same object until something changes in it."""
+        """Return the live owners, but for those that are away, of every slot that this node may own, stand in for or
+        vote in, by ascending slot. It is the same object until something changes in it."""
         self._refresh_if_due()
         return self._near_teams
 
@@ -313,7 +335,7 @@ class OverlayView:
         self._domains_of.clear()
         members, strategy = self._members.members(now), self._strategies.current(now)
         own, last = self._domains.own(strategy), self._domains.last_old_day(strategy)
-        seen = self._members.told, own, last, self._is_full
+        seen = self._members.told, own, last, self._is_full, self.farewells.version
         same = strategy is self._strategy and seen == self._seen
         is_quiet = now.steady <= self._all_live_until and not self.first_meeting.is_lost
         if same and is_quiet:
@@ -323,6 +345,7 @@ class OverlayView:
         self._strategy, self._seen = strategy, seen
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
+        self._away = self._hear_farewells(members, live)
         if self.first_meeting.is_lost:
             others = sum(peer in members for peer, _ in heard)
             self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
@@ -353,18 +376,28 @@ class OverlayView:
         self._place()
         self._listen(heard)
 
+    def _hear_farewells(self, members: Sequence[NodeId], live: frozenset[NodeId]) -> frozenset[NodeId]:
+        """Follow what few members say of their going; return who of them is away."""
+        if len(members) > FEW_MEMBERS:
+            return frozenset()
+        for peer in members:
+            if (beat := self.heartbeat(peer)) is not None:
+                self.farewells.hear(peer, beat, is_whole={*members} - {peer} <= live)
+        return self.farewells.away.intersection(members)
+
     def _place(self) -> None:
         """Go through the slots of this node's neighbourhood, where its members, liveness or strategy changed."""
         placement, near, strategy = self._placement, self._members.near, self._strategy
         neighbourhood = placement.neighbourhood(self._node_id)
         live = tuple(peer for peer in neighbourhood.members if peer in self._live)
-        basis = (near, neighbourhood, live, self._full, strategy.slot_bits, strategy.replicas)
+        basis = (near, neighbourhood, live, self._full, strategy.slot_bits, strategy.replicas, self._away)
         if basis == self._near_basis:
             return
         self._near_basis, me = basis, self._node_id
         teams = {}
         for slot in map(Slot, slots_of(near, strategy.slot_bits)):
-            teams[slot] = self._teams[slot] = placement.live_owners(slot, self._live.__contains__)
+            self._teams[slot] = placement.live_owners(slot, self._live.__contains__)
+            teams[slot] = counted(self._teams[slot], self._away)
         if teams != self._near_teams:
             self._near_teams = MappingProxyType(teams)
         self._owned = frozenset(s for s, team in teams.items() if me in team or me in placement.owners(s))

@@ -254,6 +254,10 @@ class ProtocolEngine:
         self._gossip.greet(now, contact, done)
         self.introductions.reach(now, contact)
 
+    def hear(self, now: Now, heartbeats: Iterable[bytes]) -> None:
+        """Take heartbeats that came in a message."""
+        self._gossip.take(now, heartbeats, None)
+
     def leave(self, now: Now) -> None:
         """Say farewell to the near peers: this node stops; nothing is to be told or asked after that."""
         self._gossip.leave(now)

@@ -5,7 +5,7 @@ new peer or a change is known to all within seconds; at once to all, or to some,
 that does not answer is asked again at once, then suspected (failure_detector.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from dht.admission.neighbourhood import SMALL_NETWORK
@@ -106,13 +106,17 @@ class Gossip:
 
     def hear(self, now: Now, body: Ping | Pong, sender: bytes | None) -> None:
         """Take what came in a PING or PONG; `sender`: the public key of who sent it, None where nobody proved it."""
-        news = self._intake.learn(now, body.heartbeats[:HEARTBEATS_LIMIT], sender) + self._admitted()
-        if news:
-            self._consider(now, news)
+        self.take(now, body.heartbeats[:HEARTBEATS_LIMIT], sender)
         if body.suspects and sender is not None:
             if self._detector.take_rumour(now, body.suspects, node_id_of(sender)):
                 self._alarm(now)
             self._object(now, body.suspects, node_id_of(sender))
+
+    def take(self, now: Now, heartbeats: Iterable[bytes], sender: bytes | None) -> None:
+        """Take heartbeats and spread what is new of them; `sender` as in `hear`."""
+        news = self._intake.learn(now, heartbeats, sender) + self._admitted()
+        if news:
+            self._consider(now, news)
 
     def _admitted(self) -> list[tuple[News, NodeId]]:
         """Whom others have reached lately: they are news to all, and so is this node itself."""

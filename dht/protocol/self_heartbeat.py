@@ -18,6 +18,7 @@ from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.rng import Rng
 from dht.wire.contact import Address, Endpoint, Family
+from dht.wire.farewell import Farewell, sign_farewell
 from dht.wire.heartbeat import Heartbeat, Load, pack_endpoint, sign_heartbeat
 
 LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
@@ -79,6 +80,7 @@ class SelfHeartbeat:
         self._nonce = 0
         self._changed = True
         self._leaving = self._for_good = False
+        self.farewell: Farewell | None = None  # as long as this node has no vote
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
         self.next_due = float("-inf")
 
@@ -187,6 +189,16 @@ class SelfHeartbeat:
         self._for_good = True
         self.stir()
 
+    def part(self, now: Now) -> Farewell:
+        """Sign a farewell, which the next heartbeats say once it is `farewell`."""
+        return sign_farewell(self._identity, self._rules.network, self._next_sequence(now), int(now.wall))
+
+    def come_back(self, now: Now) -> None:
+        """Sign a heartbeat without the farewell at once: this node is to be counted again."""
+        self.farewell, self.next_due = None, float("-inf")
+        self.beat(now)
+        self.stir()
+
     def leave(self, now: Now) -> None:
         """Sign the last heartbeat."""
         self._leaving, self.next_due = True, float("-inf")
@@ -201,14 +213,15 @@ class SelfHeartbeat:
         endpoints = () if self._quiet else tuple(pack_endpoint(e) for e in self.endpoints())
         if not endpoints:
             return False
-        self._sequence = max(self._sequence + 1, int(now.wall))
+        self._sequence = self._next_sequence(now)
         says, config = self._says, self._config
         ends = now.wall + self._rules.graces.of(config.stable)
         when_and_where = self._sequence, now.wall, ends, endpoints, config.stable, self._member
         what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
         who = config.operator, self._nonce, self._leaving
         others, attested = (says.refuses, self._introducers), (self.attests, self.attested_days, self.invited_by)
-        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others, *attested, self._for_good)
+        last = self._for_good, self.farewell
+        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others, *attested, *last)
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
         changed, self._changed = self._changed, False
         self._said, self._sent = self._says, now.steady
@@ -270,6 +283,9 @@ class SelfHeartbeat:
             or ((e.family, e.udp_port) == (address.family, address.port) and self._families.is_here(address.host))
             for e in self._listening
         )
+
+    def _next_sequence(self, now: Now) -> int:
+        return max(self._sequence + 1, int(now.wall))
 
     def _say(self, says: Announcement) -> None:
         """A change of readiness, leases or strategy does not wait for the next heartbeat's turn."""

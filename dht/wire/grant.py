@@ -6,6 +6,7 @@ proves that its author held the slot's lease, whoever brings it, however much la
 parts, too, into which the slot is split later.
 """
 
+from collections.abc import Container, Iterable
 from typing import Annotated
 
 import msgspec
@@ -13,6 +14,7 @@ from msgspec import Meta
 
 from dht.identity.node_key import node_id_of, verify
 from dht.keys import MAX_SLOT_BITS, NodeId, Slot, slot_of
+from dht.wire.farewell import FEW_MEMBERS, Farewell, Id, Instant, PublicKey, Signature, is_signed_farewell
 
 DOMAIN = b"dse-node grant 1"
 GRANT_S = 600  # how long one counts
@@ -20,27 +22,24 @@ CLOCKS_S = 120  # by which clocks may differ
 LATE_S = 180  # what was begun under a lease is written within this after its end, clocks apart
 MAX_TEAM = 16  # as many as a slot has candidates
 MAX_EPOCH = 1 << 48
+MAX_FAREWELLS = FEW_MEMBERS - 1
+FAREWELL_S = 30 * 86400  # the longest grace that a strategy may set: who said farewell before that owns nothing
 MAX_GRANT_BYTES = 2560  # MAX_TEAM ids, keys and signatures, and the rest
-
-_Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
-_Key = Annotated[bytes, Meta(min_length=32, max_length=32)]
-_Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
-_Instant = Annotated[int, Meta(ge=0, lt=1 << 40)]
 
 
 class Grant(msgspec.Struct, frozen=True, array_like=True):
     """Says that `holder` may write in a slot from `not_before_s` until `until_s` (Unix seconds) under an epoch.
 
-    `team`: the live owners of the slot who voted, sorted."""
+    `team`: the live owners of the slot who might vote, sorted; among few members all of its owners."""
 
-    network: _Id
+    network: Id
     slot_bits: Annotated[int, Meta(ge=0, le=MAX_SLOT_BITS)]
     slot: Annotated[int, Meta(ge=0, lt=1 << MAX_SLOT_BITS)]
     epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
-    holder: _Id
-    team: Annotated[tuple[_Id, ...], Meta(min_length=1, max_length=MAX_TEAM)]
-    not_before_s: _Instant
-    until_s: _Instant
+    holder: Id
+    team: Annotated[tuple[Id, ...], Meta(min_length=1, max_length=MAX_TEAM)]
+    not_before_s: Instant
+    until_s: Instant
 
     def covers(self, key: bytes, epoch: int, at_ms: int) -> bool:
         """Tell whether a version of this key, epoch and instant (Unix milliseconds) was written under this grant."""
@@ -54,10 +53,12 @@ class Grant(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SignedGrant(msgspec.Struct, frozen=True, array_like=True):
-    """A grant with voters' public keys and their signatures of it."""
+    """A grant with voters' public keys and their signatures of it. `farewells`: of those of the team who had stopped,
+    and are not counted."""
 
     grant: Grant
-    signatures: Annotated[tuple[tuple[_Key, _Signature], ...], Meta(max_length=MAX_TEAM)]
+    signatures: Annotated[tuple[tuple[PublicKey, Signature], ...], Meta(max_length=MAX_TEAM)]
+    farewells: Annotated[tuple[Farewell, ...], Meta(max_length=MAX_FAREWELLS)] = ()
 
     @property
     def signers(self) -> frozenset[NodeId]:
@@ -65,14 +66,26 @@ class SignedGrant(msgspec.Struct, frozen=True, array_like=True):
         team = self.grant.team
         return frozenset([signer for key, _ in self.signatures if (signer := node_id_of(key)) in team])
 
+    @property
+    def stopped(self) -> frozenset[NodeId]:
+        """Those of the team who are said to have stopped; `grant_flaw` says whether they had."""
+        return frozenset([said.author for said in self.farewells])
+
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(SignedGrant)
 
 
+def counted(owners: Iterable[NodeId], away: Container[NodeId]) -> tuple[NodeId, ...]:
+    """Return who counts of a slot's owners, in their order: whoever is not `away`, having said farewell. Votes,
+    signatures, copies and agreement are enough when they are enough of these."""
+    return tuple([owner for owner in owners if owner not in away]) if away else tuple(owners)
+
+
 def signers_needed(owners: int) -> int:
-    """Return how many candidates of a slot with so many owners must have signed that somebody may write there: two, so
-    that nobody writes alone where others are. No strategy changes that, or what was granted before would not count."""
+    """Return how many candidates of a slot with so many owners that count must have signed that somebody may write
+    there: two, so that nobody writes alone where others are. No strategy changes that, or what was granted before would
+    not count."""
     return min(2, max(1, owners))
 
 
@@ -113,7 +126,26 @@ def grant_flaw(signed: SignedGrant, network: bytes) -> str:
         return f"slot {grant.slot} of 2**{grant.slot_bits}, for {grant.until_s - grant.not_before_s} s"
     if list(grant.team) != sorted({*grant.team}) or grant.holder not in grant.team:
         return "its team is not sorted, or its holder not of it"
-    needed, keys = len(grant.team) // 2 + 1, {key for key, _ in signed.signatures}
-    if len(keys) < max(needed, len(signed.signatures)):
-        return f"{len(keys)} of {len(grant.team)} signed it, {needed} needed"
+    if flaw := _farewell_flaw(signed, network):
+        return flaw
+    voters, keys = len(grant.team) - len(signed.farewells), {key for key, _ in signed.signatures}
+    if len(keys) < max(owners_needed(voters), len(signed.signatures)):
+        return f"{len(keys)} of {voters} signed it, {owners_needed(voters)} needed"
     return "" if all(is_signed(grant, *signature) for signature in signed.signatures) else "a signature does not verify"
+
+
+def _farewell_flaw(signed: SignedGrant, network: bytes) -> str:
+    """Why its farewells prove nothing, "" where they do, or there are none."""
+    grant, stopped = signed.grant, signed.stopped
+    if not signed.farewells:
+        return ""
+    if len(grant.team) > FEW_MEMBERS or not stopped <= {*grant.team} - {grant.holder} - signed.signers:
+        return "it names a farewell of its holder, of one who signed it, of a stranger, or in a large team"
+    if len(stopped) < len(signed.farewells):
+        return "it names a farewell twice"
+    for said in signed.farewells:
+        if not -CLOCKS_S <= grant.not_before_s - said.at_s <= FAREWELL_S:
+            return f"it names a farewell of {grant.not_before_s - said.at_s} s before it"
+        if not is_signed_farewell(said, network):
+            return "a farewell does not verify"
+    return ""

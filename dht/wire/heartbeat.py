@@ -20,6 +20,7 @@ from dht.keys import KEY_BYTES, MAX_SLOT_BITS, NodeId, Slot
 from dht.slot_set import check_slots, decode_slots
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint, Family
+from dht.wire.farewell import Farewell, is_signed_farewell
 from dht.wire.heartbeat_cache import HeartbeatCache
 from dht.wire.invitation import INVITED_BY_BYTES
 
@@ -78,6 +79,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     attested_days: bytes = b""  # since when it names each of them, two bytes a mark: days since 1970
     invited_by: bytes = b""  # the beginnings of its voucher's id and inviter's key, and when that was made
     for_good: bool = False  # it is leaving the network: it owns nothing, and serves until others have its slots
+    farewell: Farewell | None = None  # it stops cleanly, or has started again, and has no vote as long as it says so
 
     @property
     def node_id(self) -> NodeId:
@@ -155,9 +157,9 @@ def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> 
 
 
 def _said(fields: tuple[object, ...]) -> tuple[object, ...]:
-    """Without the last two fields where they say nothing: older programs wrote none."""
-    *_, invited_by, for_good = fields
-    return fields if for_good else fields[:-1] if invited_by else fields[:-2]
+    """Without the last fields where they say nothing: older programs wrote none."""
+    last = next((n for n in (1, 2, 3) if fields[-n]), 4)
+    return fields[: len(fields) - last + 1]
 
 
 def open_heartbeat(
@@ -201,6 +203,7 @@ def _claims(beat: Heartbeat) -> bytes:
     return _encoder.encode(
         (
             stands,
+            beat.farewell,
             beat.attests,
             beat.attested_days,
             beat.invited_by,
@@ -242,6 +245,9 @@ def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: i
         raise TooLittleWork(heartbeat.node_id.hex(), f"its identity has less than {puzzle_bits} bits of work behind it")
     if not verify(DOMAIN + network, heartbeat.public_key, data[64:], data[:64]):
         raise BadSignature("heartbeat", "not signed by the key in it for this network")
+    said = heartbeat.farewell
+    if said is not None and not (said.public_key == heartbeat.public_key and is_signed_farewell(said, network)):
+        raise BadSignature("farewell", "not signed by the heartbeat's author for this network")
     try:
         opened = read_heartbeat(data, heartbeat)
     except ValueError as error:

@@ -13,8 +13,8 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
-from dht import NodeId, Slot, View
-from index.shard.level_owners import is_enough, needed_owners
+from dht import NodeId, Slot, View, counted
+from index.shard.level_owners import is_enough, needed_owners, places_of
 from index.shard.messages import Agreement
 
 OWNERS_BYTES = 8
@@ -112,14 +112,17 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
             doubts.add(Reason.UNLIKE, unlike, [each.peer])
         if each.agreement.vanished:
             doubts.add(Reason.VANISHED, (), [each.peer])
-    if not all(_are_level(each, owners, view.strategy.min_acks) for each in heard):
+    if not all(_are_level(each, owners, view) for each in heard):
         _count_owners(_masks(heard), owners, view, doubts)
 
 
-def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], min_acks: int) -> bool:
+def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], view: View) -> bool:
     """Whether enough owners agree in all slots of an answer: mostly so, told without looking at each slot."""
-    teams = map(len, map(by_slot.__getitem__, said.slots))
-    return all(is_enough(*each, min_acks) for each in set(zip(said.agreement.level, teams, strict=True)))
+    away, min_acks = view.away(), view.strategy.min_acks
+    teams = [by_slot[slot] for slot in said.slots]
+    absent = [places_of(team, away) for team in teams] if away else [0] * len(teams)
+    kinds = set(zip(said.agreement.level, map(len, teams), absent, strict=True))
+    return all(is_enough(mask, owners, min_acks, places) for mask, owners, places in kinds)
 
 
 def _masks(said: Iterable[Said]) -> dict[int, int]:
@@ -142,14 +145,14 @@ def _other_rules(said: Said, strategy: int, owners: Sequence[tuple[NodeId, ...]]
 
 
 def _count_owners(masks: Mapping[int, int], by_slot: Sequence[tuple[NodeId, ...]], view: View, doubts: Doubts) -> None:
-    min_acks = view.strategy.min_acks
+    min_acks, away = view.strategy.min_acks, view.away()
     for slot, mask in masks.items():
         owners = by_slot[slot]
-        if is_enough(mask, len(owners), min_acks):
+        if is_enough(mask, len(owners), min_acks, places_of(owners, away)):
             continue
-        away = [peer for peer in owners if not view.is_live(peer)]
-        if len(owners) - len(away) < needed_owners(len(owners), min_acks):
-            doubts.add(Reason.ASLEEP, [slot], away)
+        live = [peer for peer in counted(owners, away) if view.is_live(peer)]
+        if len(live) < needed_owners(len(counted(owners, away)), min_acks):
+            doubts.add(Reason.ASLEEP, [slot], [peer for peer in owners if peer not in live])
         else:
             others = (peer for place, peer in enumerate(owners) if not mask >> place & 1)
             doubts.add(Reason.BEHIND, [slot], [peer for peer in others if view.is_live(peer)])

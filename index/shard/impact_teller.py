@@ -26,7 +26,7 @@ from index.query.scoring import average_length
 from index.query.search_rules import SearchRules
 from index.shard.block_file import BlockFile
 from index.shard.impact_follower import FollowedTable, ImpactFollower
-from index.shard.level_owners import is_enough
+from index.shard.level_owners import is_enough, places_of
 from index.shard.local_index import NOTHING, LocalIndex
 from index.shard.question_server import Agree
 from index.shard.row_server import RowServer
@@ -245,7 +245,7 @@ class ImpactTeller:
         behind = tuple(
             slot
             for slot, mask, team in zip(slots, masks, teams, strict=True)
-            if not is_enough(mask, len(team), view.strategy.min_acks)
+            if not is_enough(mask, len(team), view.strategy.min_acks, places_of(team, view.away()))
         )
         young = (slot for slot in slots if slot not in table.impacts.made.counts)
         counts = ((slot, totals.get(slot, NOTHING)) for slot in young)

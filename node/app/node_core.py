@@ -22,7 +22,7 @@ from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
 from node.crawling.slot_agreement import SlotAgreement
 from node.crawling.slot_levels import SlotLevels
-from node.crawling.waiting_for import waiting_for
+from node.crawling.waiting_for import waiting_reason
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
 from node.owner.host_control import HostControl
@@ -31,6 +31,7 @@ from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
 LIVE_SETTINGS = ("crawl.hours", "crawl.max_bytes_s", "crawl.refuse", "store.quota_bytes", "store.reserve_bytes")
+COMPARED_S = 1.0  # between two looks at with whom the copies here have been compared
 
 
 class NodeCore:
@@ -39,7 +40,8 @@ class NodeCore:
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
         self._overlay, self._clock, self.faults, self._limit = env.overlay, env.clock, env.faults, env.limit
         self.control = control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
-        pause = FetchPause(crawl, store, env.store, control, env.clock, env.outage)
+        outage = lambda: env.outage() or waiting_reason(env.overlay.view)  # noqa: E731
+        pause = FetchPause(crawl, store, env.store, control, env.clock, outage)
         self.audit = PeerAudit(env.clock, env.new_rng().random)
         self.store = StoreParts(store, env, control, self.audit)
         self.fetching = FetchParts(crawl, env, self.store.shards, pause, control)
@@ -89,6 +91,7 @@ class NodeCore:
             start("crawl-watch", self.crawl_watch.run)
             start("anchors", self.store.anchors.run)
             start("announcer", self._announcer.run)
+            start("compared", self._tell_compared)
             start("disk-meter", self._disk_meter.run)
             start("fetch-pause", self.fetching.pause.run)
             start("denial-sweep", self.store.denial_sweep.run)
@@ -103,6 +106,14 @@ class NodeCore:
             start("ranks-compute", self.ranking.compute)
             start("client-worker", self.fetching.client_worker.run)
             start("resubmission", self.jobs.resubmission.run)
+
+    async def _tell_compared(self) -> None:
+        """While this node has no vote after a farewell, say with whom its copies have been compared."""
+        view = self._overlay.view
+        while True:
+            if view.node_id in view.away():
+                self._overlay.compared(self.store.replicator.compared())
+            await asyncio.sleep(COMPARED_S)
 
     async def spare(self) -> bool:
         """Give up the memory that only a node at work needs, once nothing has changed since the call before; tell
@@ -163,5 +174,4 @@ class NodeCore:
     def crawl_reason(self) -> str:
         """Say in one line why the crawler does what it does."""
         kept = self.store.replicator.status()
-        is_current, waits_for = self.crawl.frontier_sync.is_current, waiting_for(self._overlay.view)
-        return crawl_reason(self.crawl.crawler.status(), kept.owned, kept.ready, is_current, waits_for)
+        return crawl_reason(self.crawl.crawler.status(), kept.owned, kept.ready, self.crawl.frontier_sync.is_current)

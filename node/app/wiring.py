@@ -262,7 +262,7 @@ class JobParts:
     ) -> None:
         overlay, lookup, clock = env.overlay, store.lookup, env.clock
         decide, refusals = fetching.decide, fetching.refusals
-        self.seed_publisher = SeedPublisher(store.ingest.discover, overlay, decide, clock, env.new_rng())
+        self.seed_publisher = SeedPublisher(store.ingest.submit, overlay, decide, clock, env.new_rng())
         self.removals = RemovalRequests(fetching.proofs, self.seed_publisher, lookup, store.shards)
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)

@@ -29,7 +29,7 @@ class FetchPause:
         clock: Clock,
         outage: Callable[[], str] = str,
     ) -> None:
-        """`outage`: why this machine reaches nobody, "" where it does."""
+        """`outage`: why this machine reaches nobody, or too few members to keep a page; "" where it does."""
         self._crawl = crawl
         self.obey(crawl.hours, room)
         self._store, self._control, self._clock, self._outage = store, control, clock, outage

@@ -32,7 +32,7 @@ KEEP_VISIT_DAYS = 730  # URL state outlives its document, so that a vanished pag
 class RecordWriter(Protocol):
     """Writes drafts to their owners: the store's replicator, as far as this file needs it."""
 
-    async def write(self, drafts: Sequence[Draft]) -> None: ...
+    async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None: ...
 
 
 class Ingest:
@@ -67,6 +67,10 @@ class Ingest:
     async def discover(self, found: Sequence[Visit]) -> None:
         """Hand found URLs to their owners."""
         await self._writer.write(self._found(found))
+
+    async def submit(self, seeds: Sequence[Visit]) -> None:
+        """Hand URLs of people to their owners; raises TooFewCopies as soon as too few nodes live to keep them."""
+        await self._writer.write(self._found(seeds), is_patient=False)
 
     async def record(self, visit: Visit, epoch: int) -> None:
         """Write an outcome; from then on no other holder fetches this URL before it is due."""

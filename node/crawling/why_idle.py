@@ -6,14 +6,11 @@ Pure: values in, a line out.
 from crawl import CrawlStatus
 
 
-def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool, waits_for: str) -> str:
+def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool) -> str:
     """Say in one line why the crawler does what it does. `owned`, `ready`: slots of this node; `is_current`: whether
-    the frontier knows all that the store does; `waits_for`: the silent members that are needed, "" for none."""
+    the frontier knows all that the store does."""
     if crawl.state != "idle":
         return crawl.reason
-    if waits_for:
-        remedy = "where one will not come back: `dse-node network gone`"
-        return f"waits for {waits_for}: too few members answer to keep new pages safely; {remedy}"
     if not is_current:
         return "still reads from its store which URLs are known"
     if crawl.slots:

@@ -42,17 +42,17 @@ class SeedsTaken(Message, frozen=True, array_like=True):
 
 
 class SeedPublisher:
-    """Publishes seeds for this node and for clients. `discover` writes found URLs to their owners."""
+    """Publishes seeds for this node and for clients. `submit` writes URLs of people to their owners."""
 
     def __init__(
         self,
-        discover: Callable[[Sequence[Visit]], Awaitable[None]],
+        submit: Callable[[Sequence[Visit]], Awaitable[None]],
         overlay: Overlay,
         decide: Decide,
         clock: Clock,
         rng: Random,
     ) -> None:
-        self._discover, self._overlay, self._decide, self._clock, self._rng = discover, overlay, decide, clock, rng
+        self._submit, self._overlay, self._decide, self._clock, self._rng = submit, overlay, decide, clock, rng
         self._strangers, self._each = RateLimiter(SEEDS_S, SEEDS_BURST, keys=1), RateLimiter(OWN_S, OWN_BURST)
         overlay.serve(HandSeeds, self._take)
 
@@ -74,7 +74,7 @@ class SeedPublisher:
     async def _write(self, seeds: Sequence[Visit]) -> bool:
         """Write seeds to their owners; tell whether all are safe. Raises TooFewCopies where nobody keeps one."""
         try:
-            await self._discover(seeds)
+            await self._submit(seeds)
         except TooFewCopies as short:
             if not short.copies:
                 raise

@@ -36,6 +36,7 @@ from dht import (
     when_told_to_stop,
 )
 from index import Tracer, untraced
+from node.app.clean_stop import take_leave
 from node.app.departure import Departure
 from node.app.disk_meter import bytes_below
 from node.app.environment import NodeEnvironment
@@ -55,6 +56,7 @@ from node.crawling.page_analysis import analyse_page
 from node.errors import ConfigError
 from node.joining.rejoin import Rejoiner
 from node.owner.log_ring import LogRing
+from node.process.clean_end import CleanEnd
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
 from node.process.reopening import reopening
 from node.process.service_manager import ServiceManager
@@ -102,19 +104,12 @@ async def _until_signalled(
 ) -> None:
     task = asyncio.current_task()
     assert task is not None
-    stopped = False
-
-    def stop() -> None:
-        nonlocal stopped
-        stopped = True
-        manager.tell("STOPPING=1")
-        task.cancel()
-
-    when_told_to_stop(stop)
+    ending = CleanEnd(task, manager)
+    when_told_to_stop(ending.begin)
     try:
-        await reopening(lambda: _serve(settings, data, network, faults, manager, stop))
+        await reopening(lambda: _serve(settings, data, network, faults, manager, ending))
     except asyncio.CancelledError:
-        if not stopped:
+        if not ending.is_begun:
             raise
         log.info("stopped")
 
@@ -125,7 +120,7 @@ async def _serve(
     network: Network,
     faults: LocalFaults,
     manager: ServiceManager,
-    stop: Callable[[], None],
+    ending: CleanEnd,
 ) -> None:
     config, own, supervisor = settings.config, Identity.load(data.identity), Supervisor(faults)
     key = CrawlerKey(own) if config.crawl.sign else None
@@ -156,8 +151,9 @@ async def _serve(
                 about = {"service.name": "dse-node", "service.version": VERSION}
                 about["service.instance.id"] = overlay.view.node_id.hex()
                 start("trace-export", TraceExport(config.traces.url, tracer, about).run)
-            start("departure", lambda: _leave(departure, stop))
+            start("departure", lambda: _leave(departure, ending.begin))
             start("twin", lambda: give_way_to_twin(overlay))
+            start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))
             await web.listening.wait()
             start("rejoiner", Rejoiner(overlay, network, config.node.seed_url, system_clock).run)
             if config.node.map_ports and config.node.mode != "client":

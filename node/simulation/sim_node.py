@@ -37,6 +37,7 @@ from dht import (
     WorkingFamilies,
 )
 from index import IndexConfig
+from node.app.clean_stop import take_leave
 from node.app.environment import NodeEnvironment
 from node.app.node_core import NodeCore
 from node.crawling.page_analysis import analyse_page
@@ -156,8 +157,11 @@ class SimNode:
 
     async def stop(self, wire: SimNetwork) -> None:
         """End the run as a signal does: the last packets leave, files are closed."""
-        task, self.task = self.task, None
+        task = self.task
         assert task is not None, f"{self.name} does not run"
+        if not self.is_bare:
+            await take_leave(self.node_core, self.overlay)
+        self.task = None
         task.cancel()
         await asyncio.wait([task])
         await asyncio.sleep(1.0)  # for what is on its way

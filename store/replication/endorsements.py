@@ -21,6 +21,7 @@ from dht import (
     Overlay,
     RemoteError,
     SignedGrant,
+    counted,
     grant_flaw,
     node_id_of,
     owners_needed,
@@ -94,6 +95,7 @@ class Endorsements:
         return (owners,) if there == slot else {owners, view.owners(there)}
 
     def _is_endorsed(self, signed: SignedGrant, owners: Sequence[NodeId]) -> bool:
+        owners = counted(owners, self._overlay.view.stopped(signed))
         needed, given = owners_needed(len(owners)), signed.signers
         if self._heard:
             given |= self._heard.get(signed.grant, set())

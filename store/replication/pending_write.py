@@ -10,10 +10,12 @@ from store.record.record import Draft, Record
 
 @dataclass(eq=False, slots=True)
 class WriteTicket:
-    """One caller's drafts: how many are not safe yet, and what went wrong."""
+    """One caller's drafts: how many are not safe yet, and what went wrong. `is_patient`: the caller waits until a
+    deadline for nodes that are silent."""
 
     left: int
     done: asyncio.Future[None]
+    is_patient: bool = True
     error: TooFewCopies | None = None
 
 

@@ -233,6 +233,10 @@ class Readiness:
                 self._checked(peer, self._checks[peer])
         return wishes
 
+    def has_met(self, peer: NodeId, slots: Iterable[Slot]) -> bool:
+        """Tell whether these slots were compared with a peer, and nothing was missed since."""
+        return all(peer in self._met.get(slot, ()) for slot in slots)
+
     def check(self, peer: NodeId, slots: Iterable[Slot], *, in_doubt: bool = False) -> None:
         """Take note that slots are to be compared with a peer soon; `in_doubt`: it may have what lacks here."""
         if found := set(slots) & (self.owned | self.keeping.keys()):

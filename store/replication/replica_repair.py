@@ -103,6 +103,10 @@ class ReplicaRepair:
             return False
         return slot_of(key, self._overlay.view.strategy.slot_bits) in self.ready
 
+    def compared(self) -> frozenset[NodeId]:
+        """Return the live members with whom all that they own, too, has been compared."""
+        return frozenset(peer for peer in self._live if self._readiness.has_met(peer, self._shared(peer)))
+
     @property
     def waiting(self) -> int:
         """How many own slots are not ready yet."""

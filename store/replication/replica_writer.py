@@ -97,29 +97,31 @@ class ReplicaWriter:
         self._held_bytes = 0  # queued or under way
         self._room = asyncio.Event()
 
-    async def write(self, drafts: Sequence[Draft]) -> None:
+    async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         """Return when every draft is safe with its owners; raises BadDraft, NotGranted, or TooFewCopies after a
-        deadline. What the strategy takes back by now is passed over."""
+        deadline. A caller that is not patient gets TooFewCopies as soon as too few nodes live to keep a draft. What the
+        strategy takes back by now is passed over."""
         for draft in drafts:
             if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
         drafts = [draft for draft in drafts if not self._check.is_taken_back(draft)]
         granted = self._proofs.granted(drafts)
         self._check.remember(each.record for each in granted if each.record is not None)
-        await self._enqueue(granted)
+        await self._enqueue(granted, is_patient=is_patient)
 
     async def move(self, moves: Iterable[tuple[Record, Key]]) -> None:
         """Write records, with their contents, to other places of their sites, as `write` does."""
         moved = [self._proofs.moved(record, key) for record, key in moves]
         await self._enqueue([each for each in moved if not self._check.is_taken_back(each.draft)])
 
-    async def _enqueue(self, drafts: Sequence[GrantedDraft]) -> None:
+    async def _enqueue(self, drafts: Sequence[GrantedDraft], *, is_patient: bool = True) -> None:
         if not drafts:
             return
         while self._held_bytes > self._config.max_waiting_bytes:
             self._room.clear()
             await self._room.wait()
-        ticket, since = WriteTicket(len(drafts), asyncio.get_running_loop().create_future()), self._clock().steady
+        done, since = asyncio.get_running_loop().create_future(), self._clock().steady
+        ticket = WriteTicket(len(drafts), done, is_patient)
         for draft, grant, record in drafts:
             pending = PendingWrite(draft, ticket, since, _size(draft), grant, record)
             self._queue.append(pending)
@@ -234,13 +236,15 @@ class ReplicaWriter:
                 under_way[sends.create_task(self._send(peer, *part, packed, is_hint=is_hint))] = peer
             self._peers = len({*under_way.values()} - {self._overlay.view.node_id})
             await self._settle(batch, under_way)
+            self._settle_safe(batch)
             waited = self._clock().steady - started
+            if is_late and not under_way:
+                self._settle_short(self._hopeless(batch), waited)
             short = [p for p in batch if not p.is_settled]
             if not short:
                 return
             is_too_much = not under_way and all(p.refusal == TOO_MUCH for p in short)
-            is_hopeless = is_late and not under_way and not self._can_be_safe(short)
-            if waited >= self._config.write_deadline_s or is_too_much or is_hopeless:
+            if waited >= self._config.write_deadline_s or is_too_much:
                 self._give_up(short, waited)
                 return
             self._late.note_late({*under_way.values()} - {self._overlay.view.node_id})
@@ -276,8 +280,10 @@ class ReplicaWriter:
             for task in done:
                 del under_way[task]
 
-    def _can_be_safe(self, batch: list[PendingWrite]) -> bool:
-        return any(can_be_safe(self._overlay.view, team) for team in self._teams(batch))
+    def _hopeless(self, batch: list[PendingWrite]) -> list[PendingWrite]:
+        """Those of impatient callers that too few nodes live to keep."""
+        hasty = [p for p in batch if not (p.is_settled or p.ticket.is_patient)]
+        return [p for p, t in zip(hasty, self._teams(hasty), strict=True) if not can_be_safe(self._overlay.view, t)]
 
     def _give_up(self, short: list[PendingWrite], waited_s: float) -> None:
         self._settle_short(short, waited_s)
@@ -318,7 +324,11 @@ class ReplicaWriter:
             pending.copies.add(peer)
         for n, pending in enumerate(batch):
             pending.refusal = refused.get(n) or pending.refusal
-        unsettled = [pending for pending in taken if not pending.is_settled]
+        self._settle_safe(taken)
+
+    def _settle_safe(self, batch: list[PendingWrite]) -> None:
+        """Tell who waits for records that have enough copies by now: fewer may do since somebody said farewell."""
+        unsettled = [pending for pending in batch if pending.copies and not pending.is_settled]
         for pending, team in zip(unsettled, self._teams(unsettled), strict=True):
             if is_safe(self._overlay.view, team, pending.copies):
                 pending.settle()

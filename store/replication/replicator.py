@@ -13,7 +13,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 
-from dht import STRICT, Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot, Supervisor
+from dht import STRICT, Clock, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, SiteShards, Slot, Supervisor
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.disk.scrub_pace import SHORTEST_REST_S, period_of
@@ -182,12 +182,13 @@ class Replicator:
         if self._store.scrub.ask(self._clock().wall):
             self._scrub_asked.set()
 
-    async def write(self, drafts: Sequence[Draft]) -> None:
+    async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.
 
-        Waits while too much is under way. Raises BadDraft, or TooFewCopies (a RemoteError) after a deadline.
+        Waits while too much is under way. Raises BadDraft, or TooFewCopies (a RemoteError) after a deadline; where the
+        caller is not patient, as soon as too few nodes live.
         """
-        await self._writer.write(drafts)
+        await self._writer.write(drafts, is_patient=is_patient)
 
     def refusal(self, draft: Draft) -> str:
         """Say why nobody would keep a draft, "" where others may."""
@@ -230,6 +231,11 @@ class Replicator:
         """Return for each ready slot the number of the store's last change when it became ready: who follows the log
         so far has all that makes it so. The same object until that changes."""
         return self._repair.level_at
+
+    def compared(self) -> frozenset[NodeId]:
+        """Return the live members with whom all of this node's slots that they own, too, have been compared since it
+        started, or may have missed something."""
+        return self._repair.compared()
 
     def unconfirmed_slots(self) -> frozenset[Slot]:
         """Return the ready slots in which something may be missing here: nobody was there to compare with since this

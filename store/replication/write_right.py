@@ -28,6 +28,7 @@ from dht import (
     RemoteError,
     SignedGrant,
     Slot,
+    counted,
     node_id_of,
     signers_needed,
     slot_of,
@@ -272,10 +273,12 @@ class WriteRight:
         return next(strong, None) or next(filter(self.is_known, grants), None)
 
     def is_known(self, signed: SignedGrant) -> bool:
-        """Tell whether as many candidates of its slot have signed a grant as are needed."""
+        """Tell whether as many candidates of its slot have signed a grant as are needed, without those who had
+        stopped."""
         view = self._overlay.view
         slot = signed.grant.first_slot(view.strategy.slot_bits)
-        return len(signed.signers & set(view.candidates(slot))) >= signers_needed(len(view.owners(slot)))
+        owners = counted(view.owners(slot), view.stopped(signed))
+        return len(signed.signers & set(view.candidates(slot))) >= signers_needed(len(owners))
 
     async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
         """Why each of some records is not taken, as others say; "" where it is."""

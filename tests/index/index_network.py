@@ -162,6 +162,9 @@ class FakeOverlay:
     def live(self) -> frozenset[NodeId]:
         return frozenset(self._network.peers) - self._network.dead
 
+    def away(self) -> frozenset[NodeId]:
+        return frozenset()
+
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return self.ready(slot)
 

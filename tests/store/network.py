@@ -181,6 +181,12 @@ class FakeOverlay:
         slots = map(Slot, range(1 << self.strategy.slot_bits))
         return frozenset(s for s in slots if self.node_id in self.keepers(s))
 
+    def away(self) -> frozenset[NodeId]:
+        return frozenset()
+
+    def stopped(self, signed: SignedGrant) -> frozenset[NodeId]:
+        return signed.stopped
+
     def last_word(self, peer: NodeId) -> LastWord | None:
         said = [s for s in self.net.nodes[peer].history if s.up]
         return LastWord(self.is_stable(peer), said[-1].announced) if said and peer != self.node_id else None

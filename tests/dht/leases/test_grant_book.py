@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field
 
 from dht import Identity, NodeId, Now, Slot
-from dht.leases.grant_book import KEPT_S, RENEW_S, GrantBook
+from dht.leases.grant_book import KEPT_S, RENEW_S, GrantBook, GrantTerms
 from dht.leases.quorum_round import Attempt, QuorumRound
 from dht.leases.voter import CLOCKS_S, MAX_EPOCH_AHEAD, Team, Voter, team_digest
 from dht.messages import Claim, LeaseReply, LeaseRequest
+from dht.wire.farewell import Farewell, sign_farewell
 from dht.wire.grant import GRANT_S, grant_flaw, signers_needed
 
 NETWORK, BITS, SLOT = b"n" * 20, 4, Slot(5)
@@ -20,6 +21,7 @@ class Place:
     """A holder with its voters; `now` goes on by hand."""
 
     owners: int = 3
+    farewell: Farewell | None = None
     now: Now = field(default_factory=lambda: Now(WALL, 0.0))
     books: list[GrantBook] = field(default_factory=lambda: [GrantBook(node.node_id, node) for node in NODES])
     voters: list[Voter] = field(default_factory=lambda: [Voter(node.node_id) for node in NODES])
@@ -34,15 +36,22 @@ class Place:
     def ask(self, epoch: int, *, team: Team = TEAM) -> QuorumRound:
         attempt = Attempt(epoch, team, True, {TEAM[0]}, asks_all=False, friends=frozenset([TEAM[1]]))
         asked = QuorumRound(self.now.steady, BITS, attempts={SLOT: attempt})
-        self.books[0].ask(self.now, NETWORK, BITS, asked.attempts, lambda slot: signers_needed(self.owners))
+        self.books[0].ask(self.now, NETWORK, BITS, asked.attempts, self.terms)
         asked.open()
         return asked
+
+    def terms(self, slot: Slot, team: Team) -> GrantTerms:
+        """Those of a slot with so many owners, whoever of them is live; of one who said farewell, if there is one."""
+        voters = len(team) // 2 + 1
+        if self.farewell is not None:
+            return GrantTerms((*team, self.farewell.author), (self.farewell,), voters)
+        return GrantTerms(team, (), max(voters, signers_needed(self.owners)))
 
     def reply(self, n: int, request: LeaseRequest) -> LeaseReply:
         """What a voter answers, signature and all, as the lease service puts it together."""
         claims = {c.slot: c for c in request.claims if self.voters[n].is_sound(self.now, c.slot, c.epoch)}
         votes = LeaseReply(tuple(self.voters[n].vote(self.now, TEAM[0], claim, ()) for claim in request.claims))
-        return self.books[n].sign(self.now, NETWORK, TEAM[0], BITS, claims, votes, self.voters[n].team)
+        return self.books[n].sign(self.now, NETWORK, TEAM[0], BITS, claims, votes, self.voters[n].team, self.terms)
 
     def grant(self, epoch: int) -> None:
         asked = self.ask(epoch)
@@ -121,3 +130,16 @@ def test_a_signature_of_another_grant_is_not_taken() -> None:
     place.ask(int(WALL))
     place.books[0].hear(BITS, TEAM[1], reply)
     assert not place.books[0].find(BITS, SLOT)
+
+
+def test_who_is_alone_by_a_farewell_proves_it_by_that_and_asks_anew_when_it_has_ended() -> None:
+    said = sign_farewell(NODES[1], NETWORK, int(WALL) - 60, int(WALL) - 60)
+    place = Place(owners=2, farewell=said)
+    place.voters[0].set_teams(place.now, {SLOT: TEAM[:1]})
+    place.ask(int(WALL), team=TEAM[:1])
+    (grant,) = place.books[0].find(BITS, SLOT)
+    assert grant_flaw(grant, NETWORK) == "" and grant.signers == {TEAM[0]} and grant.farewells == (said,)
+    assert not place.ask(int(WALL), team=TEAM[:1]).attempts[SLOT].grant_from
+    place.farewell = None
+    assert place.ask(int(WALL), team=TEAM[:2]).attempts[SLOT].grant_from
+    assert place.books[0].find(BITS, SLOT) == [grant], "the other has to sign from now on"

@@ -22,6 +22,10 @@ class Town:
     live: set[NodeId] = field(default_factory=lambda: {A, B, C, D})
     vanished: frozenset[NodeId] = frozenset()
     strategy: Strategy = STRATEGY
+    stopped: frozenset[NodeId] = frozenset()
+
+    def away(self) -> frozenset[NodeId]:
+        return self.stopped
 
     def owners_by_slot(self) -> list[tuple[NodeId, ...]]:
         return [(A, B, C)] * (SLOT + 1)
@@ -110,3 +114,10 @@ def test_owners_digests_differ_with_any_owner_and_its_place() -> None:
             return [(B, A, C)] * (SLOT + 1)
 
     assert owners_digest(Other().owners_by_slot(), [SLOT]) != DIGEST
+
+
+@pytest.mark.parametrize(("mask", "is_exact"), [(0b101, True), (0b011, False), (0b110, False), (0b100, False)])
+def test_who_said_farewell_is_not_asked_for_agreement_and_its_own_does_not_count(mask: int, is_exact: bool) -> None:
+    assert reasons(Town(live={A, C}, stopped=frozenset({B})), level(mask)) == (set() if is_exact else {Reason.BEHIND})
+    assert reasons(Town(live={B}, stopped=frozenset({B})), level(0b010)) == {Reason.ASLEEP}
+    assert not reasons(Town(live={C}, stopped=frozenset({A, B})), level(0b100))

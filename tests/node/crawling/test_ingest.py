@@ -21,7 +21,7 @@ class Written:
     def __init__(self) -> None:
         self.drafts: list[Draft] = []
 
-    async def write(self, drafts: Sequence[Draft]) -> None:
+    async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         self.drafts.extend(drafts)
 
 

@@ -20,6 +20,10 @@ class Seen:
     announced: tuple[NodeId, ...] = (A, B, C)
     old: tuple[NodeId, ...] = ()
     strategy: Any = field(default_factory=lambda: SimpleNamespace(min_acks=2))
+    stopped: frozenset[NodeId] = frozenset()
+
+    def away(self) -> frozenset[NodeId]:
+        return self.stopped
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return (A, B, C)
@@ -83,3 +87,10 @@ def test_who_keeps_copies_for_a_silent_owner_gets_them_at_once_and_they_count() 
     assert team.all == (A, B, D, E), "D keeps them for C; E answers for the slot, and does not count"
     assert is_safe(view, team, {A, D}) and not is_safe(view, team, {A, E})
     assert next_candidates(view, team, {A}, set()) == [ME]
+
+
+def test_who_said_farewell_is_no_copy_and_is_not_waited_for() -> None:
+    view: Any = Seen(live=(A, C), stopped=frozenset([B]))
+    assert is_safe(view, write_team(view, SLOT), {A, C}) and not is_safe(view, write_team(view, SLOT), {A})
+    view = Seen(live=(A, B), stopped=frozenset([B, C]))
+    assert is_safe(view, write_team(view, SLOT), {A}) and not is_safe(view, write_team(view, SLOT), {B})

@@ -1,0 +1,143 @@
+"""Says this node's farewell, takes it back, and keeps on disk what is known of the others'.
+
+What counts is decided in `dht/membership/farewell_book.py`. A farewell is on this node's disk before anybody hears it,
+and a return on the disk of one who goes on before this node votes: so nobody goes on by a farewell that has ended.
+"""
+
+import asyncio
+import logging
+from collections.abc import Collection
+from typing import Annotated
+
+from msgspec import Meta
+
+from dht.errors import BadMessage, RemoteError
+from dht.keys import NodeId
+from dht.membership.farewell_file import FarewellFile
+from dht.messages import Done, Message
+from dht.overlay.dependencies import OverlayDependencies
+from dht.overlay.messenger import Messenger
+from dht.ownership.view import OverlayView
+from dht.wire.farewell import FEW_MEMBERS
+from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 1.0
+ASK_S = 2.0  # for one acknowledgement
+TRIES = 2
+
+
+class FarewellNews(Message, frozen=True):
+    """Signed heartbeats of the few members, the sender's own last: it stops, or has its vote again. What they say is
+    kept on disk before it is acknowledged."""
+
+    heartbeats: Annotated[
+        tuple[Annotated[bytes, Meta(max_length=HEARTBEAT_LIMIT_BYTES)], ...], Meta(max_length=FEW_MEMBERS)
+    ]
+
+
+class FarewellUpkeep:
+    """The farewells of one node and its peers. `is_asked`: whether its stop is to be a farewell; `compared`: with whom
+    its copies have been compared, all of them, and who is live."""
+
+    def __init__(self, deps: OverlayDependencies, view: OverlayView, messenger: Messenger, file: FarewellFile) -> None:
+        self._core, self._clock, self._executor = deps.core, deps.clock, deps.executor
+        self._view, self._messenger, self._file = view, messenger, file
+        self._book, self._kept_version = view.farewells, view.farewells.version
+        self._core.own.farewell = self._book.proof(view.node_id)
+        self.is_asked, self.compared = False, frozenset[NodeId]()
+        messenger.serve(FarewellNews, self._answer)
+
+    async def run(self) -> None:
+        """Keep what changes, and return after a farewell, until cancelled."""
+        while True:
+            await self._keep()
+            if self._book.proof(self._view.node_id) is not None:
+                await self._come_back()
+            await asyncio.sleep(LOOK_S)
+
+    def going_on(self) -> frozenset[NodeId]:
+        """Return who of few members would go on without this node; nobody, where it does not count itself."""
+        view, me, members = self._view, self._view.node_id, self._view.members()
+        if me not in members or me in view.away() or len(members) > FEW_MEMBERS:
+            return frozenset()
+        return view.live().intersection(members) - view.away() - {me}
+
+    async def say(self) -> bool:
+        """Sign the last heartbeat with a farewell and tell it to those that go on; False where there is none to say."""
+        now, going_on = self._clock(), self.going_on()
+        if not (self.is_asked and going_on):
+            return False
+        said = self._core.own.part(now)
+        self._book.part(said, (peer for peer in self._view.members() if peer != self._view.node_id))
+        if not await self._keep():
+            return False
+        self._core.own.farewell = said
+        self._core.leave(now)
+        heard = await self._tell(going_on)
+        log.info("farewell said members=%d acknowledged=%d", len(going_on), len(heard))
+        return True
+
+    async def _come_back(self) -> None:
+        """Have a vote again where that may be, once somebody who goes on knows it for good, or all others do."""
+        view, me, now = self._view, self._view.node_id, self._clock()
+        live, members, strategy = view.live(), view.members(), view.strategy
+        gone = {NodeId(bytes.fromhex(peer)) for peer in (*strategy.blocked, *(each.id for each in strategy.gone))}
+        is_few = len(members) <= FEW_MEMBERS
+        if is_few and not self._book.is_over(live, members, gone, self.compared):
+            return
+        if self._core.own.farewell is not None:
+            self._core.own.come_back(now)
+        others = live.intersection(members) - {me}
+        going_on = others - view.away()
+        heard = await self._tell(going_on & self.compared if going_on else others) if is_few else others
+        if not (heard if going_on else heard >= others):
+            return
+        self._book.returned(me, now.wall)
+        await self._keep()
+        view.refresh()
+        log.info("this node votes again after its farewell")
+
+    async def _answer(self, peer: NodeId, news: FarewellNews) -> Done:
+        view = self._view
+        if peer in view.members() and len(view.members()) <= FEW_MEMBERS:
+            self._core.hear(self._clock(), news.heartbeats)
+            view.refresh()
+            for beat in map(view.heartbeat, view.members()):
+                if beat is not None and beat.farewell is not None:
+                    self._book.part(beat.farewell)
+            view.refresh()
+            view.away()
+        if not await self._keep():
+            raise BadMessage(peer.hex(), "farewells cannot be kept here just now; say it again")
+        return Done()
+
+    async def _tell(self, peers: Collection[NodeId]) -> set[NodeId]:
+        """Tell peers what all members said last, this node at the end; return who has it on disk."""
+        known = (self._core.members.find(peer) for peer in self._view.members())
+        raws = (*(each.opened.raw for each in known if each is not None), self._core.own.raw)
+        heard = set[NodeId]()
+        async with asyncio.TaskGroup() as tasks:
+            for peer in sorted(peers):
+                tasks.create_task(self._ask(peer, FarewellNews(raws[-FEW_MEMBERS:]), heard), name="farewell-news")
+        return heard
+
+    async def _ask(self, peer: NodeId, news: FarewellNews, heard: set[NodeId]) -> None:
+        for _ in range(TRIES):
+            try:
+                await self._messenger.ask(peer, news, Done, timeout_s=ASK_S)
+                heard.add(peer)
+                return
+            except RemoteError as error:
+                log.debug("farewell not heard by=%s reason=%s", peer.hex(), error)
+
+    async def _keep(self) -> bool:
+        """Write what changed, and tell whether all is on disk."""
+        version = self._book.version
+        if version != self._kept_version:
+            loop, kept = asyncio.get_running_loop(), self._book.items()
+            if not await loop.run_in_executor(self._executor, self._file.write, kept):
+                return False
+            self._kept_version = version
+        return True

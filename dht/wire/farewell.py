@@ -1,0 +1,51 @@
+"""A farewell: a member's signed word that it stops and has no vote, until a heartbeat of it says so no more.
+
+Pure: values only. It is short, so that it travels in heartbeats and in grants: whoever reads a grant that few signed
+sees from it that the others had stopped, and were not passed over.
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from dht.identity.node_key import Identity, node_id_of, verify
+from dht.keys import NodeId
+
+DOMAIN = b"dse-node farewell 1"
+FEW_MEMBERS = 3  # of a network in which farewells count: a larger one has members that stand in
+
+Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
+PublicKey = Annotated[bytes, Meta(min_length=32, max_length=32)]
+Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
+Instant = Annotated[int, Meta(ge=0, lt=1 << 40)]
+
+
+class Farewell(msgspec.Struct, frozen=True, array_like=True):
+    """Says that the owner of a key stopped: `sequence` of its last heartbeat, and when (Unix seconds)."""
+
+    network: Id
+    public_key: PublicKey
+    sequence: Annotated[int, Meta(ge=0, lt=1 << 32)]
+    at_s: Instant
+    signature: Signature
+
+    @property
+    def author(self) -> NodeId:
+        """The id of who stopped."""
+        return node_id_of(self.public_key)
+
+
+_encoder = msgspec.msgpack.Encoder()
+
+
+def sign_farewell(identity: Identity, network: bytes, sequence: int, at_s: int) -> Farewell:
+    """Make this node's farewell."""
+    said = network, identity.public_key, sequence, at_s
+    return Farewell(*said, identity.sign(DOMAIN, _encoder.encode(said)))
+
+
+def is_signed_farewell(said: Farewell, network: bytes) -> bool:
+    """Tell whether its author said a farewell in a network (20 bytes)."""
+    words = said.network, said.public_key, said.sequence, said.at_s
+    return said.network == network and verify(DOMAIN, said.public_key, _encoder.encode(words), said.signature)
