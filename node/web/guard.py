@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from aiohttp import web
 
+from dht import LocalError
 from node.config.settings import NodeConfig
 from node.web.monitoring import Metrics
 from node.web.owner.login import has_session
@@ -210,6 +211,7 @@ def _problem(request: web.Request, error: Exception) -> Problem:
     if problem is None:
         log.exception("request failed method=%s path=%s", request.method, request.path, exc_info=error)
         return Problem(500, "Something unforeseen happened on this node; its log says what.")
-    if problem.status == 503:
-        log.error("request refused method=%s path=%s: %s", request.method, request.path, error)
+    if problem.status == 503:  # only a fault of this machine is one for its operator to mend
+        level = logging.ERROR if isinstance(error, LocalError) else logging.INFO
+        log.log(level, "request refused method=%s path=%s: %s", request.method, request.path, error)
     return problem

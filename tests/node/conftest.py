@@ -27,6 +27,7 @@ from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
+from store import NoReadyOwner
 from tests.node.web.owner_desk import FakeOwner
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
@@ -163,6 +164,8 @@ class FakeService:
             raise BadQuery(0, "the phrase that begins here has no closing quotation mark")
         if query == "!wait":
             await self.gate.wait()
+        if query == "!refused":
+            raise NoReadyOwner(3)
         if query == "!bug":
             raise Unforeseen("secret path /home/operator")
         hits = [

@@ -59,6 +59,13 @@ def test_a_bug_is_a_500_without_internals_logged_once(site: Any, caplog: pytest.
     assert "!bug" not in failures[0].getMessage()
 
 
+def test_a_network_that_lacks_nodes_is_no_error_of_this_machine(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO):
+        assert site.get("/api/v1/search?q=!refused").status == 503
+    levels = [record.levelno for record in caplog.records if "request refused" in record.getMessage()]
+    assert levels == [logging.INFO]
+
+
 def test_wrong_methods_and_bodies_are_problems(site: Any, token: str) -> None:
     reply = site.send("POST", "/api/v1/search", b"")
     assert reply.status == 405
