@@ -61,9 +61,8 @@ class TooMuchBeside(ValueError):
 
 
 class _BoundedResponse(ResponseHandler):
-    """Counts what a connection brings for one response, as it arrives (behind TLS, where that is spoken), and ends the
-    connection where more than `most_beside` bytes are no body: the parser drops most of these, so no reader sees them.
-    """
+    """Counts the bytes of one response as they arrive, after TLS. It ends the connection where more than `most_beside`
+    of them are not the body: the parser drops most of these, so no reader sees them."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, most_beside: int) -> None:
         super().__init__(loop)

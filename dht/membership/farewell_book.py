@@ -1,15 +1,16 @@
-"""Who of a network of few members has said farewell, and not been heard with a vote since: such members do not count.
+"""The farewell book says which members of a small network are away: they said farewell and have not returned.
 
-Pure: heartbeats and instants in, answers out. A member says in each heartbeat by which farewell it has no vote; the
-first one without it is its return. Of each member, this node among them, the last farewells are kept with their
-returns, so that a grant that brings an ended one again is recognised.
+Pure: heartbeats and instants in, answers out. Members that are away do not count in votes, copies and answers.
 
-A farewell leaves fewer to be asked, so it must not be older than what others did since. It is taken by hearsay only
-while every other member is heard; else from who says farewell itself, and tells with it what it knows of the others.
-
-After its own farewell a node has no vote until its copies have been compared with those of one that has, and went on
-therefore; or with all others, where each of them has none either: then nobody went on. Whom the strategy calls gone is
-waited for no longer.
+- Each heartbeat of a member that is away carries its farewell. The first heartbeat without it is the member's return.
+- The book keeps the last farewells of each member, this node included, each with the return after it. So it recognises
+  a grant that uses an ended farewell.
+- A farewell lowers the number of members that must agree, so it must not be older than changes elsewhere. A node takes
+  a farewell from gossip only while it hears every other member. Else it takes it from the author, who sends the newest
+  heartbeats of all members along.
+- After its own farewell a node has no vote until its copies have been compared with a member that went on. Where all
+  others are away, too, nobody went on, and it must have been compared with all of them. It does not wait for members
+  that the strategy declares gone.
 """
 
 from collections.abc import Collection, Iterable, Set
@@ -25,8 +26,8 @@ KEPT = 16  # farewells of one member, the last ones
 
 
 class Parting(msgspec.Struct, frozen=True, array_like=True):
-    """Holds a farewell and the Unix second of the return after it, 0 while there is none. `others`: who was a member
-    then, where it is this node's own."""
+    """Holds a farewell and the Unix second of the return after it, 0 while there is none. `others`: the other members
+    at that time, noted for this node's own farewells alone."""
 
     farewell: Farewell
     returned_s: int = 0
@@ -34,7 +35,7 @@ class Parting(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether its author has no vote still."""
+        """Whether its author is still away."""
         return not self.returned_s
 
 

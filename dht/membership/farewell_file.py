@@ -1,6 +1,6 @@
-"""The file that keeps the farewells of a network's few members, so that none counts twice after a start.
+"""The farewell file keeps the farewells of a small network over restarts, so that an ended one never counts again.
 
-What lies in it is this node's own knowledge; a file that does not decode counts as none, and is said in the log.
+A node writes only what it has verified. A file that does not decode counts as empty, and the log says so.
 """
 
 import logging

@@ -1,7 +1,8 @@
-"""Says this node's farewell, takes it back, and keeps on disk what is known of the others'.
+"""The farewell upkeep announces this node's farewell and its return, and keeps the farewells of all members on disk.
 
-What counts is decided in `dht/membership/farewell_book.py`. A farewell is on this node's disk before anybody hears it,
-and a return on the disk of one who goes on before this node votes: so nobody goes on by a farewell that has ended.
+`dht/membership/farewell_book.py` decides which members count. Two rules of order keep a farewell from counting after
+its end. A node writes its farewell to disk before it sends it. It votes again only after a member that goes on has
+acknowledged the return, which that member writes to disk first.
 """
 
 import asyncio
@@ -29,8 +30,8 @@ TRIES = 2
 
 
 class FarewellNews(Message, frozen=True):
-    """Signed heartbeats of the few members, the sender's own last: it stops, or has its vote again. What they say is
-    kept on disk before it is acknowledged."""
+    """Carries the signed heartbeats of all members, the sender's own last: it stops, or has its vote again. The
+    receiver writes their farewells and returns to disk before it acknowledges."""
 
     heartbeats: Annotated[
         tuple[Annotated[bytes, Meta(max_length=HEARTBEAT_LIMIT_BYTES)], ...], Meta(max_length=FEW_MEMBERS)
@@ -38,8 +39,10 @@ class FarewellNews(Message, frozen=True):
 
 
 class FarewellUpkeep:
-    """The farewells of one node and its peers. `is_asked`: whether its stop is to be a farewell; `compared`: with whom
-    its copies have been compared, all of them, and who is live."""
+    """Sends and receives the farewells of one node.
+
+    `is_asked`: the node's stop shall be a farewell.
+    `compared`: the live members with which all copies here have been compared."""
 
     def __init__(self, deps: OverlayDependencies, view: OverlayView, messenger: Messenger, file: FarewellFile) -> None:
         self._core, self._clock, self._executor = deps.core, deps.clock, deps.executor
@@ -58,14 +61,14 @@ class FarewellUpkeep:
             await asyncio.sleep(LOOK_S)
 
     def going_on(self) -> frozenset[NodeId]:
-        """Return who of few members would go on without this node; nobody, where it does not count itself."""
+        """Return the members of a small network that would go on without this node; none while it is away itself."""
         view, me, members = self._view, self._view.node_id, self._view.members()
         if me not in members or me in view.away() or len(members) > FEW_MEMBERS:
             return frozenset()
         return view.live().intersection(members) - view.away() - {me}
 
     async def say(self) -> bool:
-        """Sign the last heartbeat with a farewell and tell it to those that go on; False where there is none to say."""
+        """Sign the last heartbeat with a farewell and send it to the members that go on; False where none is due."""
         now, going_on = self._clock(), self.going_on()
         if not (self.is_asked and going_on):
             return False
@@ -80,7 +83,7 @@ class FarewellUpkeep:
         return True
 
     async def _come_back(self) -> None:
-        """Have a vote again where that may be, once somebody who goes on knows it for good, or all others do."""
+        """Take the vote back where that is allowed, once a member that goes on, or else all others, acknowledged it."""
         view, me, now = self._view, self._view.node_id, self._clock()
         live, members, strategy = view.live(), view.members(), view.strategy
         gone = {NodeId(bytes.fromhex(peer)) for peer in (*strategy.blocked, *(each.id for each in strategy.gone))}
@@ -114,7 +117,7 @@ class FarewellUpkeep:
         return Done()
 
     async def _tell(self, peers: Collection[NodeId]) -> set[NodeId]:
-        """Tell peers what all members said last, this node at the end; return who has it on disk."""
+        """Send peers the newest heartbeats of all members, this node's last; return those that have them on disk."""
         known = (self._core.members.find(peer) for peer in self._view.members())
         raws = (*(each.opened.raw for each in known if each is not None), self._core.own.raw)
         heard = set[NodeId]()

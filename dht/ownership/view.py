@@ -237,8 +237,8 @@ class OverlayView:
         return self._kept
 
     def teams(self) -> Mapping[Slot, tuple[NodeId, ...]]:
-        """Return the live owners, but for those that are away, of every slot that this node may own, stand in for or
-        vote in, by ascending slot. It is the same object until something changes in it."""
+        """Return the live owners of every slot that this node may own, stand in for or vote in, by ascending slot.
+        Members that are away are left out. It is the same object until something changes in it."""
         self._refresh_if_due()
         return self._near_teams
 

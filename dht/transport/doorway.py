@@ -4,7 +4,7 @@ Anybody may connect, and who is a member is known only once a connection has pro
 bounded number of places, and where these are taken the one that came first leaves, of the block of addresses (/24 or
 /64) that has most: a flood turns itself out, and who proves itself within a moment is served. Addresses at which
 members are reached, and connections that proved a member, have all other places. On the web a caller proves itself by
-a whole request header, and the places that strangers cannot take are for this machine and for the owner's proxies.
+a whole request header. There the reserved places are for this machine and for the owner's proxies.
 
 Pure: times are arguments; who has to leave is told to do so.
 """

@@ -1,7 +1,7 @@
 """The listener takes connections in, as many as the doorway of its port lets stay: of peers and of the web alike.
 
-A share of the files that this process may open bounds them, so that strangers leave handles to the disk and to what the
-node asks others.
+Their number is bounded by a share of the files that this process may open. So strangers leave handles for the disk and
+for the node's own requests.
 """
 
 import asyncio
@@ -77,8 +77,8 @@ class Listener:
 
 
 def library_log(name: str) -> logging.Logger:
-    """Return the logger of a library that serves connections. What the other ends do at will, garbage and broken
-    connections, is no error of this node. Their bytes are not told: they may be a question that somebody asked."""
+    """Return the logger of a library that serves connections. Garbage from the other ends and broken connections are no
+    errors of this node. Their bytes are not logged, since they may be somebody's query."""
     logger = logging.getLogger(name)
     logger.filters = [_is_ours]
     return logger

@@ -1,7 +1,7 @@
-"""A farewell: a member's signed word that it stops and has no vote, until a heartbeat of it says so no more.
+"""A farewell is a member's signed statement that it stops and gives up its vote until it returns.
 
-Pure: values only. It is short, so that it travels in heartbeats and in grants: whoever reads a grant that few signed
-sees from it that the others had stopped, and were not passed over.
+Pure: values only. It is short, so that heartbeats and grants can carry it. A grant that few members signed is valid
+because the farewells in it prove that the other members had stopped.
 """
 
 from typing import Annotated
@@ -22,7 +22,7 @@ Instant = Annotated[int, Meta(ge=0, lt=1 << 40)]
 
 
 class Farewell(msgspec.Struct, frozen=True, array_like=True):
-    """Says that the owner of a key stopped: `sequence` of its last heartbeat, and when (Unix seconds)."""
+    """States that the owner of a key stopped at an instant (Unix seconds). `sequence`: that of its last heartbeat."""
 
     network: Id
     public_key: PublicKey
@@ -32,7 +32,7 @@ class Farewell(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def author(self) -> NodeId:
-        """The id of who stopped."""
+        """The id of the node that stopped."""
         return node_id_of(self.public_key)
 
 
@@ -46,6 +46,6 @@ def sign_farewell(identity: Identity, network: bytes, sequence: int, at_s: int) 
 
 
 def is_signed_farewell(said: Farewell, network: bytes) -> bool:
-    """Tell whether its author said a farewell in a network (20 bytes)."""
+    """Tell whether a farewell is for this network (20 bytes) and its author signed it."""
     words = said.network, said.public_key, said.sequence, said.at_s
     return said.network == network and verify(DOMAIN, said.public_key, _encoder.encode(words), said.signature)

@@ -1,7 +1,8 @@
-"""Brings to an end what a node is at before it stops, so that it may say farewell: the others lack nothing then.
+"""Finishes a node's work before it stops, so that it may say farewell.
 
-In a network of two or three members whoever stops cleanly stops nobody (`dht/membership/farewell_book.py`). Where
-others lack something still when the time is over, the node stops without a farewell, and they wait for it.
+In a network of two or three members a node that says farewell stops nobody (`dht/membership/farewell_book.py`). A
+farewell requires that another member has everything acknowledged here. Where that is not so after `DRAIN_S`, the node
+stops without a farewell, and the others wait for it.
 """
 
 import asyncio
@@ -17,8 +18,7 @@ LOOK_S = 0.1
 
 
 async def take_leave(core: NodeCore, overlay: OverlayService) -> None:
-    """Fetch nothing more, hand over what is owed, and have the end of the overlay's run be a farewell if that is
-    done."""
+    """Fetch nothing more and hand over what is owed. Where that is done in time, let the overlay say farewell."""
     if not 1 < len(overlay.view.members()) <= FEW_MEMBERS:
         return
     core.fetching.pause.pause()

@@ -1,4 +1,4 @@
-"""What the status says of the members that have not answered for a while."""
+"""Writes the members that have not answered for a while into the status."""
 
 from typing import Any
 

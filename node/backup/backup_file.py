@@ -115,8 +115,8 @@ def check_backup(
     """Read a backup through and return its manifest, and the contents of the `wanted` files that are in it. Writes
     nothing.
 
-    Raises BadBackup where a file has a name that is not known, where the sizes are more than the free bytes, and where
-    anything was cut or changed. `source`: what to call the backup."""
+    Raises BadBackup for a file of an unknown name, for sizes beyond the free bytes, and where anything was cut or
+    changed. `source`: what to call the backup."""
     found, kept, total_bytes = dict[str, Entry](), dict[str, bytes](), 0
     for name, size, content in _members(file, source):
         is_last = name in (MANIFEST, SIGNATURE)

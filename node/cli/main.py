@@ -1,7 +1,12 @@
 """Runs the command line: one verb, an exit code. Each verb's module is imported only when it is asked for.
 
-Exit codes: 0 ok, 1 failed or the node does not run, 2 usage, 3 something needs a node's owner, 4 another machine runs
-with the node's identity, 78 bad configuration (EX_CONFIG of sysexits.h).
+Exit codes:
+0: ok.
+1: failed, or the node does not run.
+2: usage.
+3: something needs a node's owner.
+4: another machine runs with the node's identity.
+78: bad configuration (EX_CONFIG of sysexits.h).
 """
 
 import gc

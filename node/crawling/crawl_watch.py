@@ -1,7 +1,7 @@
 """Watches whether the crawl gets on: by the crawler's counts, and by the store where nobody crawls slots of this node.
 
-The frontier knows only the slots that this node holds. So of its other slots that nobody holds, the watch reads the
-visits itself, a batch at a time, until it finds one that is due.
+The frontier knows only the slots that this node holds. So in this node's slots that nobody holds, the watch reads the
+visits itself. It reads a batch at a time, until it finds one that is due.
 """
 
 import asyncio

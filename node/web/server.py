@@ -161,8 +161,8 @@ class WebServer:
 
 
 def _bounded_log() -> logging.Logger:
-    """Return the logger for what goes wrong below the handlers. What it tells of strangers' requests, and what the
-    guard does, is told a few times a minute."""
+    """Return the logger for errors below the handlers. It and the guard's logger write each message about strangers'
+    requests a few times a minute at most."""
     logger = library_log("node.web.requests")
     logger.addFilter(BoundedLog())
     logging.getLogger("node.web.guard").filters = [BoundedLog()]

@@ -233,8 +233,8 @@ class Replicator:
         return self._repair.level_at
 
     def compared(self) -> frozenset[NodeId]:
-        """Return the live members with whom all of this node's slots that they own, too, have been compared since it
-        started, or may have missed something."""
+        """Return the live members with which this node has compared all slots that both own. Comparisons count since
+        its start, or since it last may have missed something."""
         return self._repair.compared()
 
     def unconfirmed_slots(self) -> frozenset[Slot]:

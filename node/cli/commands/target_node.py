@@ -36,9 +36,9 @@ def configuration(arguments: Namespace) -> Config:
 
 
 def client(arguments: Namespace, *, needs_token: bool = False) -> ApiClient:
-    """Return a client of any node at --url, else of the node of the data directory, at the web listener that is
-    configured, and of no other. Raises HomeNotRunning where no node lives there, BadIdentity where its key is
-    damaged."""
+    """Return a client of the node at --url, else of the node of the data directory at its configured web listener.
+    The latter takes no other node's answers. Raises HomeNotRunning where no node lives there, BadIdentity where its key
+    is damaged."""
     data = data_dir(arguments)
     if url := arguments.url:
         url = url if "://" in url else f"http://{url}"
