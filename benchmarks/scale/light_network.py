@@ -104,6 +104,10 @@ class LightOverlay:
         """Return "": it met the others."""
         return ""
 
+    def away(self) -> frozenset[NodeId]:
+        """Return nobody: the network is not a small one."""
+        return frozenset()
+
     def former_strategies(self) -> Sequence[Strategy]:
         """Return none."""
         return self._formers

@@ -50,6 +50,9 @@ from store.replication.write_team import WriteTeam, can_be_safe, is_safe, next_c
 log = logging.getLogger(__name__)
 
 
+HASTY_S = 2.0  # an impatient caller waits so long for nodes that are just about to answer
+
+
 def _size(draft: Draft) -> int:
     return len(draft.body) + len(draft.content) + (len(draft.terms.data) if draft.terms else 0) + 1024
 
@@ -99,8 +102,8 @@ class ReplicaWriter:
 
     async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         """Return when every draft is safe with its owners; raises BadDraft, NotGranted, or TooFewCopies after a
-        deadline. A caller that is not patient gets TooFewCopies as soon as too few nodes live to keep a draft. What the
-        strategy takes back by now is passed over."""
+        deadline. A caller that is not patient gets TooFewCopies within seconds where somebody keeps a draft and too few
+        nodes live to keep it safely. What the strategy takes back by now is passed over."""
         for draft in drafts:
             if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
@@ -238,7 +241,7 @@ class ReplicaWriter:
             await self._settle(batch, under_way)
             self._settle_safe(batch)
             waited = self._clock().steady - started
-            if is_late and not under_way:
+            if waited >= HASTY_S and not under_way:
                 self._settle_short(self._hopeless(batch), waited)
             short = [p for p in batch if not p.is_settled]
             if not short:
@@ -281,8 +284,8 @@ class ReplicaWriter:
                 del under_way[task]
 
     def _hopeless(self, batch: list[PendingWrite]) -> list[PendingWrite]:
-        """Those of impatient callers that too few nodes live to keep."""
-        hasty = [p for p in batch if not (p.is_settled or p.ticket.is_patient)]
+        """Those of impatient callers that somebody keeps, and that too few nodes live to keep safely."""
+        hasty = [p for p in batch if p.copies and not (p.is_settled or p.ticket.is_patient)]
         return [p for p, t in zip(hasty, self._teams(hasty), strict=True) if not can_be_safe(self._overlay.view, t)]
 
     def _give_up(self, short: list[PendingWrite], waited_s: float) -> None:

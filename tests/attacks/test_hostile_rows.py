@@ -20,6 +20,8 @@ from index import DocumentChange, IndexConfig, SearchRequest
 from node.cli.commands.query_node import _print_results
 from node.crawling.store_change_feed import text_of
 from node.web.rendering.pages import CrawlerIdentity, Pages
+from node.web.requests.own_origin import note_origin
+from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.search.preferences import Preferences
 from node.web.search.results import result_page
 from node.web.search.rules_file import RulesFile
@@ -105,7 +107,9 @@ def without_own_script(page: str) -> str:
 
 async def shown(answer: dict[str, Any], form: str) -> str:
     SERVICE.answer = answer
-    response = await SEARCH_PAGE.results(make_mocked_request("GET", f"/search?q=needle{form}", {"Host": "localhost"}))
+    request = make_mocked_request("GET", f"/search?q=needle{form}", {"Host": "localhost"})
+    note_origin(request, ProxiedCallers((), "X-Forwarded-For"), lambda host: False)
+    response = await SEARCH_PAGE.results(request)
     assert response.status == 200
     return response.text or (response.body or b"").decode()  # type: ignore[union-attr]
 

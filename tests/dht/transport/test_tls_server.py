@@ -172,6 +172,7 @@ async def test_what_the_loop_says_of_broken_connections_is_not_told_and_of_anyth
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     loop, logger = asyncio.get_running_loop(), library_log("asyncio")
+    caplog.set_level(logging.WARNING, logger="asyncio")
     try:
         for error in (ssl.SSLError(1, "application data after close notify"), ConnectionResetError(104, "reset")):
             loop.call_exception_handler({"message": "Fatal error on SSL transport", "exception": error})
