@@ -183,7 +183,10 @@ def _copies(status: Json) -> Finding:
     few = count(status, "under_replicated")
     if not few:
         return Finding("copies", "good", "every slot has all its copies")
-    return Finding("copies", "look", f"{few:,} slots have too few copies", "keep this node running: it copies them")
+    remedy = "keep this node running: it copies them"
+    if not count(table(status, "peers"), "live"):
+        remedy = "keep this node running: copies are made when another member answers"
+    return Finding("copies", "look", f"{few:,} slots have too few copies", remedy)
 
 
 def version_finding(status: Json, peers: list[Json], strategy: Json) -> Finding:

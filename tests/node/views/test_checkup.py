@@ -157,3 +157,11 @@ def test_answers_of_any_shape_are_judged(odd: dict[str, Any]) -> None:
     for finding in findings_of(odd, [], odd, NOW):
         assert "\x1b" not in finding.found + finding.remedy
     assert files_finding(None).health == "good"
+
+
+@pytest.mark.parametrize(
+    ("live", "remedy"), [(0, "copies are made when another member answers"), (1, "it copies them")]
+)
+def test_a_lone_node_is_not_told_that_it_makes_copies_now(live: int, remedy: str) -> None:
+    finding = found({"under_replicated": 7, "peers": {"live": live}})["copies"]
+    assert finding.remedy == f"keep this node running: {remedy}"
