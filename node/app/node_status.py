@@ -226,6 +226,7 @@ class NodeStatus:
             "unproved_aliases": self._core.control.mirrors.unproved,
             "refuse": {"entries": len(refusals), "told": len(refusals.public_hashes) // 4},
             "per_s": round(crawl.per_s, 2),
+            "paused_by_owner": self._core.fetching.pause.is_paused,
             "still_s": round(self._core.crawl_watch.still_s()),
         }
 

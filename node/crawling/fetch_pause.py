@@ -61,9 +61,14 @@ class FetchPause:
         self._paused_until = None
         self.step()
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether the owner has paused fetching; hours, a lack of room and silent members aside."""
+        return self._paused_until is not None and self._clock().steady < self._paused_until
+
     def operator_reason(self) -> str:
         """Say why the owner of this machine lets it fetch nothing now, and until when; "" where it may."""
-        if self._paused_until is not None and self._clock().steady < self._paused_until:
+        if self.is_paused:
             return f"paused by its operator{self._ends}; `dse-node resume` ends that"
         return self._hours.closed(self._local().time())
 

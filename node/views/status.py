@@ -43,6 +43,7 @@ class StatusView:
     are_alike: bool
     under_replicated: int
     crawl_state: str
+    is_paused: bool  # by the owner
     crawl_reason: str
     refuse_entries: int
     refuse_told: int
@@ -160,6 +161,7 @@ def view_of(status: Json) -> StatusView:
         is_settled=status.get("settled") is True,
         are_alike=status.get("alike") is True,
         crawl_state=plain(crawl.get("state", "")),
+        is_paused=crawl.get("paused_by_owner") is True,
         crawl_reason=plain(crawl.get("reason", "") or ""),
         balance=balance_line(status.get("balance")),
         per_s=number(crawl, "per_s"),

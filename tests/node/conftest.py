@@ -138,6 +138,7 @@ class FakeService:
     broken: list[Json] = field(default_factory=list)
     needs: list[Json] = field(default_factory=list)
     is_paused: bool = False
+    waits: bool = False  # for members that do not answer
     left: int = 0
     warned: list[str] = field(default_factory=list)
     ready: int = 60
@@ -216,7 +217,8 @@ class FakeService:
             "leaving": {"slots": 3 - self.left} if self.left else None,
             "under_replicated": 0,
             "crawl": {
-                "state": "paused" if self.is_paused else "crawling",
+                "state": "paused" if self.is_paused or self.waits else "crawling",
+                "paused_by_owner": self.is_paused,
                 "reason": "waiting for politeness at 3 sites",
                 "frontier": 312 * bool(self.collected),
                 "due": 500,

@@ -133,6 +133,9 @@ def test_fetching_is_paused_and_resumed(owner: Any) -> None:
     assert "It fetches nothing" in page and 'name="paused" value="0"' in page
     owner.post("/owner/pause", {"paused": "0"})
     assert not owner.service.is_paused
+    owner.service.waits = True
+    page = owner.get("/owner").text
+    assert "It fetches nothing" in page and 'name="paused" value="1"' in page, "no click ends a wait for members"
     assert owner.post("/owner/pause", {}).status == 400
 
 
