@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.figures import Row, parser_for, row, show
-from node.archive.capture import ArchiveFlaw, Capture, ExportSummary
-from node.archive.json_lines import read_json_lines, write_json_lines
-from node.archive.spf import read_spf, write_spf
-from node.archive.wacz import read_wacz, write_wacz
-from node.archive.warc_reader import read_warc
-from node.archive.warc_writer import write_warc
-from node.demo.sample_web import unpack_sample
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.archive.capture import ArchiveFlaw, Capture, ExportSummary
+from node.extras.archive.json_lines import read_json_lines, write_json_lines
+from node.extras.archive.spf import read_spf, write_spf
+from node.extras.archive.wacz import read_wacz, write_wacz
+from node.extras.archive.warc_reader import read_warc
+from node.extras.archive.warc_writer import write_warc
+from node.extras.demo.sample_web import unpack_sample
+from node.extras.simulation.world import World, WorldPlan, simulate
 
 MADE_AT = 1_750_000_000.0
 PAGES, QUICK_PAGES = 10_000, 2_000

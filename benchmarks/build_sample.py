@@ -1,8 +1,9 @@
 """Build the demo's bundled sample web: `python -m benchmarks.build_sample --cache DIR`.
 
 The program reads sample.toml, gets the documentation packages that it names (`apt-get download`, read with dpkg-deb),
-and writes sample.tar.zst (HOST/pages and HOST/_site.toml) and NOTICE into `node/demo`. The same packages and the same
-zstandard give the same bytes.  Pages are whole but for scripts, style sheets, comments and head links; links to pages
+and writes sample.tar.zst (HOST/pages and HOST/_site.toml) and NOTICE into `node/extras/demo`.
+The same packages and the same zstandard give the same bytes.
+Pages are whole but for scripts, style sheets, comments and head links; links to pages
 left out are unlinked, and well-known absolute links lead to the host that has the page here.
 """
 

@@ -32,9 +32,9 @@ from crawl.frontier.mirror_alias import origin_of
 from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.schedule.change_rate import History
 from crawl.schedule.url_state import Visit, VisitState
-from node.demo.sample_reply import CacheBudget
-from node.demo.sample_site import SampleSite, Times
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_reply import CacheBudget
+from node.extras.demo.sample_site import SampleSite, Times
+from node.extras.demo.sample_web import unpack_sample
 
 LATER_S = 6 * 3_600
 LEAST_CHARS = 200  # a page with less says nothing to compare

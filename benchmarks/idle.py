@@ -15,7 +15,7 @@ from benchmarks.archive import MADE_AT, captures
 from benchmarks.cpu import PROC, tree, tree_s
 from benchmarks.figures import Row, row
 from benchmarks.lone_node import LoneNode, dse_node, new_node
-from node.archive.warc_writer import write_warc
+from node.extras.archive.warc_writer import write_warc
 
 GOAL_MEMORY_MB, GOAL_CPU_SHARE, GOAL_WRITTEN_MB_H = 110.0, 0.005, 1.0
 PAGES, QUICK_PAGES = 10_000, 500

@@ -1,7 +1,8 @@
 """Measures one node on a web full of traps: does it end, in which memory, and why was what not taken?
 
-A web is a folder with one subfolder per host (node/demo/sample_web.py), whose `_site.toml` may set calendars, facets,
-endless paths, session ids, bombs, drips, huge pages, redirect loops, lying charsets, slow, failing and limiting hosts.
+A web is a folder with one subfolder per host (node/extras/demo/sample_web.py), whose `_site.toml` may set calendars,
+facets, endless paths, session ids, bombs, drips, huge pages, redirect loops, lying charsets, slow, failing and
+limiting hosts.
 The node is a process with its parser and its durable store, as operators run it; its waits between retries alone are
 shortened, so that the last one comes within minutes. What the site saw is told by the server's log, what became of each
 URL by the node's store, memory by Linux (PSS of the node and its parser).
@@ -28,11 +29,11 @@ from benchmarks.figures import Row, parser_for, row, show
 from crawl import Visit, VisitState, decode_visit
 from crawl.pipeline.crawl_counters import kind_of
 from dht import Slot, slot_start, system_clock
-from node.demo.layout import DemoNode, forced_settings, plan_nodes
-from node.demo.network import install, write_network
-from node.demo.nodes import NodeClient
-from node.demo.processes import Children, free_ports, has_ipv6, start_web
-from node.demo.sample_web import start_urls
+from node.extras.demo.layout import DemoNode, forced_settings, plan_nodes
+from node.extras.demo.network import install, write_network
+from node.extras.demo.nodes import NodeClient
+from node.extras.demo.processes import Children, free_ports, has_ipv6, start_web
+from node.extras.demo.sample_web import start_urls
 from store import Kind, RecordStore, StoreConfig
 
 DEPTH = 40  # links from the front pages: deeper than any honest page lies, so that traps are ended by guards

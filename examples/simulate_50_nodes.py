@@ -11,8 +11,8 @@ import argparse
 import json
 import sys
 
-from node.simulation.conditions import Conditions
-from node.simulation.trial import run_trial
+from node.extras.simulation.conditions import Conditions
+from node.extras.simulation.trial import run_trial
 
 
 def main() -> int:

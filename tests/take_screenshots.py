@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from playwright.async_api import Page, async_playwright
 
-from node.demo.runner import DemoOptions, running_demo
+from node.extras.demo.runner import DemoOptions, running_demo
 
 IMAGES = Path("docs/images")
 QUERY = "how do I open a socket in python"

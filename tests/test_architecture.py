@@ -58,6 +58,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
     ),
     "node": (
         "node",
+        "node/extras",
         "node/crawling",
         "node/ranking",
         "node/delegation",
@@ -66,24 +67,25 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/views",
         "node/config",
         "node/backup",
-        "node/archive",
-        "node/web_report",
+        "node/extras/archive",
+        "node/extras/web_report",
         "node/jobs",
         "node/sites",
         "node/owner",
         "node/app",
-        "node/clients",
+        "node/extras/traces",
+        "node/extras/clients",
         "node/web/requests",
         "node/web/rendering",
         "node/web/search",
         "node/web/owner",
-        "node/web/clients",
-        "node/web/archive",
+        "node/extras/clients/web",
+        "node/extras/archive/web",
         "node/web",
         "node/cli",
-        "node/simulation",
+        "node/extras/simulation",
         "node/process",
-        "node/demo",
+        "node/extras/demo",
         "node/cli/commands",
     ),
     "bootstrap": ("bootstrap",),
@@ -222,7 +224,7 @@ def test_documents_name_files_that_exist(path: Path) -> None:
 def test_sources_name_files_that_exist() -> None:
     files = [*(p for folder in FOLDERS.split("|") for p in (ROOT / folder).rglob("*.py"))]
     there = {_in_repository(file) for file in files}
-    ends = {"/".join(path.split("/")[-n:]) for path in there for n in range(1, 5)}
+    ends = {"/".join(path.split("/")[-n:]) for path in there for n in range(1, 8)}
     for file in files:
         text = file.read_text()
         assert not re.search("^[<>]{7} ", text, re.M), f"{file} has the marks of a conflict"

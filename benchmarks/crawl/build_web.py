@@ -9,7 +9,7 @@ order a breadth-first crawl from its front page meets them.  Links that would
 only be dead because the tier left a page or file out are unlinked (data-cut);
 links to pages that the package itself lacks stay dead.  Well-known absolute links (ALIASES) are
 pointed at the local host that carries the same pages.  Writes DIR/HOST/...,
-DIR/HOST/_site.toml (behaviour, see `node/demo/sample_settings.py`), DIR/manifest.json and
+DIR/HOST/_site.toml (behaviour, see `node/extras/demo/sample_settings.py`), DIR/manifest.json and
 DIR/links.tsv.gz (source<TAB>target, the page graph).
 """
 

@@ -35,7 +35,7 @@ from index.text.surfaces import words_of
 from node.crawling.page_analysis import analyse_page
 from node.crawling.record_rules import RecordRules
 from node.crawling.store_change_feed import StoreChangeFeed
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 from store import (
     Draft,
     DraftTerms,

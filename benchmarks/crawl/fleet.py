@@ -17,12 +17,12 @@ from benchmarks.cpu import tree_s
 from benchmarks.crawl.cap import capped
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
-from node.demo.judge import told_apart, witness_requests
-from node.demo.layout import DemoNode
-from node.demo.network import install_all, write_network
-from node.demo.nodes import NodeClient
-from node.demo.processes import Child, Children, free_ports
-from node.simulation.observations import REPLICAS
+from node.extras.demo.judge import told_apart, witness_requests
+from node.extras.demo.layout import DemoNode
+from node.extras.demo.network import install_all, write_network
+from node.extras.demo.nodes import NodeClient
+from node.extras.demo.processes import Child, Children, free_ports
+from node.extras.simulation.observations import REPLICAS
 
 AGENT = "dse-node"
 READY_WITHIN_S = 120.0

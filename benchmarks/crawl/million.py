@@ -18,10 +18,10 @@ from benchmarks.cpu import pss_bytes, tree_s
 from benchmarks.crawl import goals
 from benchmarks.crawl.fleet import lone_settings
 from benchmarks.figures import Row, row
-from node.demo.layout import DemoNode
-from node.demo.network import install, write_network
-from node.demo.nodes import NodeClient
-from node.demo.processes import Child, Children, free_ports
+from node.extras.demo.layout import DemoNode
+from node.extras.demo.network import install, write_network
+from node.extras.demo.nodes import NodeClient
+from node.extras.demo.processes import Child, Children, free_ports
 
 URLS, QUICK_URLS = 1_000_000, 20_000
 PAGES_A_HOST = 100  # on average; hosts differ by a factor of some thousand

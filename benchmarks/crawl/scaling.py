@@ -18,7 +18,7 @@ from benchmarks.crawl import goals
 from benchmarks.crawl.cap import can_cap
 from benchmarks.crawl.fleet import FleetCrawl, Web, crawl
 from benchmarks.figures import Row, row
-from node.simulation.observations import REPLICAS
+from node.extras.simulation.observations import REPLICAS
 
 WEB = Web(hosts=250, addresses=100, pages=8, latency_s=0.02, words=400)
 LONG_WEB = replace(WEB, pages=32)

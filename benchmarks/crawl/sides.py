@@ -11,11 +11,11 @@ from pathlib import Path
 import aiohttp
 
 from benchmarks.cpu import process_s, threads_s, tree_s
-from node.demo.layout import DemoNode, forced_settings
-from node.demo.network import install, write_network
-from node.demo.nodes import NodeClient
-from node.demo.processes import Child, Children, free_ports
-from node.demo.sample_web import ServedWeb, start_urls
+from node.extras.demo.layout import DemoNode, forced_settings
+from node.extras.demo.network import install, write_network
+from node.extras.demo.nodes import NodeClient
+from node.extras.demo.processes import Child, Children, free_ports
+from node.extras.demo.sample_web import ServedWeb, start_urls
 
 DEPTH = 60
 SETTLED_WITHIN_S = 900.0

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from platformdirs import user_cache_dir
 
-from node.demo.processes import Children, read_hosts, ready_ports
-from node.demo.sample_server import host_folders
-from node.demo.sample_site import SETTINGS_FILE
-from node.demo.sample_web import ServedWeb, unpack_sample
+from node.extras.demo.processes import Children, read_hosts, ready_ports
+from node.extras.demo.sample_server import host_folders
+from node.extras.demo.sample_site import SETTINGS_FILE
+from node.extras.demo.sample_web import ServedWeb, unpack_sample
 
 NAMES = 4  # each host of the sample has so many
 BUILT = Path(user_cache_dir("dse-node")) / "web-medium"  # --out of build_web.py, if it is to be found again
@@ -60,7 +60,17 @@ async def served(tier: Tier, folder: Path) -> AsyncIterator[ServedWeb]:
     hosts = folder / "hosts"
     try:
         child = children.start(
-            *("web", "node.demo.sample_web", "--root", str(tier.root), "--port", "0", "--admin-port", "0", "--calm"),
+            *(
+                "web",
+                "node.extras.demo.sample_web",
+                "--root",
+                str(tier.root),
+                "--port",
+                "0",
+                "--admin-port",
+                "0",
+                "--calm",
+            ),
             *("--log", str(folder / "web.jsonl"), "--hosts-file", str(hosts), "--no-ipv6", "--cache-mb", "1024"),
         )
         port, admin_port = await ready_ports(child)

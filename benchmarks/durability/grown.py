@@ -10,9 +10,9 @@ from dataclasses import replace
 
 from crawl import VisitState
 from dht import DocumentId
-from node.simulation.census import FIRST, LAST, is_idle, is_settled
-from node.simulation.sim_node import STORE, SimNode
-from node.simulation.world import World, WorldPlan
+from node.extras.simulation.census import FIRST, LAST, is_idle, is_settled
+from node.extras.simulation.sim_node import STORE, SimNode
+from node.extras.simulation.world import World, WorldPlan
 from store import Kind
 from store.record.package import pack
 

@@ -11,8 +11,8 @@ from math import inf
 from benchmarks.durability.grown import copies, documents_of, grow, plan, received
 from benchmarks.figures import Row, row
 from dht import DocumentId
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, simulate
 from store.replication.copies_by_need import LINE_SHARES, OTHER_SHARE
 from store.replication.durability import PATIENCE_S
 from store.replication.throttle import LEAST_BYTES_S

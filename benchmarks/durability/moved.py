@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from benchmarks.durability.grown import documents_of, grow, plan, received, stored_bytes
 from benchmarks.figures import Row, row
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, simulate
 
 AWAY_S = 300.0  # a reboot, a cut
 CALM_S = 120.0  # afterwards, for what would follow

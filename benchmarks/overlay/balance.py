@@ -13,7 +13,7 @@ from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
 from dht import NodeId, Placement, placement_key, slot_of
-from node.simulation.observations import REPLICAS, slot_bits_for
+from node.extras.simulation.observations import REPLICAS, slot_bits_for
 
 PAGES, SITES, LARGEST = 100_000, 43_000, 0.089  # with that many sites 1/rank gives the largest its share
 DEPTH_MOST = 8

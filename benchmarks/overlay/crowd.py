@@ -10,9 +10,9 @@ from random import Random
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
-from node.simulation.forming import form
-from node.simulation.observations import StrategySpread, owners_agree, sample_slots, slot_bits_for, teams_agree
-from node.simulation.swarm import Swarm
+from node.extras.simulation.forming import form
+from node.extras.simulation.observations import StrategySpread, owners_agree, sample_slots, slot_bits_for, teams_agree
+from node.extras.simulation.swarm import Swarm
 
 SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 40.0, 20.0, 60.0  # heartbeats, sent together at first, drift apart
 REFRESH_S, QUICK_REFRESH_S = 600.0, 300.0  # two refreshes of every table, or one

@@ -3,9 +3,9 @@
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
-from node.simulation.forming import form
-from node.simulation.lookup_trial import LookupTrial
-from node.simulation.swarm import Swarm
+from node.extras.simulation.forming import form
+from node.extras.simulation.lookup_trial import LookupTrial
+from node.extras.simulation.swarm import Swarm
 
 SETTLE_S, STEP_S, WITHIN_S = 30.0, 5.0, 300.0
 ASKS = 30

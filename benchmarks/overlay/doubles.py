@@ -10,8 +10,8 @@ from itertools import groupby
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
-from node.simulation.scripted_fetch import Visited
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.scripted_fetch import Visited
+from node.extras.simulation.world import World, WorldPlan, simulate
 
 START_S, CUT_S, QUICK_CUT_S, AFTER_S = 60.0, 600.0, 60.0, 120.0  # crawl before, cut, and look on afterwards
 SETTLED_S = 30.0  # after the cut; from then on nothing is fetched twice

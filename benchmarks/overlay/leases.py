@@ -16,9 +16,9 @@ from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
 from benchmarks.overlay.rounds import LeaseRounds
 from dht import NodeId, Slot
-from node.simulation.forming import form
-from node.simulation.observations import slot_bits_for
-from node.simulation.swarm import Bee, Swarm
+from node.extras.simulation.forming import form
+from node.extras.simulation.observations import slot_bits_for
+from node.extras.simulation.swarm import Bee, Swarm
 
 MEET_S, SETTLE_S, TRAFFIC_S = 35.0, 30.0, 24.0  # first exchanges; every slot gets its holder; two renewals
 TAKEN_WITHIN_S, LOSSY_S = 60.0, 40.0

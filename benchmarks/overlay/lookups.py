@@ -11,10 +11,10 @@ from benchmarks.overlay import goals, stock
 from benchmarks.overlay.extent import Extent
 from dht import Identity, Key
 from dht.wire.value_record import ValueRecord, sign_record
-from node.simulation.forming import form
-from node.simulation.lookup_trial import LookupTrial, quantile
-from node.simulation.loop import EPOCH
-from node.simulation.swarm import NETWORK, Swarm
+from node.extras.simulation.forming import form
+from node.extras.simulation.lookup_trial import LookupTrial, quantile
+from node.extras.simulation.loop import EPOCH
+from node.extras.simulation.swarm import NETWORK, Swarm
 
 PACE_S, PATIENCE_S = 0.02, 10.0  # between two lookups; for the last one's end
 

@@ -24,8 +24,8 @@ from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
 from dht.ownership.view import OverlayView
 from dht.slot_set import encode_slots
 from dht.transport.tls_client import KEEP_S
-from node.simulation.observations import REPLICAS
-from node.simulation.swarm import Bee, Swarm
+from node.extras.simulation.observations import REPLICAS
+from node.extras.simulation.swarm import Bee, Swarm
 
 SEGMENT_BYTES = 1_400
 MESSAGE_BYTES = 420  # TCP/IP 52, TLS 22, request line and headers of ours 346 (answers have less)

@@ -16,11 +16,11 @@ from kademlia.network import Server
 from kademlia.node import Node
 
 from dht import Address
-from node.simulation.delays import Delays
-from node.simulation.forming import contacts
-from node.simulation.lookup_trial import quantile
-from node.simulation.loop import SimLoop
-from node.simulation.swarm import PORT, SwarmIdentity, place
+from node.extras.simulation.delays import Delays
+from node.extras.simulation.forming import contacts
+from node.extras.simulation.lookup_trial import quantile
+from node.extras.simulation.loop import SimLoop
+from node.extras.simulation.swarm import PORT, SwarmIdentity, place
 
 ASKS, PACE_S = 40, 0.5
 

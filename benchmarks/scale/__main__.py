@@ -10,7 +10,7 @@ from benchmarks.figures import Row, parser_for, show
 from benchmarks.scale import model, network, selection
 from benchmarks.scale.extent import Extent
 from benchmarks.search.figure import SPREAD
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 
 PARTS = {"selection": selection, "network": network, "model": model}
 

@@ -16,8 +16,8 @@ from dht.membership.answer_times import FEWEST, RECENT, level_of
 from index.search.replica_plan import ReplicaPlan, all_alike, make_plan
 from index.search.scatter_gather import EARLY_S, FEW_SILENT
 from node.app.strategy_draft import proposed_bits
-from node.simulation.delays import RTT_S, SIGMA
-from node.simulation.observations import REPLICAS
+from node.extras.simulation.delays import RTT_S, SIGMA
+from node.extras.simulation.observations import REPLICAS
 
 CANDIDATES = 16
 BLOCK_NODES, BLOCK_SLOTS = 256, 256  # at least

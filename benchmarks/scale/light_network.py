@@ -2,7 +2,7 @@
 searcher, and nothing of crawling, storing or finding each other.
 
 Who owns a slot is computed as by real nodes. Each document is given to its owners' indexes at once. What nodes ask each
-other is written and read as bytes, and takes a round trip of `node/simulation/delays.py`; work takes none.
+other is written and read as bytes, and takes a round trip of `node/extras/simulation/delays.py`; work takes none.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from index.shard.impact_teller import ImpactTeller
 from index.shard.local_index import LocalIndex
 from index.shard.messages import Agreement
 from index.shard.row_server import RowServer
-from node.simulation.delays import Delays
+from node.extras.simulation.delays import Delays
 
 CONFIG = IndexConfig(engine="memory", commit_s=0.0)
 FOR_GOOD = 1 << 40

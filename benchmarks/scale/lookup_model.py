@@ -1,8 +1,8 @@
 """Models lookups in networks of any size: the node's own `Lookup`, over routing tables that are made when asked.
 
 Pure, but for chance by a seed. No node exists: an id is a number in a sorted array, and what its k-buckets hold is
-drawn when a lookup asks it, up to K of all that belong there, as `node/simulation/forming.py` fills those of a swarm.
-Round trips are as in `node/simulation/delays.py`. So a million nodes cost eight megabytes.
+drawn when a lookup asks it, up to K of all that belong there, as `node/extras/simulation/forming.py` fills those
+of a swarm. Round trips are as in `node/extras/simulation/delays.py`. So a million nodes cost eight megabytes.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from dht import Contact, NodeId
 from dht.routing.lookup import Lookup
 from dht.routing.routing_table import K
 from dht.routing.rtt import DEVIATIONS, TIMEOUT_LEAST_S
-from node.simulation.delays import JITTER, RTT_S, SIGMA
+from node.extras.simulation.delays import JITTER, RTT_S, SIGMA
 
 ID_BITS = 64  # of an id's 160: enough to tell a million apart
 _REST = bytes(12)

@@ -20,7 +20,7 @@ from benchmarks.search.known_rules import known_items
 from index import SearchRequest, Text
 from index.directory.slot_choice import FIRST_SLOTS
 from index.shard.impact_teller import TELL_S
-from node.simulation.loop import SimLoop
+from node.extras.simulation.loop import SimLoop
 
 SIZES, QUICK_SIZES = (100, 300), (20,)
 PAGES, QUICK_PAGES = 600, 100

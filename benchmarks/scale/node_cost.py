@@ -11,7 +11,7 @@ from dht.config import DhtConfig
 from dht.membership.liveness import FAR_LIVE_S
 from dht.membership.member_table import MEMBER_LIMIT
 from dht.protocol.gossip import CROWD
-from node.simulation.observations import REPLICAS
+from node.extras.simulation.observations import REPLICAS
 
 HEARTBEAT_BYTES = 250  # `dht/membership/member_table.py`: 1 MB of 4,096
 CONTACT_BYTES = 300

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from benchmarks.scale.fan_out import Waves
 from index.directory.slot_choice import FIRST_SLOTS
-from node.simulation.delays import RTT_S, SIGMA
+from node.extras.simulation.delays import RTT_S, SIGMA
 
 QUERIES = 4_000
 SHOWN_CPU_MS = 8.0  # ten documents fetched, scored again and cut into snippets

@@ -21,7 +21,7 @@ from benchmarks.search import (
 )
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import SPREAD
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 
 PARTS = {
     "typed": typed,

@@ -24,7 +24,7 @@ from benchmarks.search.goals import NODES_CPU_MS, NODES_PAGES, NODES_WALL_MS
 from benchmarks.search.speed import made_up, questions, titles
 from benchmarks.search.web_pages import read_web
 from index import Text
-from node.demo.runner import Demo, DemoOptions, running_demo
+from node.extras.demo.runner import Demo, DemoOptions, running_demo
 
 QUERIES = 200
 QUICK_PAGES = 300

@@ -1,6 +1,6 @@
 """Reads a folder of real pages, one subfolder per host, as the crawler reads them from the web.
 
-The layout is that of node/demo/sample_server.py: HOST/_site.toml names the front page, which stands at "/".
+The layout is that of node/extras/demo/sample_server.py: HOST/_site.toml names the front page, which stands at "/".
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ from crawl.content.extract import extract
 from crawl.content.parse_task import ParseResult, ParseTask
 from dht import document_id, placement_key
 from index import Text
-from node.demo.sample_server import host_folders
-from node.demo.sample_settings import parse_settings
-from node.demo.sample_site import BUILT_PORT, PAGE_ENDINGS, SETTINGS_FILE
+from node.extras.demo.sample_server import host_folders
+from node.extras.demo.sample_settings import parse_settings
+from node.extras.demo.sample_site import BUILT_PORT, PAGE_ENDINGS, SETTINGS_FILE
 
 MAX_LINKS, MAX_TEXT_CHARS = 2_000, 1 << 20
 

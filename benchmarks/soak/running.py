@@ -16,11 +16,11 @@ import aiohttp
 
 from benchmarks.soak.growth import Point
 from benchmarks.soak.web import pick, vocabulary, write
-from node.demo.layout import DemoNode, forced_settings, plan_nodes
-from node.demo.network import install_all, write_network
-from node.demo.nodes import NodeClient
-from node.demo.processes import Children, free_ports, has_ipv6, start_web
-from node.demo.runner import Demo
+from node.extras.demo.layout import DemoNode, forced_settings, plan_nodes
+from node.extras.demo.network import install_all, write_network
+from node.extras.demo.nodes import NodeClient
+from node.extras.demo.processes import Children, free_ports, has_ipv6, start_web
+from node.extras.demo.runner import Demo
 
 REVISITS = {"crawl.min_revisit_s": 120.0, "crawl.revisit_s": 900.0, "crawl.max_revisit_s": 3600.0}
 DELAY_S = 0.2

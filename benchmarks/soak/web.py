@@ -1,6 +1,6 @@
 """Writes the web that a soak crawls: hosts whose pages change several times an hour, and words to ask for.
 
-Pure but for `write`, which makes the files that `node/demo/sample_web.py` serves.
+Pure but for `write`, which makes the files that `node/extras/demo/sample_web.py` serves.
 """
 
 from pathlib import Path

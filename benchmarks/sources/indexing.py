@@ -17,7 +17,7 @@ from benchmarks.search.one_node import OneNode, one_node
 from benchmarks.search.timing import run_as_node, timed
 from benchmarks.search.web_pages import WebPage, read_page, read_web
 from index import Text
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 
 SIZES_MB, QUICK_SIZES_MB = (10, 100), (1, 10)
 ROUNDS = 3

@@ -15,7 +15,7 @@ from benchmarks.crawl import open as open_
 from benchmarks.figures import Row, row
 from benchmarks.search.web_pages import read_web
 from crawl import canonical_url
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 
 FETCHES_2003 = 200
 KNOWN, QUICK_KNOWN = 10**6, 10**5  # URLs; `python -m benchmarks.seen` has 10⁸

@@ -25,7 +25,7 @@ from benchmarks.sources.indexing import documents
 from benchmarks.sources.published import INDEXED_2018, PAGES_2018, RANKED_2018, SITES_2018, beside
 from index import DocumentChange, IndexConfig, Text
 from index.engine.index_files import IndexFiles
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 
 WORKERS = (1, 2, 3, 4)
 ROUNDS = 3

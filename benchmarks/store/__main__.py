@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.figures import Row, parser_for, show
 from benchmarks.store import compacting, puts, reads, reconciling, space, tables, transfer
 from benchmarks.store.extent import Extent
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 
 PARTS = {
     "puts": puts,

@@ -20,7 +20,7 @@ from benchmarks.cpu import tree_s
 from benchmarks.store.timing import Took
 from bootstrap import new_network
 from dht import Identity, Strategy
-from node.demo.processes import Child, Children, free_ports
+from node.extras.demo.processes import Child, Children, free_ports
 from store import Draft
 
 FORMED_WITHIN_S = 90.0

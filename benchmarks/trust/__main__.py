@@ -23,7 +23,7 @@ from benchmarks.trust.theory import at_least
 from benchmarks.trust.town import Town
 from dht import Placement
 from dht.ownership.rendezvous import NEAREST
-from node.simulation.observations import REPLICAS, slot_bits_for
+from node.extras.simulation.observations import REPLICAS, slot_bits_for
 
 WEEK = 7
 MIN_AGE_DAYS = 1  # as `network new --open` asks; without it 0

@@ -19,7 +19,7 @@ from benchmarks.soak.web import vocabulary, write
 from benchmarks.trust import goals
 from bootstrap import load_network
 from dht import Identity
-from node.demo.runner import Demo, DemoOptions, running_demo
+from node.extras.demo.runner import Demo, DemoOptions, running_demo
 
 RATE, SECONDS, QUICK_S = 5_000, 15.0, 5.0
 SEARCHES_S = 10.0  # a second, one at a time

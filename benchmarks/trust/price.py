@@ -16,9 +16,9 @@ from typing import Any
 from benchmarks.figures import Row, row
 from benchmarks.trust import goals
 from dht.leases.grant_book import GrantBook
-from node.simulation.census import is_idle
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import is_idle
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store.disk.known_grants import KnownGrants
 from store.disk.ledger import Ledger
 from store.replication import endorsements

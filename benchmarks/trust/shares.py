@@ -16,7 +16,7 @@ from dht.clock import DAY_S, Now
 from dht.keys import Slot, distance, slot_start
 from dht.ownership.rendezvous import NEAREST, weight
 from dht.wire.address_policy import AddressPolicy
-from node.simulation.observations import REPLICAS, slot_bits_for
+from node.extras.simulation.observations import REPLICAS, slot_bits_for
 
 SLOTS = 4096  # looked at, spread evenly
 MANY = 5  # of the candidates

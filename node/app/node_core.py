@@ -1,7 +1,7 @@
 """One node without sockets, files and processes: everything that decides, made and run together.
 
-`node/process/run_node.py` gives it the real environment, `node/simulation/world.py` a simulated one; both run this very
-object.
+`node/process/run_node.py` gives it the real environment, `node/extras/simulation/world.py` a simulated one; both
+run this very object.
 """
 
 import asyncio

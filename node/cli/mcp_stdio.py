@@ -11,9 +11,9 @@ from typing import BinaryIO
 import msgspec
 
 from node.cli.http_client import HttpClient
+from node.extras.clients.web.mcp_protocol import MAX_MESSAGE_BYTES, McpRefusal, answer, read_message, refused
+from node.extras.clients.web.mcp_tools import SearchArguments
 from node.views.lenient_json import Json
-from node.web.clients.mcp_protocol import MAX_MESSAGE_BYTES, McpRefusal, answer, read_message, refused
-from node.web.clients.mcp_tools import SearchArguments
 
 AT_ONCE = 4  # questions; asyncio has few threads, and one reads the input
 

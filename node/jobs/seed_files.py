@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dht import InputError
-from node.archive.unpacked_input import GZIP
-from node.archive.warc_records import response_targets
+from node.extras.archive.unpacked_input import GZIP
+from node.extras.archive.warc_records import response_targets
 
 MAX_LINE_BYTES = 16_384  # a longer line is no URL
 _WARC_NAMES = (".warc", ".warc.gz")

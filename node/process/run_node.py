@@ -47,13 +47,13 @@ from node.app.owner_hook import OwnerHook
 from node.app.owner_watch import OwnerWatch
 from node.app.query_tracer import QueryTracer
 from node.app.setting_desk import SettingDesk
-from node.app.trace_export import TraceExport
 from node.config.data_dir import DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
 from node.crawling.page_analysis import analyse_page
 from node.errors import ConfigError
+from node.extras.traces.trace_export import TraceExport
 from node.joining.rejoin import Rejoiner
 from node.owner.log_ring import LogRing
 from node.process.clean_end import CleanEnd

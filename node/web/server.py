@@ -13,12 +13,12 @@ from dht import WEB, Listener, LocalFaults, Visitor, library_log, system_clock
 from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.web.archive.archive_handlers import Archive
-from node.web.archive.memento import Memento
-from node.web.archive.snapshots import Snapshots
+from node.extras.archive.web.archive_handlers import Archive
+from node.extras.archive.web.memento import Memento
+from node.extras.archive.web.snapshots import Snapshots
+from node.extras.clients.web.client_handlers import Clients
+from node.extras.clients.web.mcp import Mcp
 from node.web.bounded_log import BoundedLog
-from node.web.clients.client_handlers import Clients
-from node.web.clients.mcp import Mcp
 from node.web.guard import Guard, Handler
 from node.web.key_directory import KeyDirectory
 from node.web.monitoring import Health, Metrics

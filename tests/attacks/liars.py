@@ -17,9 +17,9 @@ from dht.membership.failure_detector import PREFIX_BYTES
 from dht.messages import LeaseReply, LeaseRequest
 from index import SearchOracle, SearchRequest
 from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
-from node.simulation.census import holders_of, take_census, thin_records
-from node.simulation.sim_node import SimNode
-from node.simulation.world import DAY_S, World
+from node.extras.simulation.census import holders_of, take_census, thin_records
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import DAY_S, World
 from store import Document, Draft, Kind, encode_document
 from store.record.package import pack, sign_package
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep

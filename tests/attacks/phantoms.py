@@ -16,7 +16,7 @@ from dht.slot_set import encode_slots
 from dht.wire.contact import Address, Endpoint
 from dht.wire.heartbeat import Heartbeat, pack_endpoint, sign_heartbeat
 from dht.wire.packets import PacketHeader, PacketKind, Ping, Pong, decode_packet, encode_packet
-from node.simulation.world import World
+from node.extras.simulation.world import World
 
 PORT = 9000
 EVERY_S = 6.0

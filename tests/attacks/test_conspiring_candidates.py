@@ -3,9 +3,9 @@
 from msgspec.structs import replace
 
 from dht import RemoteError, Slot, node_id_of, slot_of
-from node.simulation.census import take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Draft, Kind, Record, decode_document, encode_document
 from store.record.package import pack, sign_package
 from store.replication.messages import PutPackage, PutReply

@@ -4,8 +4,8 @@ import pytest
 
 from dht.admission import block_crowd, member_admission
 from dht.overlay import admission_upkeep
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, simulate
 
 CROWD = [f"54.1.1.{n}" for n in range(1, 7)]
 

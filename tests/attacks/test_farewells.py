@@ -11,8 +11,8 @@ from dht.overlay.farewell_upkeep import FarewellNews
 from dht.wire.farewell import Farewell, sign_farewell
 from dht.wire.grant import DOMAIN, GRANT_S, Grant, granted_bytes
 from dht.wire.heartbeat import sign_heartbeat
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Document, Draft, Kind, encode_document
 from store.record.package import pack, sign_package
 from store.replication.messages import PutPackage, PutReply

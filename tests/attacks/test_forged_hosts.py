@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from crawl import AliasEvidence
 from dht import RemoteError, slot_of
-from node.simulation.census import is_idle, take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import is_idle, take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Draft, HostAlias, HostRecord, Kind, encode_host, host_name, host_url, pack, sign_package
 from store.replication.messages import PutPackage, PutReply
 from tests.sim.judged import CRAWLED_WITHIN_S, assert_complete, assert_polite, crawled, is_due

@@ -15,13 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node.archive.capture import ArchiveFlaw, Capture
-from node.archive.json_lines import read_json_lines, write_json_lines
-from node.archive.spf import read_spf, write_spf
-from node.archive.wacz import read_wacz, write_wacz
-from node.archive.warc_reader import read_warc
-from node.archive.warc_writer import write_warc
-from tests.node.archive.samples import MADE_AT, SAMPLES
+from node.extras.archive.capture import ArchiveFlaw, Capture
+from node.extras.archive.json_lines import read_json_lines, write_json_lines
+from node.extras.archive.spf import read_spf, write_spf
+from node.extras.archive.wacz import read_wacz, write_wacz
+from node.extras.archive.warc_reader import read_warc
+from node.extras.archive.warc_writer import write_warc
+from tests.node.extras.archive.samples import MADE_AT, SAMPLES
 
 CORPUS = Path(__file__).parent / "corpus"
 READERS: dict[str, Callable[[IO[bytes]], Iterator[Capture | ArchiveFlaw]]] = {

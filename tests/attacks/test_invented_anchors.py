@@ -13,9 +13,9 @@ from crawl.content.page import Link
 from dht import NodeId, document_id
 from index import SearchRequest
 from node.crawling.ingest import document_of
-from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Record, anchor_id, decode_anchor
 
 PORT, PRESS = "https://port.example/", [f"https://press{n}.example/" for n in range(10)]

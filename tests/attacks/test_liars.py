@@ -6,7 +6,7 @@ import pytest
 
 from dht import Key
 from dht.overlay.point_records import PointRecords
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.attacks.liars import LIES, Judge, Lie
 from tests.sim.judged import crawled
 

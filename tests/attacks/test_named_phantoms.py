@@ -6,8 +6,8 @@ import pytest
 
 from dht.admission.membership_claim import mark_of
 from dht.wire.heartbeat import MOST_ATTESTED
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.attacks.phantoms import Phantoms
 from tests.sim.test_admission import have_one_view
 

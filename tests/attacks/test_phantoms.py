@@ -14,8 +14,8 @@ from dht.membership.waiting_peers import WAIT_S, WAITING_LIMIT
 from dht.strategy.document import DOMAIN, Signature, SignedStrategy, encode_document
 from dht.wire.heartbeat import MOST_ATTESTED
 from index import SearchRequest
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.attacks.phantoms import Phantoms
 from tests.sim.judged import crawled
 

@@ -11,8 +11,8 @@ from dht.admission.membership_claim import mark_of
 from dht.messages import Done, GetStrategy, StrategyChain
 from dht.reachability.attester import AttestMe
 from dht.wire.invitation import ShownInvitation, invited_by, voucher_id
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, simulate
 from tests.sim.test_admission import have_one_view
 from tests.sim.test_invited import JOIN_S, newcomer
 

@@ -12,7 +12,7 @@ from benchmarks.crawl.parts import LANES, PARTS
 from benchmarks.crawl.ratio import MISSING, MeasuredRound, rows_of
 from benchmarks.crawl.sides import Spent
 from benchmarks.crawl.web import NAMES, find_tier
-from node.demo.sample_settings import SiteSettings, calmed
+from node.extras.demo.sample_settings import SiteSettings, calmed
 
 
 def line(t: float, host: str, path: str, ms: float = 10.0, status: int = 200, ua: str = "ours/1") -> dict[str, object]:

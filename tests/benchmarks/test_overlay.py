@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.overlay import balance, crowd, cuts, doubles, leases, lookups, stock
-from node.simulation.scripted_fetch import Visited
+from node.extras.simulation.scripted_fetch import Visited
 
 
 def test_ours_and_the_stock_package_are_measured_on_the_same_network():

@@ -27,7 +27,7 @@ from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.scoring import score
 from index.text.forward_index import forward_of
-from node.simulation.loop import SimLoop
+from node.extras.simulation.loop import SimLoop
 from tests.index.index_corpus import web
 
 

@@ -10,7 +10,7 @@ import pytest
 from dht import BrokenFile, FaultSite, LocalFaults, MachineRefuses, Now, Supervisor
 from dht.local_faults import CALM_S
 from dht.supervisor import ESSENTIAL, FIRST_REST_S, LOGGED_S, MOST_REST_S, STRICT, WELL_S, NoteRefusal
-from node.simulation.loop import SimLoop
+from node.extras.simulation.loop import SimLoop
 
 REFUSED = MachineRefuses("disk", "full", "free some space")
 

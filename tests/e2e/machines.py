@@ -15,7 +15,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-from node.demo.processes import free_ports
+from node.extras.demo.processes import free_ports
 
 ROOT = Path(__file__).parents[2]
 STOPS_WITHIN_S = 8.0
@@ -187,7 +187,7 @@ def village(folder: Path, pages: Mapping[str, Mapping[str, str]], first_port: in
             file = folder / "web" / host / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text.replace("PORT", str(port)))
-    command = [sys.executable, "-m", "node.demo.sample_web", "--root", str(folder / "web"), "--port", str(port)]
+    command = [sys.executable, "-m", "node.extras.demo.sample_web", "--root", str(folder / "web"), "--port", str(port)]
     command += ["--admin-port", str(ports.pop(0)), "--log", str(folder / "web.jsonl")]
     web = subprocess.Popen(
         [*command, "--hosts-file", str(folder / "hosts")],

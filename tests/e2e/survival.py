@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from index import Text
-from node.demo.checks import check_documents
-from node.demo.judge import NOT_PAGES, judge_fetches, told_apart
-from node.demo.layout import HOST_DELAY_S, DemoNode
-from node.demo.report import DemoReport
-from node.demo.runner import Demo, DemoOptions, running_demo
+from node.extras.demo.checks import check_documents
+from node.extras.demo.judge import NOT_PAGES, judge_fetches, told_apart
+from node.extras.demo.layout import HOST_DELAY_S, DemoNode
+from node.extras.demo.report import DemoReport
+from node.extras.demo.runner import Demo, DemoOptions, running_demo
 
 ROOT = Path(__file__).parents[2]
 KILL_FROM, KILL_BY = 120, 200  # requests in the web's log: about a third of the crawl

@@ -18,7 +18,7 @@ from machines import Machine, Village, dse_node, linked, village, wait_until
 from bootstrap import load_network
 from dht import DhtConfig, Endpoint, Identity, NodeId, OverlaySettings, open_overlay, system_clock
 from node.cli.main import main
-from node.demo.processes import free_ports
+from node.extras.demo.processes import free_ports
 
 pytestmark = pytest.mark.e2e
 Spoil = Callable[[Path], None]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from machines import ROOT, Machine, Village, dse_node, linked, start_all, village, wait_until
 
-from node.demo.processes import has_ipv6
+from node.extras.demo.processes import has_ipv6
 
 pytestmark = pytest.mark.e2e
 ROOMS = ["library", "pool", "museum", "canteen", "workshop"]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from survival import Crawled, Killed, demo, finished, kill_in_mid_crawl
 
-from node.demo.checks import FULL_AGAIN_WITHIN_S, ExpectedQuery, check_queries, load_queries, query_row
-from node.demo.layout import DemoNode
-from node.demo.report import DemoReport
-from node.demo.runner import Demo
+from node.extras.demo.checks import FULL_AGAIN_WITHIN_S, ExpectedQuery, check_queries, load_queries, query_row
+from node.extras.demo.layout import DemoNode
+from node.extras.demo.report import DemoReport
+from node.extras.demo.runner import Demo
 
 NODES = range(5)
 RECORDING_S = 3.0  # from a request to its recorded outcome, at most, on a slow machine

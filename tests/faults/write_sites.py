@@ -10,8 +10,8 @@ from dht.leases.vote_note import VoteNote
 from dht.overlay.peer_cache_file import PeerCacheFile
 from dht.strategy.document import SignedStrategy
 from dht.strategy.history import StrategyHistory
-from node.simulation.forming import form
-from node.simulation.swarm import Swarm
+from node.extras.simulation.forming import form
+from node.extras.simulation.swarm import Swarm
 from store import Kind, RecordStore, StoreConfig
 from tests.dht.strategy.test_history import after, network
 from tests.store.support import StillClock, draft, random_draft, records

@@ -9,8 +9,8 @@ from typing import Any
 
 from crawl import signature
 from index import SearchOracle, Text
-from node.demo.checks import text_of_row
-from node.demo.judge import NOT_PAGES, Fetches, WitnessRequest, judge_fetches, told_apart, witness_requests
+from node.extras.demo.checks import text_of_row
+from node.extras.demo.judge import NOT_PAGES, Fetches, WitnessRequest, judge_fetches, told_apart, witness_requests
 from tests.lab.host import Host, Json, until
 from tests.lab.internet import Internet
 from tests.lab.load import Answer, Asked

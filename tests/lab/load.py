@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 
 from node.app.answer_cache import KEPT_S
-from node.demo.checks import SAMPLE_QUERIES
+from node.extras.demo.checks import SAMPLE_QUERIES
 from tests.lab.host import Host
 
 QUERIES = [row["q"] for row in json.loads(SAMPLE_QUERIES.read_text())]

@@ -1,4 +1,4 @@
-"""The web of the lab: the sample web of node/demo, each site at addresses of its own, of one family or both.
+"""The web of the lab: the sample web of node/extras/demo, each site at addresses of its own, of one family or both.
 
 python -m tests.lab.sites ROOT LOG     serves it on every address of the host that it runs on
 """
@@ -12,9 +12,9 @@ from pathlib import Path
 
 from aiohttp import web
 
-from node.demo.sample_server import SampleServer, host_folders
-from node.demo.sample_settings import parse_settings
-from node.demo.sample_site import Times
+from node.extras.demo.sample_server import SampleServer, host_folders
+from node.extras.demo.sample_settings import parse_settings
+from node.extras.demo.sample_site import Times
 
 PORT = 8800
 PREFIX4, PREFIX6 = "203.0.113", "2001:db8:ffff:"

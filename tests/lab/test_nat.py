@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 from tests.lab import judge
 from tests.lab.host import Host, until
 from tests.lab.internet import Internet, needs_lab

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from node.demo.judge import MOST_WITNESS_SHARE
+from node.extras.demo.judge import MOST_WITNESS_SHARE
 from tests.lab import judge
 from tests.lab.host import until
 from tests.lab.internet import Internet, needs_lab

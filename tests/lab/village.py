@@ -11,7 +11,7 @@ from typing import Any
 from crawl import signature
 from index import SearchOracle, Text
 from node.app.answer_cache import KEPT_S
-from node.demo.judge import MOST_WITNESS_SHARE
+from node.extras.demo.judge import MOST_WITNESS_SHARE
 from tests.lab import judge
 from tests.lab.host import Host, until
 from tests.lab.internet import Internet

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from node.demo.processes import free_ports
+from node.extras.demo.processes import free_ports
 from node.version import VERSION
 from tests.packaging.clean_machine import FETCH_S
 

@@ -18,8 +18,8 @@ from typing import Any
 
 from dht import RemoteError, Slot, document_id, slot_of
 from index import SearchRequest
-from node.simulation.sim_node import SimNode
-from node.simulation.world import DAY_S, World
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import DAY_S, World
 from store import Document, Draft, Kind, encode_document
 from tests.sim.grant_log import GrantLog, Version
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from crawl import VisitState
 from index import SearchRequest
-from node.demo.judge import MOST_WITNESS_SHARE
-from node.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
-from node.simulation.world import World
+from node.extras.demo.judge import MOST_WITNESS_SHARE
+from node.extras.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
+from node.extras.simulation.world import World
 
 MIN_DELAY_S = 1.0
 CRAWLED_WITHIN_S = 900.0

@@ -4,8 +4,8 @@ import pytest
 
 from dht.membership.first_meeting import LOST
 from dht.wire.contact import Family
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
 
 FORMED_S = 10.0

@@ -10,10 +10,10 @@ import pytest
 from crawl import AliasEvidence, Visit, VisitState
 from crawl.pipeline import mirror_twins
 from dht import slot_of
-from node.simulation import sim_node
-from node.simulation.census import take_census
-from node.simulation.scripted_web import ScriptedReply
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation import sim_node
+from node.extras.simulation.census import take_census
+from node.extras.simulation.scripted_web import ScriptedReply
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.sites.mirror_finder import Sampling
 from store import HostAlias, host_name
 from tests.sim.judged import assert_polite, crawled

@@ -5,9 +5,9 @@ from typing import Any
 
 from crawl import VisitState
 from index import SearchRequest
-from node.simulation.census import take_census
-from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import take_census
+from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_one_answer
 
 PORT, QUAY = "https://port.example/times", "https://quay.example/night"

@@ -4,7 +4,7 @@ slot until they have compared it, so that no query goes unanswered when they mee
 import pytest
 
 from index import SearchRequest
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
 ASLEEP_S, WATCHED_S, EVERY_S = 30.0, 12.0, 0.25

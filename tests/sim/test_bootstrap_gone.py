@@ -1,6 +1,6 @@
 """Bootstrap peers hold nothing that may not be lost: with all of them dead for good, the network lives and restarts."""
 
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, crawled
 
 

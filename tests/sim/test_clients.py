@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from crawl import Fetched, Fetcher
 from dht import Family, document_id, placement_key
 from index import SearchRequest
-from node.simulation.census import is_idle, repeated, take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import BOOTSTRAP_NODES, World, WorldPlan, simulate
+from node.extras.simulation.census import is_idle, repeated, take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import BOOTSTRAP_NODES, World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import assert_polite
 

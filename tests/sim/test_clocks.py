@@ -4,9 +4,9 @@ import pytest
 
 from dht.leases.voter import VOTE_S, team_digest
 from dht.messages import Claim, LeaseReply, LeaseRequest
-from node.simulation.census import repeated
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.extras.simulation.census import repeated
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, simulate
 from tests.sim.judged import assert_complete, crawled
 
 NAMED_WITHIN_S = 30.0

@@ -6,9 +6,9 @@ A stable machine is back within five minutes, as a rule, so it counts as a copy 
 from collections import Counter
 from itertools import combinations
 
-from node.simulation.census import Census, take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import Census, take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.test_laptops import moved_bytes
 

@@ -5,9 +5,9 @@ import pytest
 from crawl import signature
 from index import SearchOracle, SearchRequest
 from index.shard.level_audit import CHECK_S
-from node.simulation.census import take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
 WEB = WorldPlan(seed=5, hosts=12, pages=6, strategy={"directory": True})

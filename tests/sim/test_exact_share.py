@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from dht import Slot
-from node.simulation.census import is_settled
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import is_settled
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.history import WORDS, History
 from tests.sim.test_laptops import AWAKE_HOURS, DAY_HOURS, GRACES, HOUR_S, is_awake
 

@@ -5,9 +5,9 @@ import random
 import pytest
 
 from dht import FaultSite
-from node.simulation.census import take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import assert_complete, assert_one_answer, crawled
 

@@ -4,9 +4,9 @@ import pytest
 
 from dht import Family
 from index import SearchRequest
-from node.simulation.census import take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_polite, crawled
 
 MIXED: tuple[tuple[Family, ...], ...] = ((4, 6), (4,), (6,), (4,), (6,))

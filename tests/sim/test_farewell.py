@@ -7,9 +7,9 @@ import pytest
 from dht import Slot
 from dht.strategy.document import Gone
 from index import SearchRequest
-from node.simulation.census import holders_of, repeated
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import holders_of, repeated
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, crawled
 
 PLAN = WorldPlan(hosts=12, pages=40)

@@ -3,12 +3,12 @@ takes it back: then with none."""
 
 from crawl import VisitState
 from dht import document_id, placement_key, slot_of
-from node.archive.network_reader import ReadBounds
-from node.archive.scope import FIRST, Wish
-from node.simulation.census import is_settled, take_census
-from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.archive.network_reader import ReadBounds
+from node.extras.archive.scope import FIRST, Wish
+from node.extras.simulation.census import is_settled, take_census
+from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import crawled
 

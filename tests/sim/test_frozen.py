@@ -6,8 +6,8 @@ import asyncio
 import pytest
 
 from index import SearchRequest
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
 HANDED_IN_WITHIN_S = 2.0

@@ -5,8 +5,8 @@ import pytest
 
 from dht import Slot
 from index import SearchRequest
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 
 HANDED_IN_WITHIN_S, DEADLINE_MS = 2.0, 3000
 NODES, TURNS = 4, 8

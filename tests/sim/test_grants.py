@@ -2,7 +2,7 @@
 
 from dht import Slot
 from dht.wire.grant import grant_flaw
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
 
 

@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from node.simulation.census import is_settled, take_census
-from node.simulation.trial import plan_for
-from node.simulation.world import World, simulate
+from node.extras.simulation.census import is_settled, take_census
+from node.extras.simulation.trial import plan_for
+from node.extras.simulation.world import World, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, assert_polite, crawled
 
 PAGES = {16: 152, 25: 240, 50: 480}  # kept of the web that a trial of so many nodes crawls

@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from node.simulation.census import is_settled
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import is_settled
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.history import History, unequal_at_rest
 
 NODES = 7

@@ -3,8 +3,8 @@
 import pytest
 
 from dht import Identity, Invitation, NodeId, voucher_id
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.test_admission import have_one_view
 

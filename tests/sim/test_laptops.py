@@ -8,9 +8,9 @@ from functools import partial
 
 import pytest
 
-from node.simulation.census import take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import assert_complete, crawled
 

@@ -11,8 +11,8 @@ from random import Random
 import pytest
 
 from dht import Slot
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 
 JUDGED_EVERY_S = 0.1
 STEPS_S = (3600.0, -3600.0, 86_400.0, -86_400.0, 90.0, -90.0, 8.0)

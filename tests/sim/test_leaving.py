@@ -4,9 +4,9 @@ import pytest
 
 from dht import Gone
 from index import SearchRequest
-from node.simulation.census import take_census, thin_records
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import take_census, thin_records
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
 
 NOTICED_S = 5.0

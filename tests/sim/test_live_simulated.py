@@ -31,7 +31,7 @@ from dht import (
     sign_strategy,
 )
 from dht.leases.lease_balancer import CrawlWork
-from node.simulation import EPOCH, SimCarrier, SimDatagrams, SimLoop, SimNetwork
+from node.extras.simulation import EPOCH, SimCarrier, SimDatagrams, SimLoop, SimNetwork
 
 PUBLISHER = Identity(b"\1" * 32)
 CONFIG = DhtConfig()

@@ -4,7 +4,7 @@ import gc
 import sys
 
 from index import SearchRequest
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan, simulate
 
 WARM_S, LATER_S = 600.0, 900.0
 KEPT = 2_500  # of Python's blocks, by three nodes in a quarter of an hour; what every heartbeat left was 7,000

@@ -5,9 +5,9 @@ import pytest
 from dht.membership.first_meeting import LOST
 from index import SearchRequest
 from node.errors import NotJoined
-from node.simulation.census import repeated
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.extras.simulation.census import repeated
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, simulate
 from tests.sim.judged import assert_complete, crawled
 
 

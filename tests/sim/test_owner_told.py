@@ -10,8 +10,8 @@ from dht import Network
 from node.app.node_status import NodeStatus
 from node.app.owner_events import CALM_S, OwnerEvent
 from node.app.owner_watch import OwnerWatch
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.views.owner_state import owner_state
 from node.views.status import view_of
 from tests.sim.judged import crawled

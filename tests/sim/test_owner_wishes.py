@@ -4,8 +4,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_polite, crawled
 
 SMALL = WorldPlan(hosts=6, pages=6)

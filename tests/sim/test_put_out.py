@@ -4,8 +4,8 @@ import pytest
 
 from dht import Identity, Invitation, voucher_id
 from dht.strategy.document import Admitter, Revocation
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.test_admission import have_one_view
 from tests.sim.test_invited import JOIN_S, newcomer
 

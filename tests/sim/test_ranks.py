@@ -15,12 +15,12 @@ from dht.messages import Answer
 from index import CONVERGED
 from index.rank.host_rank import host_edges, rank_hosts
 from index.rank.page_rank import ALPHA, BASE
+from node.extras.simulation.census import FIRST, LAST, take_census
+from node.extras.simulation.scripted_web import HTML, ScriptedReply
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.ranking.messages import RankExchange
 from node.ranking.rank_figures import RankFigures
-from node.simulation.census import FIRST, LAST, take_census
-from node.simulation.scripted_web import HTML, ScriptedReply
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
 from store import Kind, decode_document
 from tests.index.rank.dense_pagerank import dense_pagerank
 from tests.sim.judged import crawled

@@ -4,8 +4,8 @@ import pytest
 
 from dht import Key, NodeId, distance
 from dht.wire.value_record import ValueRecord
-from node.simulation.forming import form
-from node.simulation.swarm import Bee, Swarm
+from node.extras.simulation.forming import form
+from node.extras.simulation.swarm import Bee, Swarm
 
 pytestmark = pytest.mark.prove
 KEY = Key(b"\x5a" * 20)

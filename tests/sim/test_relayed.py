@@ -9,8 +9,8 @@ import pytest
 
 from dht import Done, Message, NodeId
 from dht.overlay.messenger import RELAY_PATIENCE_S
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, simulate
 
 TAKES_S = 3.0
 SOON_S = 0.3

@@ -12,10 +12,10 @@ import pytest
 from dht import NodeId, Slot, placement_key, slot_of
 from node.backup.node_backup import back_up, restore
 from node.config.data_dir import DataDir
-from node.simulation.census import holders_of
-from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import holders_of
+from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind, MemoryDisk, Record
 from store.disk.file_system import CATALOG
 from tests.sim.judged import crawled

@@ -8,10 +8,10 @@ from itertools import count
 from crawl import signature
 from index import SearchOracle, SearchRequest
 from index.query.search_rules import SearchRules, closest_to
-from node.simulation.census import take_census
-from node.simulation.loop import EPOCH
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, simulate
+from node.extras.simulation.census import take_census
+from node.extras.simulation.loop import EPOCH
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, simulate
 from tests.sim.judged import crawled
 
 OLD, NEW = closest_to(4, 2), closest_to(5, 4)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import pytest
 
 from index import SearchRequest
-from node.simulation.census import repeated, take_census
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import repeated, take_census
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_one_answer, assert_polite, crawled
 
 

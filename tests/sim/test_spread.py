@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from dht import Rule, ShardPolicy, slot_of
-from node.simulation import sim_node
-from node.simulation.census import repeated, take_census
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation import sim_node
+from node.extras.simulation.census import repeated, take_census
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind, decode_document
 from tests.sim.judged import assert_complete, assert_one_answer, assert_polite, crawled
 

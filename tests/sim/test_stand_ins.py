@@ -6,9 +6,9 @@ An hour is a minute, as in test_laptops.py.
 from urllib.parse import urlsplit
 
 from dht import Slot, slot_of
-from node.simulation.census import holders_of, repeated, take_census, thin_records
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import holders_of, repeated, take_census, thin_records
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import crawled
 from tests.sim.test_laptops import GRACES, HOUR_S, moved_bytes

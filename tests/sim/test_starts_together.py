@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan, simulate
 
 SLOT_BITS = 8
 HELD_WITHIN_S = 10.0  # of the last start; a team that changes after the first votes costs its slots half a minute

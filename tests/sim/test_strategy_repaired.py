@@ -3,9 +3,9 @@
 import pytest
 
 from dht.identity.puzzle_solver import PuzzleSolver
-from node.simulation.loop import EPOCH
-from node.simulation.sim_node import SimNode
-from node.simulation.world import DAY_S, World, WorldPlan, simulate
+from node.extras.simulation.loop import EPOCH
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import DAY_S, World, WorldPlan, simulate
 
 HOSTS = ("10.1.0.1", "10.1.0.2", "10.1.0.3")
 OURS = ("10.0.0.0/8",)

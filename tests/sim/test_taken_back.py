@@ -6,13 +6,13 @@ import pytest
 from crawl import VisitState
 from dht import Rule, document_id
 from index import SearchRequest
-from node.archive.network_reader import ReadBounds
-from node.archive.scope import FIRST, Wish
 from node.errors import NotProved
-from node.simulation.census import is_settled, take_census
-from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.archive.network_reader import ReadBounds
+from node.extras.archive.scope import FIRST, Wish
+from node.extras.simulation.census import is_settled, take_census
+from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.sites.removal_proof import NAME
 from store import PROOF_PATH, Document, Kind, decode_document
 from tests.sim.judged import assert_complete, assert_one_answer, crawled

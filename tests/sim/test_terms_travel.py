@@ -8,9 +8,9 @@ from index import SearchOracle, SearchRequest, Text
 from index.engine.index_files import IndexFiles
 from index.text.page_terms import terms_of
 from node.crawling.page_analysis import analyse_page
-from node.simulation.census import take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
 WEB = WorldPlan(seed=7, hosts=8, pages=6, strategy={"terms": "travel"})

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from node.cli.main import main
-from node.simulation.conditions import Conditions
-from node.simulation.trial import plan_for, run_trial
+from node.extras.simulation.conditions import Conditions
+from node.extras.simulation.trial import plan_for, run_trial
 
 
 def test_figures_have_the_shape_of_the_contract_and_nothing_is_lost():

@@ -9,7 +9,7 @@ import pytest
 from dht import FaultSite, LocalFaults, Supervisor
 from dht.supervisor import ESSENTIAL, NoteRefusal
 from node.app.owner_needs import needs_of
-from node.simulation.world import World, simulate
+from node.extras.simulation.world import World, simulate
 from tests.sim.judged import assert_complete, crawled
 
 BREAKS_WITHIN_S = 40.0

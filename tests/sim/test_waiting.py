@@ -1,6 +1,6 @@
 """One of two nodes dies: the other gives its leases back, keeps what is handed in, and says for which node it waits."""
 
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, crawled
 
 NOTICED_S = 45.0  # a silent member counts as live for 30 s

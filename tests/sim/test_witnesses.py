@@ -12,10 +12,10 @@ import pytest
 
 from dht import Family, NodeId, Rule
 from node.app.witness_status import witness_json
-from node.simulation.census import hurried
-from node.simulation.scripted_web import ScriptedReply, ScriptedWeb
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import hurried
+from node.extras.simulation.scripted_web import ScriptedReply, ScriptedWeb
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.views.witness import found_line
 from node.witness.call_queue import MAX_CALLS_EACH
 from node.witness.draw import COST

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from crawl import VisitState
-from node.simulation.census import repeated, take_census
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.census import repeated, take_census
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, assert_polite, crawled
 
 

@@ -14,19 +14,19 @@ from urllib.parse import quote
 import msgspec
 
 from dht import Identity
-from node.archive.capture import Capture, ExportSummary
-from node.archive.export_digest import ExportDigest, signed_digest
-from node.archive.json_lines import write_json_lines
-from node.archive.parquet import write_parquet
-from node.archive.spf import write_spf
-from node.archive.wacz import write_wacz
-from node.archive.warc_writer import write_warc
 from node.cli.api_client import ApiClient
 from node.cli.commands.output import print_facts, print_json, write_whole
 from node.cli.commands.target_node import client, data_dir
 from node.cli.export_fetch import fetch_answers
 from node.cli.export_spool import ExportSpool
 from node.errors import NothingToDo
+from node.extras.archive.capture import Capture, ExportSummary
+from node.extras.archive.export_digest import ExportDigest, signed_digest
+from node.extras.archive.json_lines import write_json_lines
+from node.extras.archive.parquet import write_parquet
+from node.extras.archive.spf import write_spf
+from node.extras.archive.wacz import write_wacz
+from node.extras.archive.warc_writer import write_warc
 from node.views.safe_text import plain
 from node.views.status import size
 

@@ -17,13 +17,13 @@ from typing import BinaryIO
 import msgspec
 from msgspec.structs import replace
 
-from node.archive.archive_files import Read, reader_of
-from node.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture
-from node.archive.imported_page import kept_request
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
 from node.cli.http_client import HttpClient
 from node.errors import NothingToDo, RefusedByNode
+from node.extras.archive.archive_files import Read, reader_of
+from node.extras.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture
+from node.extras.archive.imported_page import kept_request
 from node.views.safe_text import plain
 
 BATCH, BATCH_BYTES = 200, 4 << 20  # pages in one request, and of their contents: some seconds of parsing

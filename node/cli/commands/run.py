@@ -31,7 +31,7 @@ def run(arguments: Namespace) -> int:
 
 def demo(arguments: Namespace) -> int:
     """Run a network of real processes on loopback."""
-    from node.demo.runner import run_demo
+    from node.extras.demo.runner import run_demo
 
     return run_demo(arguments)
 

@@ -4,9 +4,9 @@ from argparse import Namespace
 from typing import Any
 
 from node.cli.commands.output import print_facts, print_json
-from node.simulation.conditions import WHOLE_NODES, Conditions
-from node.simulation.swarm_trial import run_swarm_trial
-from node.simulation.trial import run_trial
+from node.extras.simulation.conditions import WHOLE_NODES, Conditions
+from node.extras.simulation.swarm_trial import run_swarm_trial
+from node.extras.simulation.trial import run_trial
 
 
 def simulate(arguments: Namespace) -> int:

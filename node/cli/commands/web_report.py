@@ -21,7 +21,7 @@ from node.errors import NothingToDo
 from node.views.safe_text import plain
 
 if TYPE_CHECKING:
-    from node.web_report.report import WebReport
+    from node.extras.web_report.report import WebReport
 
 ASKED = {"links": "true"}
 NEEDED = ("scipy", "powerlaw")
@@ -55,7 +55,7 @@ def web_report(arguments: Namespace) -> int:
 
 def write_report(out: Path, report: "WebReport") -> None:
     """Write the JSON, and then the page."""
-    from node.web_report.html_page import html_page
+    from node.extras.web_report.html_page import html_page
 
     body, page = msgspec.json.format(msgspec.json.encode(report)) + b"\n", html_page(report).encode()
     write_whole(out.with_suffix(".json"), lambda file: file.write(body))
@@ -63,8 +63,8 @@ def write_report(out: Path, report: "WebReport") -> None:
 
 
 def _report(arguments: Namespace, spool: ExportSpool, node: str) -> "WebReport":
-    from node.web_report.link_table import LinkTable
-    from node.web_report.report import ReportCoverage, measure, report_of
+    from node.extras.web_report.link_table import LinkTable
+    from node.extras.web_report.report import ReportCoverage, measure, report_of
 
     table = LinkTable(arguments.max_links)
     for page in spool.captures():

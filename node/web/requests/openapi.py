@@ -7,7 +7,7 @@ from typing import Any
 
 from crawl import SCOPE_KINDS
 from index import FACETS, Reason
-from node.clients.narrowing import TIME_RANGES
+from node.extras.clients.narrowing import TIME_RANGES
 from node.web.requests.routes import (
     FORM,
     JSON,

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from node.app.service import Service
-from node.clients.feeds import Feed, atom, rss
-from node.clients.found import FoundAnswer, read_found
-from node.clients.narrowing import TIME_RANGES, Narrowing, narrowed, since_range
-from node.clients.searxng import searxng_json
+from node.extras.clients.feeds import Feed, atom, rss
+from node.extras.clients.found import FoundAnswer, read_found
+from node.extras.clients.narrowing import TIME_RANGES, Narrowing, narrowed, since_range
+from node.extras.clients.searxng import searxng_json
 from node.views.safe_text import plain
 from node.web.rendering.translations import choose, translator
 from node.web.requests.api import json_response, search_request

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawl.content.extract import extract
 from crawl.content.parse_task import ParseTask
 from crawl.content.similarity import BINS, NEAR_BITS, RUN_BYTES, SIGNATURE_BYTES, different_bits, signature
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 
 
 def are_near(one: bytes, other: bytes) -> bool:

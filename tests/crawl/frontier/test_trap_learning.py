@@ -10,9 +10,9 @@ from crawl.content.extract import extract
 from crawl.content.fingerprint import steady_text
 from crawl.content.parse_task import ParseResult, ParseTask
 from crawl.frontier.trap_learning import PARAMETER_PAIRS, TrapLearning, pattern_of
-from node.demo.sample_reply import SampleReply
-from node.demo.sample_traps import ENTRANCES, spring, trap_at
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_reply import SampleReply
+from node.extras.demo.sample_traps import ENTRANCES, spring, trap_at
+from node.extras.demo.sample_web import unpack_sample
 
 SITE = "a.test"
 

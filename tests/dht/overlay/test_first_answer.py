@@ -8,7 +8,7 @@ import pytest
 from dht import PeerTimeout, RemoteError
 from dht.overlay.first_answer import first_answer
 from dht.transport.transport import PeerRefused
-from node.simulation.loop import SimLoop
+from node.extras.simulation.loop import SimLoop
 
 PATIENCE_S = 0.5
 

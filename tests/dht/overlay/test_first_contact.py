@@ -12,7 +12,7 @@ from dht import system_clock as clock
 from dht.config import DhtConfig
 from dht.overlay.assembly import open_overlay
 from dht.overlay.dependencies import OverlaySettings
-from node.demo.processes import free_ports
+from node.extras.demo.processes import free_ports
 from tests.dht.overlay.test_service import until
 
 HERE = "127.0.0.1"

@@ -10,7 +10,7 @@ import pytest
 from dht import BadMessage, LocalError, Message, NodeId
 from dht.overlay.service import OverlayService
 from dht.transport.transport import PeerRefused
-from node.simulation.loop import SimLoop
+from node.extras.simulation.loop import SimLoop
 from tests.sim.test_live_simulated import World, grow, simulate
 
 

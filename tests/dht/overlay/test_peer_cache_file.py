@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dht.overlay.peer_cache_file import PeerCacheFile
-from node.simulation.forming import form
-from node.simulation.swarm import Swarm
+from node.extras.simulation.forming import form
+from node.extras.simulation.swarm import Swarm
 
 THREAD = ThreadPoolExecutor(1)
 

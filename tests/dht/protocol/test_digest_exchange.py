@@ -19,8 +19,8 @@ from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import Heartbeat, open_heartbeat, pack_endpoint, read_heartbeat
 from dht.wire.packets import ROOM_BYTES, Ping, body_size
-from node.simulation.forming import form
-from node.simulation.swarm import NETWORK, Swarm
+from node.extras.simulation.forming import form
+from node.extras.simulation.swarm import NETWORK, Swarm
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
 HERALD = SimpleNamespace(raw=b"", mark=OWN[:4] + bytes(4))

@@ -6,10 +6,10 @@ import pytest
 
 from dht import NodeId, Slot
 from dht.admission.neighbourhood import neighbourhood_of
-from node.simulation.delays import RTT_S, Delays
-from node.simulation.forming import form
-from node.simulation.observations import teams_agree
-from node.simulation.swarm import Bee, Swarm
+from node.extras.simulation.delays import RTT_S, Delays
+from node.extras.simulation.forming import form
+from node.extras.simulation.observations import teams_agree
+from node.extras.simulation.swarm import Bee, Swarm
 
 WARM_S = 60.0  # within this every near peer has been asked once
 SLOT_BITS = 10

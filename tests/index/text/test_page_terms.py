@@ -18,7 +18,7 @@ from index.text.field_terms import BODY, LIMITS, analyse
 from index.text.forward_index import ROWS, TABLES, TermTables, decode_forward, tables_of
 from index.text.page_terms import digest_of_terms, open_terms, pack_terms, terms_of
 from index.text.surfaces import words_of
-from node.demo.sample_web import unpack_sample
+from node.extras.demo.sample_web import unpack_sample
 
 ANCHORS = ("Search engines", "search engine of Peking 北京大学", "x-ray")
 

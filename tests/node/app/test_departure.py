@@ -7,8 +7,8 @@ import pytest
 
 from node.app.departure import Departure
 from node.errors import NobodyElse
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
 WITHIN_S = 60.0

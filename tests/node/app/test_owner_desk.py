@@ -12,8 +12,8 @@ from node.app.node_service import NodeService
 from node.app.setting_desk import SettingDesk
 from node.config.settings import Config
 from node.errors import BadDataDir
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.owner.log_ring import LogRing
-from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
 

@@ -18,7 +18,7 @@ from index import IndexConfig, SearchRequest
 from index.change_feed import Text
 from index.search.searcher import Searcher
 from node.app.query_tracer import MAX_SPANS, MAX_WAITING, QueryTracer
-from node.app.trace_export import TraceExport
+from node.extras.traces.trace_export import TraceExport
 
 sys.path.append(str(Path(__file__).parents[2] / "index"))
 from index_network import World, loop_clock
@@ -158,7 +158,7 @@ async def test_a_collector_that_refuses_is_named_once(caplog: pytest.LogCaptureF
                     pass
                 await bodies.get()
         export.cancel()
-    told = [record.getMessage() for record in caplog.records if record.name == "node.app.trace_export"]
+    told = [record.getMessage() for record in caplog.records if record.name == "node.extras.traces.trace_export"]
     assert told == ["traces are not taken by=traces.url reason=status 503"]
 
 

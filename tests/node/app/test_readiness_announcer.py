@@ -7,7 +7,7 @@ from typing import Any
 from dht import FaultSite, Load
 from node.app.readiness_announcer import LOAD_EVERY_S, ReadinessAnnouncer
 from node.crawling.machine_load import MachineReading
-from node.simulation.loop import SimLoop
+from node.extras.simulation.loop import SimLoop
 
 
 def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:

@@ -21,8 +21,8 @@ from dht.ownership.failure_domains import domains_of
 from node.app.strategy_draft import DraftRequest, draft
 from node.app.strategy_impact import Json
 from node.app.strategy_preview import StrategyPreview, site_range
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import crawled
 

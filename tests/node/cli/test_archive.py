@@ -9,13 +9,13 @@ import msgspec
 import pytest
 
 from dht import Identity
-from node.archive.capture import Capture, ReadLimits
-from node.archive.export_digest import ExportDigest, is_signed
-from node.archive.json_lines import read_json_lines
-from node.archive.spf import read_spf
-from node.archive.wacz import read_wacz
-from node.archive.warc_reader import read_warc
 from node.cli.main import main
+from node.extras.archive.capture import Capture, ReadLimits
+from node.extras.archive.export_digest import ExportDigest, is_signed
+from node.extras.archive.json_lines import read_json_lines
+from node.extras.archive.spf import read_spf
+from node.extras.archive.wacz import read_wacz
+from node.extras.archive.warc_reader import read_warc
 from tests.node.conftest import PAGES, capture
 
 PYTHON, CHINESE, EVIL = PAGES

@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from node.archive.json_lines import write_json_lines
-from node.archive.spf import web_object, write_spf
-from node.archive.wacz import write_wacz
-from node.archive.warc_writer import write_warc
-from node.archive.web_object import PACKAGE_HEAD, encode_object
 from node.cli.commands import archive_import
 from node.cli.main import main
+from node.extras.archive.json_lines import write_json_lines
+from node.extras.archive.spf import web_object, write_spf
+from node.extras.archive.wacz import write_wacz
+from node.extras.archive.warc_writer import write_warc
+from node.extras.archive.web_object import PACKAGE_HEAD, encode_object
 from tests.attacks.test_hostile_archives import KEPT
-from tests.node.archive.samples import HTML, MADE_AT, SAMPLES, capture
 from tests.node.conftest import TOKEN
+from tests.node.extras.archive.samples import HTML, MADE_AT, SAMPLES, capture
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from node.archive.capture import Capture
 from node.cli.commands import web_report as verb
 from node.cli.main import main
+from node.extras.archive.capture import Capture
 from tests.node.conftest import PAGES
 
 HUBS = [f"http://hub{n}.test/" for n in range(3)]

@@ -1,8 +1,8 @@
 """Work is due at a node also in slots that nobody may crawl; there the frontier knows of none."""
 
 from node.crawling.crawl_watch import UnheldWork
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
 LOOKS = 20

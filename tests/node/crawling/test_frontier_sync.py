@@ -10,7 +10,7 @@ from dht import Identity, Now, document_id, placement_key, slot_of
 from node.crawling.frontier_sync import LEASES_EVERY_S, FrontierSync
 from node.crawling.ingest import visit_draft
 from node.crawling.store_change_feed import StoreChangeFeed
-from node.simulation.loop import SimLoop
+from node.extras.simulation.loop import SimLoop
 from store import Document, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, encode_document
 from store.record.package import sign_package
 

@@ -11,7 +11,7 @@ from index.query.collection_statistics import SlotTotals
 from node.crawling.level_keeper import DOUBT_S, PUSH_EVERY_S, REFRESH_S, LevelKeeper
 from node.crawling.slot_agreement import SlotAgreement
 from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotDigests, SlotLevels
-from node.simulation.loop import SimLoop
+from node.extras.simulation.loop import SimLoop
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
 SLOTS = frozenset({Slot(1), Slot(2)})

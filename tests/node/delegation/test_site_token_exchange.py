@@ -5,8 +5,8 @@ import pytest
 from crawl import Visit
 from dht import BadMessage, RemoteError, Rule, placement_key, slot_of
 from node.delegation.site_token_exchange import AskTicket, Ticket, TicketDone
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 
 SPREAD = Rule(action="spread", host="big.example", depth=3)
 URLS = [f"https://big.example/{n}" for n in range(40)]

@@ -4,11 +4,11 @@ from typing import Any
 
 from crawl import VisitState
 from dht import BadMessage, NodeId, Rule
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.jobs.explain import AskAbout
 from node.jobs.job_progress import Followed
 from node.jobs.job_wait import JobWait
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
 PLAN = WorldPlan(seed=5, hosts=6, pages=12, replicas=2)

@@ -9,20 +9,20 @@ from msgspec.structs import replace
 from crawl import CrawlConfig, SentRequest, request_fields
 from dht import Rule
 from index import SearchRequest
-from node.archive.capture import ArchiveFlaw, Capture
-from node.archive.json_lines import read_json_lines, write_json_lines
-from node.archive.network_reader import ReadBounds
-from node.archive.scope import FIRST, Wish
-from node.archive.warc_reader import read_warc
-from node.archive.warc_writer import write_warc
 from node.errors import NotJoined
+from node.extras.archive.capture import ArchiveFlaw, Capture
+from node.extras.archive.json_lines import read_json_lines, write_json_lines
+from node.extras.archive.network_reader import ReadBounds
+from node.extras.archive.scope import FIRST, Wish
+from node.extras.archive.warc_reader import read_warc
+from node.extras.archive.warc_writer import write_warc
+from node.extras.simulation.loop import EPOCH
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.jobs.page_import import BroughtPage
-from node.simulation.loop import EPOCH
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
 from store import decode_document
 from store.errors import NotImporter
-from tests.node.archive.samples import HTML, capture
+from tests.node.extras.archive.samples import HTML, capture
 from tests.sim.judged import crawled
 
 OLD = EPOCH - 400 * 86_400.0

@@ -1,9 +1,9 @@
 """Lists of sitemaps are told by whoever read them."""
 
 from dht import placement_key, slot_of
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.jobs.sitemap_listing import fitting
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
 
 
 def test_an_answer_holds_what_fits() -> None:

@@ -10,8 +10,8 @@ import weakref
 import pytest
 
 from dht.keys import split_url
+from node.extras.simulation.loop import SimLoop
 from node.process.memory_upkeep import EVERY_S, RARELY, keep_memory_small
-from node.simulation.loop import SimLoop
 
 # A process of its own: in one that has run long, new objects take free memory that is resident already.
 FREED_BETWEEN_KEPT = """

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from node.extras.simulation.loop import SimLoop
 from node.process.reopening import REOPEN_S, reopening
-from node.simulation.loop import SimLoop
 from store.errors import StoreCorrupt
 
 DAMAGE = StoreCorrupt("store/catalog.sqlite", "malformed", "start again")

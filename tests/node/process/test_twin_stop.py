@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from node.errors import TwinRuns
+from node.extras.simulation.world import World, simulate
 from node.process.twin_stop import YOUNG_S, give_way_to_twin
-from node.simulation.world import World, simulate
 
 
 def test_the_younger_twin_ends_and_the_elder_goes_on() -> None:

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from crawl import Page
 from dht import Rule, ShardPolicy, slot_of
-from node.simulation import sim_node
-from node.simulation.census import take_census
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation import sim_node
+from node.extras.simulation.census import take_census
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from store import HostAlias, HostRecord, TooFewCopies, decode_host, host_name, host_url
 
 BIG, SMALL, RULED = "big.example", "small.example", "ruled.example"

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from crawl import signature
 from dht import BadMessage, Done, Identity, RemoteError, placement_key, site_of, slot_of
-from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.sim_node import SimNode
+from node.extras.simulation.world import World, WorldPlan, simulate
 from node.witness.draw import WitnessBudget
 from node.witness.hearing import CallWitness, HeardPage, PageDenied
 from node.witness.site_turns import AskTurn, Turn, TurnDone

@@ -5,7 +5,7 @@ from contextvars import copy_context
 
 import pytest
 
-from node.simulation.loop import PLACE, SimLoop
+from node.extras.simulation.loop import PLACE, SimLoop
 from store.replication.absences import LAPTOP_S
 from tests.store.network import Net, Node, network
 from tests.store.replication.test_copies_by_need import PAGES, copies, moved

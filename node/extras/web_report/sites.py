@@ -1,0 +1,69 @@
+"""Counts sites: what they keep, which others link to them, and which pages other sites link to most.
+
+Pure. A site's vote for a site, or for a page, counts once, however many of its pages give it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from node.extras.web_report.web_graph import WebGraph, distinct
+
+SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRow:
+    """One site: its stored pages, the sites that link to it, the sites that it links to."""
+
+    site: int
+    pages: int
+    linked_by: int
+    links_to: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """One page: the sites that link to it, and the pages."""
+
+    node: int
+    by_sites: int
+    by_pages: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SiteCounts:
+    """Holds counts of each site, by its number."""
+
+    pages: NDArray[np.int64]
+    linked_by: NDArray[np.int64]
+    links_to: NDArray[np.int64]
+
+    def top(self) -> list[SiteRow]:
+        """Return the sites that most others link to; of equal ones, those with most pages."""
+        order = np.lexsort((np.arange(len(self.pages)), -self.pages, -self.linked_by))[:SHOWN]
+        return [SiteRow(n, int(self.pages[n]), int(self.linked_by[n]), int(self.links_to[n])) for n in order.tolist()]
+
+
+def sites_of(graph: WebGraph) -> SiteCounts:
+    """Count the sites of a graph, those of which no page is stored, too."""
+    count = len(graph.site_names)
+    outward = graph.between_sites()
+    pairs = outward.sites[outward.sources].astype(np.int64) * max(1, count) + outward.sites[outward.targets]
+    pairs = distinct(pairs)
+    return SiteCounts(
+        pages=np.bincount(graph.sites[: graph.pages], minlength=count),
+        linked_by=np.bincount(pairs % max(1, count), minlength=count),
+        links_to=np.bincount(pairs // max(1, count), minlength=count),
+    )
+
+
+def top_pages(graph: WebGraph) -> list[PageRow]:
+    """Return the URLs that most other sites link to."""
+    outward = graph.between_sites()
+    pairs = distinct(outward.sites[outward.sources].astype(np.int64) * max(1, graph.nodes) + outward.targets)
+    by_sites = np.bincount(pairs % max(1, graph.nodes), minlength=graph.nodes)
+    by_pages = np.bincount(graph.targets, minlength=graph.nodes)
+    order = np.lexsort((np.arange(graph.nodes), -by_pages, -by_sites))[:SHOWN]
+    return [PageRow(n, int(by_sites[n]), int(by_pages[n])) for n in order.tolist() if by_sites[n]]
