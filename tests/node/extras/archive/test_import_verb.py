@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from node.cli.main import main
-from node.extras.archive import import_verb
+from node.extras.archive import export_verb, import_verb
 from node.extras.archive.json_lines import write_json_lines
 from node.extras.archive.spf import web_object, write_spf
 from node.extras.archive.wacz import write_wacz
