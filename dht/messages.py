@@ -28,11 +28,8 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     """The base of every message between peers; fields may be added at the end with defaults, never removed."""
 
     in_packets: ClassVar[bool] = False
-    """Whether it may travel in packets: it only reads, or says what is so, hence repeating it changes nothing, and its
-    answer is mostly small."""
-
-    is_padded: ClassVar[bool] = True
-    """Whether its first packet is as long as a packet may be, for an answer that is longer than it."""
+    """Whether it may travel in packets: it only reads, hence a repeated message changes nothing, and its answer is
+    mostly small."""
 
     @property
     def is_long(self) -> bool:

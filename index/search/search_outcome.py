@@ -12,7 +12,6 @@ from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query
 from index.query.patterns import WordPattern
 from index.search.agreement import Said
-from index.search.directory_course import DirectoryCourse
 from index.search.expansion import expand
 from index.search.facets import FacetSums, facet_sums
 from index.search.replica_plan import Ready
@@ -43,9 +42,7 @@ class SearchOutcome:
     """What the two rounds gave. `order`: the best k, before folding; `more`: whether others may follow them."""
 
     statistics: Statistics
-    slots: int
-    slot_bits: int  # of both rounds, whatever becomes of the strategy between them
-    ready: Ready  # as the first round saw them
+    ready: Ready  # as the first round saw them; the second counts slots alike, whatever becomes of the strategy
     order: list[MergedHit] = field(default_factory=list)
     answered: frozenset[Slot] = frozenset()
     total: int = 0
@@ -63,8 +60,12 @@ class SearchOutcome:
     disputed: Mapping[Slot, Collection[NodeId]] = field(default_factory=dict)  # whose statistics cannot both be true
     best: dict[Slot, Told] = field(default_factory=dict)  # whose best documents count for each slot
     coming: Gathered[BestAnswer] = field(default_factory=Gathered)  # answers about them of those who are being asked
-    course: DirectoryCourse | None = None  # where it goes by the directory of terms
     shunned: set[NodeId] = field(default_factory=set)  # silent, failed or refuted: asked only where nobody else is
+
+    @property
+    def slots(self) -> int:
+        """How many slots there are."""
+        return len(self.ready)
 
 
 def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) -> SearchOutcome:
@@ -75,8 +76,7 @@ def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) 
         counting = list(map(slots.__contains__, answer.slots))
         for word, counts in zip(asked.spellings, answer.spellings, strict=False):  # older software counts none
             spellings[word] += sum(compress(counts, counting))
-    bits = len(ready).bit_length() - 1
-    outcome = SearchOutcome(sums, len(ready), bits, ready, answered=covered.slots, spellings=spellings)
+    outcome = SearchOutcome(sums, ready, answered=covered.slots, spellings=spellings)
     expanded = expand(asked.patterns, ((answer, len(slots)) for _, answer, slots in covered.answers))
     outcome.words, outcome.are_words_sure = expanded
     note_answers(outcome, covered)

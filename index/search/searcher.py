@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from dht import Clock, NodeId, Overlay, PeerAudit, Slot
+from dht import Clock, NodeId, Overlay, PeerAudit
 from index.change_feed import Read
 from index.config import IndexConfig
 from index.errors import QueryError
@@ -15,18 +15,15 @@ from index.query.search_rules import SearchRules
 from index.search.answer_body import AnswerBody
 from index.search.answer_page import AnswerPage, BoundedRequest
 from index.search.copy_proof import believe
-from index.search.directory_search import DirectorySearch
 from index.search.hit_audit import HitAudit
-from index.search.level_proofs import LevelProofs
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import query_digest, read_cursor
 from index.search.page_filler import SPARE, PageFiller
 from index.search.query_trace import Tracer, untraced
 from index.search.read_once import read_once
 from index.search.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
-from index.search.row_finder import RowFinder
 from index.search.scatter_gather import NEVER, ScatterGather
-from index.search.search_outcome import PeerQuery, SearchOutcome, Told
+from index.search.search_outcome import PeerQuery, SearchOutcome
 from index.search.two_phase_search import TwoPhaseSearch
 from index.shard.corrections import propose, spellings
 from index.shard.local_index import LocalIndex
@@ -37,7 +34,7 @@ MAX_LIMIT = 100
 FEW = 3  # results, with which other questions are suggested
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 EXPANDING = 0.3  # of the deadline, where words stand for others
-ROWS, FIRST_ROUND, SECOND_ROUND = 0.3, 0.6, 0.85  # of what is left; the rest is for reading the documents
+FIRST_ROUND, SECOND_ROUND = 0.6, 0.85  # of what is left; the rest is for reading the documents
 SO_FAR_S = 0.1  # for reading what is shown before the rest has come
 
 
@@ -101,9 +98,6 @@ class Searcher:
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
-        self.rows = RowFinder(overlay, clock)
-        self.directory = DirectorySearch(overlay, self.rows, self.audit, clock)
-        self.level_proofs = LevelProofs(overlay, self.rows, clock, rng)
         self._body = AnswerBody(config, overlay, local, clock)
         self._pages = PageFiller(overlay, clock, sign, self.audit)
         self.lied = self._pages.lied
@@ -158,19 +152,16 @@ class Searcher:
         limit = min(max(asked.limit, 1), MAX_LIMIT)
         after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date))
         proposals = [] if after else await self._local.look_up(partial(propose, query.text))
-        facets = (asked.facets or asked.facets_of_all) and not after
-        typed = PeerQuery(query, *words, spellings(proposals), facets=facets)
+        typed = PeerQuery(query, *words, spellings(proposals), facets=asked.facets and not after)
         peer_query = await self._rounds.expanded(typed, began + (deadline - began) * EXPANDING)
         shown_at = self._clock().steady + asked.first_ms / 1000 if asked.first_ms else NEVER
-        by_directory = rules is self._local.plan.now and self.directory.fits(asked, peer_query.query)
         request = BoundedRequest(
-            query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain, proposals, by_directory
+            query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain, proposals
         )
         if request.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
         progress.request = request
         outcome, page = await self._attempts(request, progress, read)
-        self.level_proofs.offer(peer_query.query, page.shown, by_directory=outcome.course is not None)
         few = outcome.total <= FEW and not after
         suggestions = await self.suggest(query.text) if few else []
         with self._tracer.part("snippets", results=len(page.shown)):
@@ -202,31 +193,21 @@ class Searcher:
         per_host = OF_ONE_HOST * (wanted // TEN + 1) if is_crowded else 0
         k = min(wanted + SPARE, MAX_K)  # often enough: of 6,000 results on 10,000 real pages ten had more copies
         progress.outcome, progress.k, progress.per_host = None, k, per_host
-        outcome = None
-        if request.by_directory:
-            with self._tracer.part("rows"):
-                outcome = await self.directory.begin(asked, now + left * ROWS)
-        if outcome is None:
-            with self._tracer.part("statistics"):
-                first_at = now + soon * FIRST_ROUND
-                outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, first_at)
-            if len(outcome.answered) == outcome.slots:
-                documents = outcome.statistics.documents
-                self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
-        else:
-            asked = replace(asked, facets=False)  # of few slots they would mislead
-        progress.outcome, known = outcome, dict[Slot, Told]()
+        with self._tracer.part("statistics"):
+            outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, now + soon * FIRST_ROUND)
+        if len(outcome.answered) == outcome.slots:
+            documents = outcome.statistics.documents
+            self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
+        progress.outcome = outcome
+        until, second_at = now + left * SECOND_ROUND, now + soon * SECOND_ROUND
         while True:
-            numbers, until = (k, per_host), now + left * SECOND_ROUND
             with self._tracer.part("best", wanted=k):
-                second_at = now + soon * SECOND_ROUND
-                await self._rounds.best(asked, outcome, *numbers, until, avoid, second_at, known)
+                await self._rounds.best(asked, outcome, k, per_host, until, avoid, second_at)
             picked = pick(outcome.order, believe, wanted, is_crowded, not outcome.more)
             if outcome.more and len(picked) < wanted and k < MAX_K:
                 k = min(4 * k, MAX_K)
             elif not outcome.sites.are_enough(picked[: wanted - 1], len(picked) >= wanted) and per_host < MAX_K:
                 per_host = min(4 * per_host, MAX_K)
                 k = min(max(k, len(outcome.order) + per_host * len(outcome.sites.ends)), MAX_K)
-            elif not self.directory.widen(outcome, picked[: wanted - 1], wanted - 1, until):
+            else:
                 return outcome
-            known = outcome.best if numbers == (k, per_host) else {}
