@@ -1,4 +1,4 @@
-"""What a message between peers is, and those that the overlay itself sends; other packages define their own.
+"""Defines the base of messages between peers, and the overlay's own messages; other packages define theirs.
 
 A message is a frozen msgspec Struct (array_like); its class name is its name on the wire, so it is stated once and
 renamed never. Every list is bounded, so that a longer one is refused before it is decoded.

@@ -47,7 +47,7 @@ NEVER = float("inf")
 
 
 class Told(NamedTuple):
-    """What became of a question: the peer's answer, or None where packets brought none that can be read."""
+    """The outcome of a question: the peer's answer, or None where packets brought no readable one."""
 
     answer: ToldMessage | None
 

@@ -27,8 +27,8 @@ class Reason(StrEnum):
     UNREAD = "unread"  # documents were found, and could not be read in time
     ORDER = "order"  # more candidates than are looked at could stand among the best
     CHANGED = "changed"  # a document is gone, or changed some time ago, and an index does not know it
-    REFUTED = "refuted"  # what a peer said of a document is not what its author signed
-    DISPUTED = "disputed"  # what two peers say of a slot cannot both be true, and no third told who is right
+    REFUTED = "refuted"  # a peer's numbers of a document contradict the signed document
+    DISPUTED = "disputed"  # two peers contradict each other about a slot, and no third one settled it
     RULES = "rules"  # it goes by other rules of search than those in force, as nodes that have these do
     STRATEGY = "strategy"  # a peer goes by another version of the strategy
     OWNERS = "owners"  # a peer takes others for the owners of a slot
@@ -41,7 +41,7 @@ class Reason(StrEnum):
 
 
 class Said(NamedTuple):
-    """What one answer says of its slots' copies. `counted`: the slots for which this answer is the one that counts."""
+    """One answer's report about its copies of slots. `counted`: the slots for which this answer counts."""
 
     peer: NodeId
     slots: tuple[int, ...]
@@ -99,7 +99,7 @@ def is_remnant(view: View) -> bool:
 
 
 def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
-    """Add to the doubts what stands against these answers."""
+    """Add the doubts about these answers."""
     heard, owners = list[Said](), view.owners_by_slot()
     for each in dict.fromkeys(said):  # both rounds mostly say the same
         if reason := _other_rules(each, view.strategy.version, owners):
@@ -115,7 +115,7 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
 
 
 def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], view: View) -> bool:
-    """Whether enough owners agree in all slots of an answer: mostly so, told without looking at each slot."""
+    """Whether enough owners agree in all slots of an answer. Equal kinds of slots are judged once."""
     away, min_acks = view.away(), view.strategy.min_acks
     teams = [by_slot[slot] for slot in said.slots]
     absent = [_places_of(team, away) for team in teams] if away else [0] * len(teams)
@@ -124,7 +124,7 @@ def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], view: View) ->
 
 
 def _masks(said: Iterable[Said]) -> dict[int, int]:
-    """Who agrees in each slot, by the answer with which fewer do: both rounds must do."""
+    """The owners that agree in each slot; of both rounds' answers the one with fewer such owners counts."""
     masks: dict[int, int] = {}
     for each in said:
         for slot, mask in zip(each.slots, each.agreement.level, strict=True):

@@ -108,7 +108,7 @@ class PageFiller:
 
 
 def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[PickedHit]:
-    """What comes after the last result of the page before: by its number where that result is gone."""
+    """The results after the last one of the page before; where that result is gone, its number says where to begin."""
     if after is None:
         return list(picked)
     ids = [each.found.hit.id for each in picked]

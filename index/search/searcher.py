@@ -1,12 +1,13 @@
-"""A whole query: two rounds, folding, a page of results that their signed documents bear out, one JSON answer."""
+"""Carries out a whole query: two rounds, folding, a page of results held to their signed documents, one JSON answer."""
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from dht import Clock, NodeId, Overlay, PeerAudit
-from index.change_feed import Read
+from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit
+from index.change_feed import Read, Text
 from index.config import IndexConfig
 from index.errors import QueryError
 from index.query.parser import parse_query
@@ -20,7 +21,6 @@ from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import query_digest, read_cursor
 from index.search.page_filler import SPARE, PageFiller
 from index.search.query_trace import Tracer, untraced
-from index.search.read_once import read_once
 from index.search.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
 from index.search.scatter_gather import NEVER, ScatterGather
 from index.search.search_outcome import PeerQuery, SearchOutcome
@@ -39,7 +39,7 @@ SO_FAR_S = 0.1  # for reading what is shown before the rest has come
 
 
 class CountedDocuments(NamedTuple):
-    """How many documents a search counted: in the whole network, and on this node at that steady instant."""
+    """Document counts of one search: of the whole network, and of this node at the steady instant `at`."""
 
     network: int
     here: int
@@ -48,8 +48,8 @@ class CountedDocuments(NamedTuple):
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a search has come: `request` once it is known what its words stand for, `outcome` after the first round;
-    the second asks for the best `k`, of each host `per_host`."""
+    """The progress of a search. `request` is set once its patterns are written out, `outcome` after the first round;
+    the second round asks for the best `k`, of each host `per_host`."""
 
     request: BoundedRequest | None = None
     outcome: SearchOutcome | None = None
@@ -58,19 +58,19 @@ class _Progress:
 
 
 class RunningSearch:
-    """One search: `answer` carries it out, and is called once; meanwhile `so_far` tells what it has found."""
+    """One search: `answer` carries it out and is called once; meanwhile `so_far` returns the results so far."""
 
     def __init__(self, searcher: "Searcher", asked: SearchRequest, read: Read) -> None:
         self._searcher, self._asked = searcher, asked
-        self._progress, self._read = _Progress(), read_once(read)
+        self._progress, self._read = _Progress(), _read_once(read)
 
     async def answer(self) -> dict[str, Any]:
         """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
         return await self._searcher.carry_out(self._asked, self._progress, self._read)
 
     async def so_far(self) -> dict[str, Any] | None:
-        """Return the answer as it is where nothing more comes, None where nothing was found yet. No peer is asked a
-        question that `answer` does not ask it."""
+        """Return the answer from the results so far, None where there are none. No peer is asked a question that
+        `answer` does not ask it."""
         return await self._searcher.so_far(self._progress, self._read)
 
 
@@ -89,9 +89,9 @@ class Searcher:
         audit: PeerAudit | None = None,
         tracer: Tracer = untraced,
     ) -> None:
-        """`read` gives documents whose signatures were verified, None for those that nobody has, nothing where it
-        cannot tell; `sign` makes the signature of a main text, as the crawler does; `audit` is all of a node's;
-        `tracer` times the parts of each query."""
+        """`read` returns documents with verified signatures, None for those that nobody has, and leaves out those that
+        it could not ask for. `sign` makes the signature of a main text, as the crawler does. `audit` is the node's one
+        audit. `tracer` times the parts of each query."""
         self._config, self._read, self._clock = config, read, clock
         self._local, self._suggester, self._tracer = local, Suggester(), tracer
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check, tracer)
@@ -114,8 +114,8 @@ class Searcher:
     async def carry_out(self, asked: SearchRequest, progress: _Progress, read: Read) -> dict[str, Any]:
         """Carry out a search, and note its progress.
 
-        Where the rules in force leave it partial, because indexes for them are still being built, it is asked again by
-        the rules before, which every node knows for a day."""
+        The rules in force may leave it partial, while indexes for them are being built. It is then asked again by the
+        rules before, which every node knows for a day."""
         began, found = self._clock().steady, dict[str, Any]()
         with self._tracer.query() as span:
             for rules in self._local.rules():
@@ -128,8 +128,8 @@ class Searcher:
         return found
 
     async def so_far(self, progress: _Progress, read: Read) -> dict[str, Any] | None:
-        """Return what a search has found, None where that is nothing: of the second round what has come, before it
-        what lies in this node's own slots."""
+        """Return the answer from a search's results so far, None where there are none: the second round's, or before it
+        those of this node's own slots."""
         if progress.request is None:
             return None
         until = self._clock().steady + SO_FAR_S
@@ -168,7 +168,7 @@ class Searcher:
             return self._body.write(request, outcome, page, suggestions)
 
     async def suggest(self, typed: str) -> list[str]:
-        """Return what somebody who typed this may be about to ask, by the words and titles that are indexed here."""
+        """Return likely questions that continue the typed text, by the words and titles that are indexed here."""
         return await self._local.look_up(partial(self._suggester.suggest, typed))
 
     async def _attempts(
@@ -186,7 +186,7 @@ class Searcher:
         return outcome, page
 
     async def _ask(self, request: BoundedRequest, progress: _Progress, avoid: frozenset[NodeId]) -> SearchOutcome:
-        """Both rounds, with as many documents as leave enough results; the numbers are the same on every node."""
+        """Run both rounds for as many documents as leave enough results; the numbers are the same on every node."""
         now = self._clock().steady
         left, asked, soon = request.deadline - now, request.peer_query, request.shown_at - now
         wanted, is_crowded = request.shown + request.limit + 1, bounds_hosts(asked.query)
@@ -211,3 +211,16 @@ class Searcher:
                 k = min(max(k, len(outcome.order) + per_host * len(outcome.sites.ends)), MAX_K)
             else:
                 return outcome
+
+
+def _read_once(read: Read) -> Read:
+    """A reader like `read` that reads each document of one search once, however often it is shown."""
+    known: dict[DocumentId, Text] = {}
+
+    async def remembering(wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        new = [(id_, key) for id_, key in wanted if id_ not in known]
+        found = dict(await read(new)) if new else {}
+        known.update((id_, text) for id_, text in found.items() if text is not None)
+        return found | {id_: known[id_] for id_, _ in wanted if id_ in known}
+
+    return remembering

@@ -1,7 +1,7 @@
 """The two rounds of a query: statistics from all slots, then the best documents by them, deeper while it can matter.
 
-The order is *proven* when no peer left out a document that could stand among the best k. Whether the peers' copies are
-what the network holds, `agreement.py` tells from what they say beside their answers.
+The order is *proven* when no peer left out a document that could stand among the best k. `agreement.py` judges whether
+the peers' copies are the network's.
 """
 
 from collections.abc import Awaitable, Collection, Sequence
@@ -36,7 +36,7 @@ class TwoPhaseSearch:
         self._audit, self._hit_audit = audit, hit_audit
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
-        """Write a query with what its patterns stand for in the network; it is the same where there are none."""
+        """Return a query in which each pattern is replaced by the network's words for it."""
         places, told = find_patterns(asked.text, asked.query.rules.analyzer.characters)
         if not places:
             return replace(asked, query=replace(asked.query, readings=(*asked.query.readings, *told)))
@@ -137,7 +137,7 @@ class TwoPhaseSearch:
         return known
 
     def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
-        """Who may be asked for these slots: not those that just failed, where there is another."""
+        """The peers to ask for each of these slots: none that just failed, where there is another."""
         now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
         return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
 
@@ -198,7 +198,7 @@ class TwoPhaseSearch:
 def _ready_for(
     slots: Sequence[Slot], by_slot: Ready | Sequence[Sequence[NodeId]], avoid: Collection[NodeId]
 ) -> dict[Slot, Sequence[NodeId]]:
-    """Return who is ready for each of some slots: mostly nobody is to be avoided, and nothing is done slot by slot."""
+    """Return the ready peers of each of some slots; where nobody is to be avoided no list is copied."""
     found = dict(zip(slots, map(by_slot.__getitem__, slots), strict=True))
     return {slot: _unless(peers, avoid) for slot, peers in found.items()} if avoid else found
 

@@ -321,8 +321,7 @@ def _name(analyzer: AnalyzerRules) -> str:
 
 
 def _unneeded(path: Path, view: View) -> Iterable[Path]:
-    """What lies in the directory and belongs to no rules that count, counted lately or will; releases that knew one
-    analyzer left their files there."""
+    """Files in the index's directory that belong to no present, former or coming rules."""
     known = known_rules((view.strategy, *view.former_strategies(), *view.coming_strategies()))
     needed = {_name(rules.analyzer) for rules in known}
     needed.add(_name(planned_rules(view.strategy, ()).now.analyzer))

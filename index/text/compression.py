@@ -44,7 +44,7 @@ class Frames(threading.local):
 
 
 def frames_by(name: str) -> Frames:
-    """Return what compresses by the dictionary of this name, whose file is beside this one."""
+    """Return a compressor by the dictionary of this name; its file is beside this one."""
     dictionary = zstandard.ZstdCompressionDict(Path(__file__).with_name(f"{name}.dict").read_bytes())
     dictionary.precompute_compress(level=LEVEL)  # once for all threads
     return Frames(dictionary)

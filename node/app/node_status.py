@@ -1,4 +1,4 @@
-"""What a node says of itself and of the network: the bodies of /api/v1/status and /api/v1/peers."""
+"""Writes a node's report about itself and the network: the bodies of /api/v1/status and /api/v1/peers."""
 
 import os
 import resource
