@@ -47,7 +47,6 @@ _LENGTHS = slice(7, 11)
 RUN = 32  # numbers that are added up, at most
 TABLES, ROWS = frames_by("forward_tables"), frames_by("forward_rows")
 _UNSIGNED = bytes(SIGNATURE_BYTES)
-_BORDERS = np.array((*BASES[1:], BOILERPLATE_BASE))
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
