@@ -2,9 +2,9 @@
 
 Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
 (how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring),
-`directory` (which slots can hold the best: term_row, slot_choice), `engine` (which documents hold the terms here:
-protocol, index_files), `shard` (what one node's index answers: local_index), `search` (how many nodes give one answer:
-searcher, then two_phase_search). `search/oracle.py` says what the answer must be.
+`engine` (which documents hold the terms here: protocol, index_files), `shard` (what one node's index answers:
+local_index), `search` (how many nodes give one answer: searcher, then two_phase_search). `search/oracle.py` says what
+the answer must be.
 """
 
 from typing import TYPE_CHECKING
@@ -28,19 +28,14 @@ if TYPE_CHECKING:
     from index.rank.rank_level import levels_of
     from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
     from index.rank.told_hosts import rank_told_hosts
-    from index.search.agreement import Reason, is_remnant, owners_digest
+    from index.search.agreement import YOUNG_S, Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
     from index.search.searcher import CountedDocuments, RunningSearch, Searcher
-    from index.shard.impact_teller import ImpactTeller
-    from index.shard.level_audit import LevelAudit
-    from index.shard.level_owners import YOUNG_S
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.planned_rules import planned_rules, reads_anchors, unknown_rules
     from index.shard.question_server import Agree
-    from index.shard.row_server import RowServer
-    from index.shard.witness_server import WitnessServer
     from index.text.analyzer_rules import ANALYZERS
     from index.text.page_terms import digest_of_terms, pack_terms
 else:
@@ -59,16 +54,13 @@ __all__ = [
     "CountedDocuments",
     "DocumentChange",
     "FalseTerms",
-    "ImpactTeller",
     "IndexConfig",
     "InflowAck",
     "InflowMessage",
-    "LevelAudit",
     "LinkGraph",
     "LocalIndex",
     "OfferedTerms",
     "Reason",
-    "RowServer",
     "RunningSearch",
     "SearchOracle",
     "SearchRequest",
@@ -79,7 +71,6 @@ __all__ = [
     "TermsTrust",
     "Text",
     "Tracer",
-    "WitnessServer",
     "allowed_flows",
     "build_graph",
     "digest_of_terms",
