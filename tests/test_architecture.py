@@ -49,7 +49,6 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
     "index": (
         "index",
         "index/text",
-        "index/rank",
         "index/query",
         "index/directory",
         "index/engine",
@@ -60,7 +59,6 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node",
         "node/extras",
         "node/crawling",
-        "node/ranking",
         "node/delegation",
         "node/witness",
         "node/joining",

@@ -167,10 +167,6 @@ class Api:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
         return json_response({"urls": await self._service.progress(asked.urls)})
 
-    async def rank(self, request: web.Request) -> web.Response:
-        """Answer GET /api/v1/rank."""
-        return json_response(await self._service.rank(parameters(request, "rank").text("url")))
-
     async def explain(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/explain."""
         values = parameters(request, "explain")
