@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from crawl import domain_of
 from dht import site_of, split_url
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.web_report.web_graph import Ids, Names, WebGraph, graph_of
 
 MAX_LINKS = 10_000_000  # measured in 970 MB by `tests/node/extras/web_report/test_scale.py`

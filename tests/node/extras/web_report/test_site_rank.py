@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.web_report.link_table import LinkTable, name_of_url
 from node.extras.web_report.page_rank import ALPHA, CONVERGED
 from node.extras.web_report.site_rank import rank_sites
