@@ -20,14 +20,6 @@ if TYPE_CHECKING:
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
     from index.query.search_rules import NEWEST_RULES
-    from index.rank.inflow import InflowAck, InflowMessage
-    from index.rank.ledger import allowed_flows
-    from index.rank.link_graph import LinkGraph, build_graph
-    from index.rank.page_number import NUMBER_BITS, page_number, slots_of
-    from index.rank.page_rank import CONVERGED
-    from index.rank.rank_level import levels_of
-    from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
-    from index.rank.told_hosts import rank_told_hosts
     from index.search.agreement import YOUNG_S, Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
@@ -43,11 +35,9 @@ else:
 
 __all__ = [
     "ANALYZERS",
-    "CONVERGED",
     "FACETS",
     "FILTERS",
     "NEWEST_RULES",
-    "NUMBER_BITS",
     "YOUNG_S",
     "Agree",
     "Agreement",
@@ -55,9 +45,6 @@ __all__ = [
     "DocumentChange",
     "FalseTerms",
     "IndexConfig",
-    "InflowAck",
-    "InflowMessage",
-    "LinkGraph",
     "LocalIndex",
     "OfferedTerms",
     "Reason",
@@ -65,25 +52,16 @@ __all__ = [
     "SearchOracle",
     "SearchRequest",
     "Searcher",
-    "SlotRanks",
-    "SlotStatement",
     "SlotTotals",
     "TermsTrust",
     "Text",
     "Tracer",
-    "allowed_flows",
-    "build_graph",
     "digest_of_terms",
-    "error_of",
     "is_remnant",
-    "levels_of",
     "owners_digest",
     "pack_terms",
-    "page_number",
     "planned_rules",
-    "rank_told_hosts",
     "reads_anchors",
-    "slots_of",
     "unknown_rules",
     "untraced",
 ]

@@ -11,7 +11,7 @@ from dht import lazily
 
 if TYPE_CHECKING:
     from store.config import StoreConfig
-    from store.disk.catalog_reader import CatalogReader, RecordChange
+    from store.disk.catalog_reader import RecordChange
     from store.disk.file_system import MemoryDisk
     from store.disk.record_store import RecordStore
     from store.disk.scrub import ScrubStatus
@@ -56,7 +56,7 @@ else:
 
 __all__ = [
     "COPIED_NAME", "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "MAX_TEXT_CHARS", "PROOF_PATH", "REMOVED",
-    "Anchor", "BadReplica", "CatalogReader", "CopyCounts", "Document", "Draft", "DraftTerms", "HostAlias", "HostRecord",
+    "Anchor", "BadReplica", "CopyCounts", "Document", "Draft", "DraftTerms", "HostAlias", "HostRecord",
     "Kind", "MemoryDisk", "NoReadyOwner", "NotGranted", "PeerFigures", "RangeEntry", "Record", "RecordChange",
     "RecordCheck", "RecordStore", "Replicator", "RequestNote", "ScrubStatus", "SlotReport", "SlotReportReply",
     "SoundRecords", "StoreConfig", "StoreCorrupt", "StoreReport", "TermsBody", "TooFewCopies", "Version",

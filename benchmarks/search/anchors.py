@@ -15,7 +15,6 @@ from benchmarks.figures import Row, row, show
 from benchmarks.search.figure import figure
 from benchmarks.search.known_items import MOST
 from benchmarks.search.known_rules import KINDS, known_items
-from benchmarks.search.link_levels import SITE
 from benchmarks.search.measures import DEPTH, reciprocal_rank
 from benchmarks.search.quiet_network import ME
 from benchmarks.search.site_names import site_names
@@ -28,6 +27,8 @@ from index.search.result_picker import pick
 from index.search.top_k_merge import MergedHit
 from node.crawling.anchor_writer import anchor_texts
 from store.record.anchor import MOST_ANCHORS
+
+SITE = "site's name"
 
 
 def anchored(pages: Sequence[WebPage], withheld: frozenset[str], *, by_page: bool) -> list[Text]:

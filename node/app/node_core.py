@@ -26,8 +26,6 @@ from node.crawling.waiting_for import waiting_reason
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
 from node.owner.host_control import HostControl
-from node.ranking.rank_keeper import RankKeeper
-from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
 LIVE_SETTINGS = ("crawl.hours", "crawl.max_bytes_s", "crawl.refuse", "store.quota_bytes", "store.reserve_bytes")
@@ -64,8 +62,6 @@ class NodeCore:
             levels,
             env.clock,
         )
-        self.ranking = RankKeeper(env.overlay, env.store, local, self.store.shards, env.clock)
-        self.rank_lookup = RankLookup(env.overlay, self.ranking, self.store.shards)
         self._disk_meter = DiskMeter(env.store, env.measure_files)
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler)
         self._looked_at_sequence = self._spared_at_sequence = -1  # of the change log
@@ -99,8 +95,6 @@ class NodeCore:
             start("witness", self.witnessing.witness.run)
             start("evidence-board", self.witnessing.board.run)
             start("anchor-audit", self.witnessing.anchor_audit.run)
-            start("ranks-read", self.ranking.read)
-            start("ranks-compute", self.ranking.compute)
             start("client-worker", self.fetching.client_worker.run)
             start("resubmission", self.jobs.resubmission.run)
 

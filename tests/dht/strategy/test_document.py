@@ -155,11 +155,3 @@ def test_who_is_gone_is_signed_and_a_document_without_says_nothing_of_it() -> No
     for entry in (Gone("ab" * 19, 1), Gone("AB" * 20, 1), Gone("ab" * 20, 0)):
         with pytest.raises(BadStrategy, match="gone"):
             check_bounds(msgspec.structs.replace(wanted, gone=(entry,)))
-
-
-@pytest.mark.parametrize("name", ["ranks"])
-def test_what_a_document_turns_on_older_ones_say_nothing_of(name: str) -> None:
-    first = parse_document(network().first.document)
-    assert not getattr(first, name) and f'"{name}"'.encode() not in network().first.document
-    wanted = msgspec.structs.replace(first, **{name: True})
-    assert parse_document(encode_document(wanted)) == wanted != first
