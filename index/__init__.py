@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from dht import lazily
 
 if TYPE_CHECKING:
-    from index.change_feed import DocumentChange, OfferedTerms, Text
+    from index.change_feed import DocumentChange, Text
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
-    from index.engine.terms_trust import FalseTerms, TermsTrust
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
@@ -37,17 +36,14 @@ if TYPE_CHECKING:
     from index.shard.level_owners import YOUNG_S
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
-    from index.shard.planned_rules import planned_rules, reads_anchors, unknown_rules
+    from index.shard.planned_rules import reads_anchors, unknown_rules
     from index.shard.question_server import Agree
     from index.shard.row_server import RowServer
     from index.shard.witness_server import WitnessServer
-    from index.text.analyzer_rules import ANALYZERS
-    from index.text.page_terms import digest_of_terms, pack_terms
 else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
-    "ANALYZERS",
     "CONVERGED",
     "FACETS",
     "FILTERS",
@@ -58,7 +54,6 @@ __all__ = [
     "Agreement",
     "CountedDocuments",
     "DocumentChange",
-    "FalseTerms",
     "ImpactTeller",
     "IndexConfig",
     "InflowAck",
@@ -66,7 +61,6 @@ __all__ = [
     "LevelAudit",
     "LinkGraph",
     "LocalIndex",
-    "OfferedTerms",
     "Reason",
     "RowServer",
     "RunningSearch",
@@ -76,20 +70,16 @@ __all__ = [
     "SlotRanks",
     "SlotStatement",
     "SlotTotals",
-    "TermsTrust",
     "Text",
     "Tracer",
     "WitnessServer",
     "allowed_flows",
     "build_graph",
-    "digest_of_terms",
     "error_of",
     "is_remnant",
     "levels_of",
     "owners_digest",
-    "pack_terms",
     "page_number",
-    "planned_rules",
     "rank_told_hosts",
     "reads_anchors",
     "slots_of",

@@ -67,15 +67,14 @@ async def crawl(
     within_s: float,
     replicas: int = REPLICAS,
     share: float | None = None,
-    terms: str = "derive",
 ) -> FleetCrawl:
     """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use until all
-    is fetched; `terms`: what the strategy says of them."""
+    is fetched."""
     children = Children(folder)
     log = folder / "web.jsonl"
     try:
         port = await _serve(children, web, folder)
-        fleet = await _start(children, web, nodes, delay_s, folder, {"replicas": replicas, "terms": terms})
+        fleet = await _start(children, web, nodes, delay_s, folder, {"replicas": replicas})
         async with aiohttp.ClientSession() as session:
             client, pids = NodeClient(session), [child.process.pid for child in children.running[1:]]
             await _until(children.running, client, fleet, _are_ready, READY_WITHIN_S)

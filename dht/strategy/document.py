@@ -23,7 +23,6 @@ FEATURES = frozenset(
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
 ADMISSIONS = ("open", "attested", "invited")
-TERMS = ("derive", "travel")
 
 Action = Literal["owners", "prefer", "spread", "deny"]
 
@@ -117,14 +116,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
     stable_owner: bool = False  # one of several owners is a stable machine where a candidate is
     ranks: bool = False  # the holders of slots compute the ranks of pages by links
-    terms: str = "derive"  # each owner analyses a page; "travel": its author does, and tells the others; more: "derive"
     directory: bool = False  # queries go by a directory of terms, and ask few slots
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
-
-    @property
-    def is_analysed_once(self) -> bool:
-        """Whether the author of a page makes its terms for all its owners."""
-        return self.terms == "travel"
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -173,9 +166,8 @@ def encode_document(strategy: Strategy) -> bytes:
     for name in ("admitters", "revoked", "needs", "gone", "importers"):
         if not fields[name]:
             del fields[name]
-    for name, usual in (("admission", "open"), ("terms", "derive")):
-        if fields[name] == usual:  # as it is without the field, which older programs do not know
-            del fields[name]
+    if fields["admission"] == "open":  # as it is without the field
+        del fields["admission"]
     left_out = "grants_from", "witness_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
     for name in left_out:  # where they say nothing
         if not fields[name]:
@@ -200,7 +192,6 @@ def unknown_parts(document: bytes) -> tuple[str, ...]:
     rules = fields.get("rules")
     found = [name for name in fields if name not in Strategy.__struct_fields__]
     found += ["admission"] if fields.get("admission", "open") not in ADMISSIONS else []
-    found += ["terms"] if fields.get("terms", "derive") not in TERMS else []
     numbered = enumerate(rules if isinstance(rules, list) else [], start=1)
     return (*found, *(f"rules[{number}]" for number, rule in numbered if _is_unknown(rule)))
 

@@ -28,7 +28,6 @@ MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
 Places = NDArray[np.uint16]  # of terms in a vocabulary
-AnchorWords = tuple[tuple[str, ...], tuple[str, ...]]  # texts, and the terms that several sites agree on
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,29 +83,6 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
         _beside(text, rules),
     )
     return _numbered(found)
-
-
-def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldTerms:
-    """Return the terms of a document with its anchors, given those of what its author wrote, each once in their
-    vocabulary: only what is new is looked at term by term."""
-    title, *headings, url, body, _ = fields.lines
-    numbers = dict(zip(fields.vocabulary, range(len(fields.vocabulary)), strict=True))
-
-    def numbered(line: Sequence[str]) -> Places:
-        return np.array([numbers.setdefault(term, len(numbers)) for term in line], np.uint16)
-
-    agreed = map(numbered, _agreed(text, rules, LIMITS[HEADINGS] - sum(map(len, headings))))
-    lines = [title, *headings, *agreed, url, body, numbered(_beside(text, rules))]
-    places, vocabulary = np.concatenate(lines), list(numbers)
-    known, firsts = np.unique(places, return_index=True)
-    order, rank = known[firsts.argsort()], np.zeros(len(numbers), np.uint16)  # in which they come
-    rank[order] = np.arange(len(order), dtype=np.uint16)
-    return _of_lines([vocabulary[number] for number in order.tolist()], rank[places], list(map(len, lines)))
-
-
-def anchor_words(text: Text, rules: AnalyzerRules) -> AnchorWords:
-    """Return all that a document's terms owe to its anchors: equal where they say the same."""
-    return _said(text, rules), tuple(chain.from_iterable(_agreed(text, rules, LIMITS[HEADINGS])))
 
 
 def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:

@@ -83,7 +83,6 @@ class NodeCore:
             start("directory", self.index.teller.run)
             start("level-audit", self.index.level_audit.run)
             start("level-proofs", self.index.searcher.level_proofs.line.run)
-            start("terms-evidence", self.index.evidence.run)
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
             start("frontier-sync", self.crawl.frontier_sync.run)
@@ -123,7 +122,6 @@ class NodeCore:
         if before != now or now == self._spared_at_sequence or not self.index.local.is_current:
             return False
         self._spared_at_sequence = now
-        self.store.replicator.terms.clear()
         await self.store.records.spare()
         await self.index.local.spare()
         return True

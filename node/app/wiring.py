@@ -33,12 +33,10 @@ from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
-from node.crawling.page_analysis import analyzer_of
 from node.crawling.record_rules import RecordRules
 from node.crawling.standing_review import StandingReview
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
-from node.crawling.terms_evidence import TermsEvidenceKeeper
 from node.crawling.url_lookup import UrlLookup
 from node.crawling.waiting_for import waiting_for
 from node.delegation.client_audit import ClientAudit
@@ -177,7 +175,6 @@ class CrawlParts:
             env.locate,
             env.late,
             fetching.proofs.find,
-            lambda: analyzer_of(env.overlay.view.strategy),
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
         self.frontier_sync = FrontierSync(
@@ -241,13 +238,11 @@ class IndexParts:
     def __init__(
         self, config: IndexConfig, env: NodeEnvironment, store: StoreParts, agree: Agree, audit: PeerAudit
     ) -> None:
-        lookup, terms = store.lookup, store.replicator.terms
-        feed = StoreChangeFeed(env.store, terms.find, env.identity.public_key)
+        feed = StoreChangeFeed(env.store)
         no_room = partial(env.store.no_room, 0)
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
-        read, rng = lookup.texts, env.new_rng()
+        read, rng = store.lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
-        self.evidence = TermsEvidenceKeeper(env.overlay, env.store, self.local.trust, env.clock)
         self.rows = RowServer(env.overlay, self.local, env.clock, rng)
         self.teller = ImpactTeller(env.overlay, self.local, agree, self.rows, env.clock)
         self.witnesses = WitnessServer(env.overlay, self.local, self.teller, env.clock)

@@ -143,8 +143,6 @@ class RecordCheck:
     def _flaw(self, record: Record | Draft, epoch: int, at_ms: int, *, has_content: bool) -> str:
         """Judge what a body says. It starts with its URL, from which id and key follow, or a liar could put a page's
         next version elsewhere."""
-        if record.kind == Kind.TERMS:
-            return "terms travel beside their page, and are not kept"
         try:
             if record.kind == Kind.DOCUMENT:
                 document = decode_document(record.body)

@@ -17,7 +17,6 @@ from store.record.record import SHORT_BYTES, Kind, ShortVersion
 from store.record.short_ranges import ShortRanges
 from store.record.short_reconciliation import SALT_BYTES
 
-MAX_TERMS_BYTES = 1 << 20  # of one message, beside a package of as much
 MAX_WANTED = 256  # records asked for in one message
 MAX_WRITINGS, MAX_ENDORSED = 64, 256  # versions whose grants are asked for in one message; grants in an answer
 # An answer stops after so many bytes of records, some seconds of a slow line when compressed, but holds at least one.
@@ -40,15 +39,12 @@ class PutPackage(Message, frozen=True, array_like=True):
     """Asks to keep these records, with their contents; it is answered when all that were not refused are durable.
 
     `hinted_for`: owners who do not answer the writer, and to whom the receiver, a candidate, brings the records.
-    `grants`: those that the records name, each once. `parts`: packages whose records come after those of `package`;
-    `terms`: a package of what belongs to pages among these records (`store/record/page_terms.py`). Only whoever said
-    that it takes them gets any of both."""
+    `grants`: those that the records name, each once. `parts`: packages whose records come after those of `package`."""
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
     hinted_for: Annotated[tuple[_Id, ...], Meta(max_length=MAX_HINTED)] = ()
     grants: _Grants = ()
     parts: Annotated[tuple[_Part, ...], Meta(max_length=MAX_PARTS)] = ()
-    terms: Annotated[bytes, Meta(max_length=MAX_TERMS_BYTES)] = b""
 
 
 class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -61,14 +57,10 @@ class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
 class PutReply(Message, frozen=True, array_like=True):
     """Says which records of a package were refused; all others, or something newer, are durable here.
 
-    `astray`: indexes of records whose site lies elsewhere by now, as its record (kind HOST) says. `takes_parts`: a
-    package may come in parts; where it is false, those of this one were not looked at. `takes_terms`: terms of pages
-    may come beside them."""
+    `astray`: indexes of records whose site lies elsewhere by now, as its record (kind HOST) says."""
 
     refused: Annotated[tuple[RefusedRecord, ...], Meta(max_length=MAX_RECORDS)] = ()
     astray: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
-    takes_parts: bool = False
-    takes_terms: bool = False
 
 
 class HeldVersion(msgspec.Struct, frozen=True, array_like=True):

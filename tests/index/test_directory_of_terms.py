@@ -21,7 +21,7 @@ from index.config import IndexConfig
 from index.directory.impact_pack import pack, unpack
 from index.directory.impact_table import ImpactTable, empty, term_slot
 from index.directory.level_doubts import FALSE_PAGES, LOOK_S
-from index.directory.messages import AskRows, AskWitness, BetterPage, PageName, TellLevels, ToldRows, WitnessPage
+from index.directory.messages import AskRows, BetterPage, PageName, TellLevels, ToldRows
 from index.directory.row_page import RowPage, pack_page, unpack_page
 from index.directory.term_row import NOWHERE, hash_of
 from index.directory.told_epoch import EPOCH_S
@@ -35,7 +35,6 @@ from index.shard.impact_teller import AHEAD_S, TELL_S, ImpactTeller
 from index.shard.level_audit import WORTHLESS, LevelAudit
 from index.shard.row_server import RowServer
 from index.shard.witness_server import WitnessServer
-from index.text.page_terms import pack_terms
 
 pytestmark = pytest.mark.virtual_time
 BITS = 8
@@ -349,35 +348,6 @@ async def test_owners_that_claim_too_little_are_corrected_by_whoever_shows_one_o
     assert not any(each.worthless for each in world.audits.values()), "two who met it both told the truth"
     answer = await world.answers("tigris")
     assert answer["directory"]["proven"] and found_in(answer) == exact
-    await world.close()
-
-
-async def test_no_owner_answers_for_terms_that_an_author_made_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("index.engine.terms_trust.PAST", 0)
-    monkeypatch.setattr("index.engine.terms_trust.SAMPLED", 0.0)
-    world, runs = DirectoryWorld(1), set[int]()
-    text, *others = web(1, 30)
-    made_up_terms = pack_terms(replace(text, title="volga volga"))
-    assert made_up_terms is not None
-    world.store[text.id] = text
-    for node in world.team(text):
-        offered = replace(made_up_terms, author=b"author")
-        node.feed.put(DocumentChange(text.id, text, 0.0, offered))
-    await world.put(others)
-    world.network.before = lambda _, message: runs.add(message.run) if isinstance(message, TellLevels) else None
-    await world.tell()
-
-    async def named(text: Text, word: str) -> set[bytes]:
-        keeper = next(n for n in world.nodes if n.id in world.network.ready[term_slot(hash_of(word), BITS)])
-        asked = [AskWitness(run, slot_of(text.key, BITS), hash_of(word)) for run in runs]
-        told = [await keeper.overlay.ask(world.team(text)[0].id, each, WitnessPage, timeout_s=1.0) for each in asked]
-        return {page.id for each in told for page in each.pages}
-
-    assert await named(others[0], RARE[1]) == {others[0].id}
-    assert await named(text, "volga") == set(), "it is computed before it is named"
-    stranger = next(n for n in world.nodes if n.id not in world.network.ready[term_slot(hash_of("volga"), BITS)])
-    with pytest.raises(BadMessage, match="who keep its row"):
-        await stranger.overlay.ask(world.nodes[0].id, AskWitness(1, 0, hash_of("volga")), WitnessPage, timeout_s=1.0)
     await world.close()
 
 
