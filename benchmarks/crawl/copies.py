@@ -100,7 +100,7 @@ class _Copy:
                 record = encode_forward(text, fields)
             rows.append(ForwardRow(number, text.id, Key(text.key), cell, text.version, record))
             with self._stage("words, tags, names"):
-                entries.append(entry_of(number, cell, text, fields, index.analyzer))
+                entries.append(entry_of(number, cell, text, fields))
         with self._stage("tantivy"):
             index.engine.add(entries)
             index.engine.commit()

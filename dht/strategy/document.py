@@ -89,7 +89,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     replicas: int = 3
     slot_bits: int = 8
     min_acks: int = 2
-    analyzer: int = 2
+    analyzer: int = 1
     ranking: int = 1
     rules: tuple[Rule, ...] = ()
     min_delay_s: float = 1.0  # politeness floor between two requests to a site

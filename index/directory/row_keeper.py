@@ -28,7 +28,7 @@ from index.directory.told_epoch import EPOCH_S, MADE_AHEAD_S, ToldEpoch, in_forc
 from index.directory.told_terms import ToldTerms
 from index.directory.weighed_owners import Owners, WeighedOwners, WeighedSlot, seats_of
 from index.directory.witness_check import LevelClaim, SeenPage, WitnessVerdict
-from index.text.field_terms import LIMITS
+from index.text.analyzer_rules import NEWEST_ANALYZER
 
 MOST_KEPT = 16_000_000  # entries of all owners, some 4 bytes each on the disk
 MOST_WAITING = 400_000  # entries that are not joined in yet, 20 bytes each in memory
@@ -106,8 +106,9 @@ class RowKeeper:
         if abs(told.epoch - now // EPOCH_S) > 1:
             return LevelsTaken()
         table = unpack_told(told.entries, self.slot_bits, MOST_ENTRIES, peer.hex())
+        limits = NEWEST_ANALYZER.limits
         for counts in told.counts:
-            if any(length > counts.documents * most for length, most in zip(counts.lengths, LIMITS, strict=True)):
+            if any(length > counts.documents * most for length, most in zip(counts.lengths, limits, strict=True)):
                 raise BadMessage(peer.hex(), f"documents of slot {counts.slot} longer than the analyzer allows")
         if any(slot >= 1 << self.slot_bits for slot in told.slots) or list(told.slots) != sorted(set(told.slots)):
             raise BadMessage(peer.hex(), "slots out of order, or that are none")

@@ -165,7 +165,7 @@ class IndexFiles:
         for number, text in enumerate(texts, first):
             fields, cell = analyse(text, self.analyzer), slot_of(text.key, CELL_BITS)
             rows.append(ForwardRow(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
-            yield entry_of(number, cell, text, fields, self.analyzer)
+            yield entry_of(number, cell, text, fields)
 
     def _has(self, row: ForwardRow | None, text: Text | None) -> bool:
         return row is not None and text is not None and (row.version, row.key) == (text.version, text.key)
@@ -218,7 +218,7 @@ class IndexFiles:
         return MemoryEngine()
 
 
-def entry_of(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: AnalyzerRules) -> IndexEntry:
+def entry_of(number: int, cell: int, text: Text, fields: FieldTerms) -> IndexEntry:
     """Return a document as an engine indexes it."""
     host = digest_of_host(host_of(text.url))
     return IndexEntry(
@@ -228,7 +228,7 @@ def entry_of(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: A
         text.language.lower(),
         fields,
         words_of(text),
-        tags_of(text, analyzer),
+        tags_of(text),
         title_line(text.title),
         bool(front_name(text.url)),
         host,

@@ -15,7 +15,7 @@ from index.directory.messages import AskRows, ToldRows
 from index.directory.row_keeper import AHEAD_S
 from index.directory.row_page import unpack_page
 from index.directory.term_row import TermRow, hash_of
-from index.text.field_terms import LIMITS
+from index.text.analyzer_rules import NEWEST_ANALYZER
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +120,9 @@ class RowFinder:
             raise BadMessage(name, "rows that were not asked for, or not all")
         if (epoch.slot_bits, epoch.analyzer, epoch.ranking) != (ask.slot_bits, ask.analyzer, ask.ranking):
             raise BadMessage(name, "rows by other rules than were asked for")
-        if any(length > epoch.documents * most for length, most in zip(epoch.lengths, LIMITS, strict=True)):
+        if any(
+            length > epoch.documents * most for length, most in zip(epoch.lengths, NEWEST_ANALYZER.limits, strict=True)
+        ):
             raise BadMessage(name, "documents longer than the analyzer allows")
         if any(a >= b for a, b in pairwise(answer.unknown)) or any(s >= 1 << ask.slot_bits for s in answer.unknown):
             raise BadMessage(name, "slots out of order, or that are none")

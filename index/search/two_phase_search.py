@@ -38,7 +38,7 @@ class TwoPhaseSearch:
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
         """Write a query with what its patterns stand for in the network; it is the same where there are none."""
-        places, told = find_patterns(asked.text, asked.query.rules.analyzer.characters)
+        places, told = find_patterns(asked.text)
         if not places:
             return replace(asked, query=replace(asked.query, readings=(*asked.query.readings, *told)))
         patterns = tuple(dict.fromkeys(each.pattern for each in places))

