@@ -12,10 +12,10 @@ from msgspec import Meta
 from dht import Message, SignedGrant
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORD_BYTES, MAX_RECORDS
 from store.record.package_part import MAX_PARTS, MOST_PART_BYTES
-from store.record.range_reconciliation import FORM, MAX_RANGES, Range
+from store.record.range_message import Ranges
+from store.record.range_reconciliation import FORM
+from store.record.range_session import SALT_BYTES
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
-from store.record.short_ranges import ShortRanges
-from store.record.short_reconciliation import SALT_BYTES
 
 MAX_WANTED = 256  # records asked for in one message
 MAX_WRITINGS, MAX_ENDORSED = 64, 256  # versions whose grants are asked for in one message; grants in an answer
@@ -32,7 +32,6 @@ _Part = Annotated[bytes, Meta(max_length=MOST_PART_BYTES + (4 << 10))]
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 _Form = Annotated[int, Meta(ge=FORM, le=FORM)]
 _Grants = Annotated[tuple[SignedGrant, ...], Meta(max_length=MAX_RECORDS)]
-_Ranges = Annotated[tuple[Range, ...], Meta(max_length=MAX_RANGES)]
 
 
 class PutPackage(Message, frozen=True, array_like=True):
@@ -147,24 +146,21 @@ class GrantsReply(Message, frozen=True, array_like=True):
 
 
 class ReconcileStep(Message, frozen=True, array_like=True):
-    """One message of a session of range reconciliation. Only records that expire after the day `today` count.
+    """One question of a session of range reconciliation. Only records that expire after the day `today` count.
 
-    `salt`: with it, the asker knows the short form and is answered in it. `short`: instead of `ranges`, once the peer
-    has answered so. An older node knows neither."""
+    `salt`: of all fingerprints and marks of this session."""
 
     today: Annotated[int, Meta(ge=0, lt=1 << 32)]
-    ranges: _Ranges
     form: _Form
-    salt: Annotated[bytes, Meta(max_length=SALT_BYTES)] = b""
-    short: ShortRanges | None = None
+    salt: Annotated[bytes, Meta(min_length=SALT_BYTES, max_length=SALT_BYTES)]
+    ranges: Ranges
 
 
 class ReconcileReply(Message, frozen=True, array_like=True):
-    """Answers a step, in short where that was asked for and there is anything to say."""
+    """Answers a step; there are no ranges where all that was asked about is equal."""
 
-    ranges: _Ranges
     form: _Form
-    short: ShortRanges | None = None
+    ranges: Ranges
 
 
 class SlotReport(Message, frozen=True, array_like=True):

@@ -14,6 +14,8 @@ from store.record.anchor import MOST_ANCHORS, are_asked
 from store.record.denial import NO_PAGES
 from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
 from store.record.package_part import PackagePart, open_parts
+from store.record.range_reconciliation import FORM
+from store.record.range_session import answer
 from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
@@ -23,7 +25,6 @@ from store.replication.hinted_handoff import HintedHandoff
 from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
-from store.replication.reconcile_steps import answer_step
 from store.replication.replica_repair import ReplicaRepair
 from store.replication.write_right import Ruling, WriteRight
 
@@ -178,9 +179,10 @@ class ReplicaServer:
             raise BadReplica(
                 "reconciliation", f"day {message.today} is not today, {self._store.today} is; set the clock"
             )
-        return await self._store.read_ranges(
-            lambda catalog: answer_step(items_between(catalog, message.today), message)
+        ranges = await self._store.read_ranges(
+            lambda catalog: answer(items_between(catalog, message.today), message.ranges, message.salt)
         )
+        return messages.ReconcileReply(FORM, ranges)
 
     async def on_report(self, peer: NodeId, message: messages.SlotReport) -> messages.SlotReportReply:
         """Answer what lies in slots."""
