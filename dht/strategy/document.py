@@ -17,9 +17,7 @@ from dht.errors import BadStrategy
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
-FEATURES = frozenset(
-    {"unknown-records", "admission", "grants", "invitations", "gone", "imports", "former-versions", "stable-owner"}
-)  # what this program has of what one may need
+FEATURES = frozenset[str]()  # what this program has of what a strategy may need; of version 1 nothing has a name
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
 ADMISSIONS = ("open", "attested", "invited")

@@ -34,7 +34,6 @@ class Reason(StrEnum):
     DIRECTORY = "directory"  # few slots were asked, by what the others told of their terms some minutes ago
     STRATEGY = "strategy"  # a peer goes by another version of the strategy
     OWNERS = "owners"  # a peer takes others for the owners of a slot
-    UNSAID = "unsaid"  # a peer does not say how its copies compare with others: its software is older
     ASLEEP = "asleep"  # too few owners of a slot are live
     BEHIND = "behind"  # too few live owners' copies are known to be equal
     UNLIKE = "unlike"  # another copy of a slot has differed for a while
@@ -137,9 +136,8 @@ def _masks(said: Iterable[Said]) -> dict[int, int]:
 
 def _other_rules(said: Said, strategy: int, owners: Sequence[tuple[NodeId, ...]]) -> Reason | None:
     agreement = said.agreement
-    if not agreement.strategy or len(agreement.level) != len(said.slots):
-        return Reason.UNSAID
-    if agreement.strategy != strategy or max(said.slots, default=0) >= len(owners):
+    is_same = agreement.strategy == strategy and len(agreement.level) == len(said.slots)
+    if not is_same or max(said.slots, default=0) >= len(owners):
         return Reason.STRATEGY
     return Reason.OWNERS if agreement.owners != owners_digest(owners, said.slots) else None
 

@@ -116,8 +116,8 @@ def visit_of(record: Record) -> Visit:
 
 
 def text_of(record: Record | None) -> Text | None:
-    """Return what the index sees of a stored document; None where it is gone, not to be found, or says what none may:
-    an older version of this node may have taken it."""
+    """Return what the index sees of a stored document; None where it is gone, not to be found, or says what none
+    may."""
     if record is None or CHECK.said_flaw(record):
         return None
     document = decode_document(record.body)

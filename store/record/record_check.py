@@ -30,7 +30,7 @@ _NOTHING = sha256(b"").digest()
 
 class SoundRecords:
     """The records of which was found lately that they say nothing wrong, by one set of rules: each is judged at the
-    door, and again by all who follow the change log, since an older version may have taken what lies on the disk."""
+    door, and again by all who follow the change log."""
 
     def __init__(self) -> None:
         self._known = OrderedDict[tuple[Kind, DocumentId, Key, Version], None]()

@@ -63,7 +63,7 @@ class PutReply(Message, frozen=True, array_like=True):
 
 
 class HeldVersion(msgspec.Struct, frozen=True, array_like=True):
-    """Stands for a version as `ShortVersion` does. `key`: where it lies, empty where an older node says it."""
+    """Stands for a version as `ShortVersion` does. `key`: where it lies, empty in `Shown`."""
 
     epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
     at_ms: Annotated[int, Meta(ge=0, lt=MAX_AT_MS)]

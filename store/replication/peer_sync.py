@@ -180,8 +180,8 @@ class PeerSync:
         return refused
 
     async def prove(self, peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], *, content: bool) -> list[Record]:
-        """Return the records of an answer as `checked` does, off the event loop where they are many. One that says what
-        none may costs itself alone: a peer of an older version may have taken it from whoever wrote it."""
+        """Return the records of an answer as `checked` does, off the event loop where they are many. A
+        record that says what none may is left out, and counted against its author."""
         job = partial(checked, peer, reply, asked, self._check, content=content)
         good, refused = await self._proofs.run(job, len(reply.package))
         for record in refused:
