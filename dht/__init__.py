@@ -84,7 +84,6 @@ if TYPE_CHECKING:
     from dht.strategy.document import (
         Admitter,
         Gone,
-        Need,
         Publishers,
         Revocation,
         Rule,
@@ -188,7 +187,6 @@ __all__ = [
     "MachineRefuses",
     "Message",
     "Mode",
-    "Need",
     "Network",
     "NoConnection",
     "NodeId",

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 from dht import lazily
 
 if TYPE_CHECKING:
-    from index.change_feed import DocumentChange, OfferedTerms, Text
+    from index.change_feed import DocumentChange, Text
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
-    from index.engine.terms_trust import FalseTerms, TermsTrust
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
@@ -26,15 +25,12 @@ if TYPE_CHECKING:
     from index.search.searcher import CountedDocuments, RunningSearch, Searcher
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
-    from index.shard.planned_rules import planned_rules, reads_anchors, unknown_rules
+    from index.shard.planned_rules import unknown_rules
     from index.shard.question_server import Agree
-    from index.text.analyzer_rules import ANALYZERS
-    from index.text.page_terms import digest_of_terms, pack_terms
 else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
-    "ANALYZERS",
     "FACETS",
     "FILTERS",
     "NEWEST_RULES",
@@ -43,25 +39,18 @@ __all__ = [
     "Agreement",
     "CountedDocuments",
     "DocumentChange",
-    "FalseTerms",
     "IndexConfig",
     "LocalIndex",
-    "OfferedTerms",
     "Reason",
     "RunningSearch",
     "SearchOracle",
     "SearchRequest",
     "Searcher",
     "SlotTotals",
-    "TermsTrust",
     "Text",
     "Tracer",
-    "digest_of_terms",
     "is_remnant",
     "owners_digest",
-    "pack_terms",
-    "planned_rules",
-    "reads_anchors",
     "unknown_rules",
     "untraced",
 ]

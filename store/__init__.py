@@ -40,10 +40,9 @@ if TYPE_CHECKING:
     )
     from store.record.former_page import KEPT_DAYS, erases, former_id, is_erasure, name_of
     from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
-    from store.record.package import decode_head, encode_head, open_package, pack, sign_package, url_of
-    from store.record.page_terms import TermsBody, proven_terms, terms_body
+    from store.record.package import open_package, pack, sign_package, url_of
     from store.record.range_reconciliation import RangeEntry
-    from store.record.record import Draft, DraftTerms, Kind, Record, Version, digest_of
+    from store.record.record import Draft, Kind, Record, Version, digest_of
     from store.record.record_check import RecordCheck, SoundRecords
     from store.record.standing_page import page_in
     from store.record.version_policy import VersionPolicy
@@ -56,12 +55,12 @@ else:
 
 __all__ = [
     "COPIED_NAME", "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "MAX_TEXT_CHARS", "PROOF_PATH", "REMOVED",
-    "Anchor", "BadReplica", "CopyCounts", "Document", "Draft", "DraftTerms", "HostAlias", "HostRecord",
+    "Anchor", "BadReplica", "CopyCounts", "Document", "Draft", "HostAlias", "HostRecord",
     "Kind", "MemoryDisk", "NoReadyOwner", "NotGranted", "PeerFigures", "RangeEntry", "Record", "RecordChange",
     "RecordCheck", "RecordStore", "Replicator", "RequestNote", "ScrubStatus", "SlotReport", "SlotReportReply",
-    "SoundRecords", "StoreConfig", "StoreCorrupt", "StoreReport", "TermsBody", "TooFewCopies", "Version",
+    "SoundRecords", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version",
     "VersionPolicy", "anchor_id", "anchors_of", "check_copied_index", "check_store", "decode_anchor", "decode_document",
-    "decode_head", "decode_host", "digest_of", "encode_anchor", "encode_document", "encode_head", "encode_host",
+    "decode_host", "digest_of", "encode_anchor", "encode_document", "encode_host",
     "erases", "former_id", "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in",
-    "page_part", "proven_terms", "sign_package", "standing_anchors", "stem_of", "store_copy", "terms_body", "url_of",
+    "page_part", "sign_package", "standing_anchors", "stem_of", "store_copy", "url_of",
 ]  # fmt: skip

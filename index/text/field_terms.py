@@ -21,14 +21,12 @@ from index.text.site_host import front_name
 from index.text.stem_classes import class_of
 
 TITLE, HEADINGS, URL, BODY = range(4)
-LIMITS = (64, 512, 64, 20_000)  # terms kept of each field; part of the analyzer's version
 BOILERPLATE_LIMIT = 8_000  # a menu of more terms is a list of URLs
 MAX_HEADINGS = 64
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
 Places = NDArray[np.uint16]  # of terms in a vocabulary
-AnchorWords = tuple[tuple[str, ...], tuple[str, ...]]  # texts, and the terms that several sites agree on
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,62 +67,35 @@ class FieldTerms:
 
 
 def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
-    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each."""
-    stem_class, room = class_of(text.language), LIMITS[HEADINGS]
-    address = (front_name(text.url) if rules.fronts_by_host else "") or text.url.partition("://")[2]
-    found = [terms(text.title[:MAX_LINE_CHARS], LIMITS[TITLE], stem_class)]
+    """Cut a document's fields into the terms of its stem class, as many of each as the analyzer keeps. The address of a
+    front page is its host name alone."""
+    stem_class, limits = class_of(text.language), rules.limits
+    address, room = front_name(text.url) or text.url.partition("://")[2], limits[HEADINGS]
+    found = [terms(text.title[:MAX_LINE_CHARS], limits[TITLE], stem_class)]
     for heading in text.headings[:MAX_HEADINGS]:
         if cut := terms(heading[:MAX_LINE_CHARS], room, stem_class):
             found.append(cut)
             room -= len(cut)
-    found += _agreed(text, rules, room)
+    found += _agreed(text, room)
     found += (
-        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
-        terms(text.body[:MAX_BODY_CHARS], LIMITS[BODY], stem_class),
-        _beside(text, rules),
+        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), limits[URL], stem_class),
+        terms(text.body[:MAX_BODY_CHARS], limits[BODY], stem_class),
+        _beside(text),
     )
     return _numbered(found)
 
 
-def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldTerms:
-    """Return the terms of a document with its anchors, given those of what its author wrote, each once in their
-    vocabulary: only what is new is looked at term by term."""
-    title, *headings, url, body, _ = fields.lines
-    numbers = dict(zip(fields.vocabulary, range(len(fields.vocabulary)), strict=True))
-
-    def numbered(line: Sequence[str]) -> Places:
-        return np.array([numbers.setdefault(term, len(numbers)) for term in line], np.uint16)
-
-    agreed = map(numbered, _agreed(text, rules, LIMITS[HEADINGS] - sum(map(len, headings))))
-    lines = [title, *headings, *agreed, url, body, numbered(_beside(text, rules))]
-    places, vocabulary = np.concatenate(lines), list(numbers)
-    known, firsts = np.unique(places, return_index=True)
-    order, rank = known[firsts.argsort()], np.zeros(len(numbers), np.uint16)  # in which they come
-    rank[order] = np.arange(len(order), dtype=np.uint16)
-    return _of_lines([vocabulary[number] for number in order.tolist()], rank[places], list(map(len, lines)))
-
-
-def anchor_words(text: Text, rules: AnalyzerRules) -> AnchorWords:
-    """Return all that a document's terms owe to its anchors: equal where they say the same."""
-    return _said(text, rules), tuple(chain.from_iterable(_agreed(text, rules, LIMITS[HEADINGS])))
-
-
-def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
+def _agreed(text: Text, room: int) -> list[list[str]]:
     """The line of what several sites call a document, where there is any."""
-    if not (text.anchors and rules.anchor_domains):
+    if not text.anchors:
         return []
-    found = agreed_terms(text.anchors, rules.anchor_domains, class_of(text.language))[:room]
+    found = agreed_terms(text.anchors, class_of(text.language))[:room]
     return [found] if found else []
 
 
-def _said(text: Text, rules: AnalyzerRules) -> tuple[str, ...]:
-    """The anchors that are searched."""
-    return tuple(sorted({*text.anchors})) if rules.anchors_once else text.anchors
-
-
-def _beside(text: Text, rules: AnalyzerRules) -> list[str]:
-    """The line of all that scores nothing."""
-    beside = "\n".join((*_said(text, rules), text.boilerplate))[:MAX_BODY_CHARS]
+def _beside(text: Text) -> list[str]:
+    """The line of all that scores nothing: each distinct anchor, and the boilerplate."""
+    beside = "\n".join((*sorted({*text.anchors}), text.boilerplate))[:MAX_BODY_CHARS]
     return terms(beside, BOILERPLATE_LIMIT, class_of(text.language))
 
 

@@ -76,7 +76,6 @@ class NodeCore:
             start("replicator", partial(self.store.replicator.run, supervisor))
             start("index", partial(self.index.local.run, supervisor))
             start("hit-audit", self.index.searcher.hit_audit.line.run)
-            start("terms-evidence", self.index.evidence.run)
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
             start("frontier-sync", self.crawl.frontier_sync.run)
@@ -114,7 +113,6 @@ class NodeCore:
         if before != now or now == self._spared_at_sequence or not self.index.local.is_current:
             return False
         self._spared_at_sequence = now
-        self.store.replicator.terms.clear()
         await self.store.records.spare()
         await self.index.local.spare()
         return True

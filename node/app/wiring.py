@@ -21,7 +21,6 @@ from index import (
     IndexConfig,
     LocalIndex,
     Searcher,
-    reads_anchors,
 )
 from node.app.environment import NodeEnvironment
 from node.captures.network_reader import NetworkReader
@@ -30,12 +29,10 @@ from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
-from node.crawling.page_analysis import analyzer_of
 from node.crawling.record_rules import RecordRules
 from node.crawling.standing_review import StandingReview
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
-from node.crawling.terms_evidence import TermsEvidenceKeeper
 from node.crawling.url_lookup import UrlLookup
 from node.crawling.waiting_for import waiting_for
 from node.delegation.client_audit import ClientAudit
@@ -94,9 +91,7 @@ class StoreParts:
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         find_page = partial(env.store.find_page, content=False, proven=False)
-        self.anchors = AnchorWriter(
-            self.replicator, find_page, self.shards.key_of, lambda: reads_anchors(env.overlay.view.strategy)
-        )
+        self.anchors = AnchorWriter(self.replicator, find_page, self.shards.key_of)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, self.anchors)
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
@@ -173,7 +168,6 @@ class CrawlParts:
             env.locate,
             env.late,
             fetching.proofs.find,
-            lambda: analyzer_of(env.overlay.view.strategy),
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
         self.frontier_sync = FrontierSync(
@@ -237,13 +231,11 @@ class IndexParts:
     def __init__(
         self, config: IndexConfig, env: NodeEnvironment, store: StoreParts, agree: Agree, audit: PeerAudit
     ) -> None:
-        lookup, terms = store.lookup, store.replicator.terms
-        feed = StoreChangeFeed(env.store, terms.find, env.identity.public_key)
+        feed = StoreChangeFeed(env.store)
         no_room = partial(env.store.no_room, 0)
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
-        read, rng = lookup.texts, env.new_rng()
+        read, rng = store.lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
-        self.evidence = TermsEvidenceKeeper(env.overlay, env.store, self.local.trust, env.clock)
 
 
 class JobParts:

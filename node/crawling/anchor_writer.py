@@ -2,8 +2,7 @@
 
 Nobody waits for it: pages that were stored lately are told of together, after their outcomes are on their way. An
 anchor that cannot be written now is left out: nothing but an answer's order hangs on it, and the page's next version
-brings it again. The same text of the same domain is sent once for as long as it is remembered. None is written
-where the analyzer in force does not read them: in such a network releases may run that know no such records.
+brings it again. The same text of the same domain is sent once for as long as it is remembered.
 """
 
 import asyncio
@@ -65,11 +64,9 @@ class _StoredPage:
 class AnchorWriter:
     """Writes the anchors of the pages that one node stores."""
 
-    def __init__(
-        self, store: AnchorStore, find: Find, place: Callable[[str], Key], are_read: Callable[[], bool]
-    ) -> None:
-        """`place`: where the records of a canonical URL live now; `are_read` tells whether anchors count at all."""
-        self._store, self._find, self._place, self._are_read = store, find, place, are_read
+    def __init__(self, store: AnchorStore, find: Find, place: Callable[[str], Key]) -> None:
+        """`place`: where the records of a canonical URL live now."""
+        self._store, self._find, self._place = store, find, place
         self._sent: OrderedDict[tuple[str, str], str] = OrderedDict()  # by domain and page, the text
         self._waiting = deque[_StoredPage](maxlen=MOST_WAITING)
         self._stir = asyncio.Event()
@@ -82,7 +79,7 @@ class AnchorWriter:
     def note(self, page: Page, epoch: int, before: Mapping[str, str], today: int) -> None:
         """Have told what is new in a version of a page that was stored, given the anchors of the one `before`."""
         now = anchor_texts(page.url, ((link.url, link.anchor) for link in page.links))
-        if self._are_read() and (before or now):
+        if before or now:
             version = epoch, int(page.fetched_at * 1000), today + KEEP_ANCHOR_DAYS
             self._waiting.append(_StoredPage(page.url, _domain(page.url), *version, before, now))
             self._stir.set()

@@ -3,13 +3,13 @@
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
 from crawl import Visit, VisitState, decode_visit
 from dht import DocumentId, document_id
-from index import DocumentChange, OfferedTerms, Text
+from index import DocumentChange, Text
 from node.crawling.record_rules import RecordRules
 from store import (
     Anchor,
@@ -20,26 +20,22 @@ from store import (
     RecordCheck,
     RecordStore,
     decode_document,
-    encode_head,
     page_in,
     page_part,
     standing_anchors,
-    terms_body,
 )
 
 CHECK = RecordCheck(RecordRules())
 LEAST_DOMAINS = 2  # that call a URL something: it is searched before it is fetched
 
-Find = Callable[[DocumentId, bytes], Record | None]
 Named = Sequence[tuple[Record, Anchor]]
 
 
 class StoreChangeFeed:
     """The index's `ChangeFeed`, read from a record store."""
 
-    def __init__(self, store: RecordStore, terms: Find | None = None, own: bytes = b"") -> None:
-        """`terms` finds what came beside a page, given its digest; `own`: this node's public key."""
-        self._store, self._log, self._terms, self._own = store, store.log, terms, own
+    def __init__(self, store: RecordStore) -> None:
+        self._store, self._log = store, store.log
 
     def knows(self, cursor: bytes) -> bool:
         """Tell whether nothing that the log has forgotten came after this cursor."""
@@ -64,19 +60,6 @@ class StoreChangeFeed:
                 found.append(self._read(id))
         return found, self._cursor(changed[-1].sequence)
 
-    def _offered(self, record: Record | None) -> OfferedTerms | None:
-        """What came beside just this version of a page."""
-        found = self._terms(record.id, record.version.digest) if self._terms and record else None
-        if found is None or found.content is None:
-            return None
-        author = b"" if found.proof.author == self._own else found.proof.author
-        _, digest, analyzer = terms_body(found)
-        return OfferedTerms(found.content, digest, analyzer, author, encode_head(found))
-
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        """Return what documents are now, with nothing offered."""
-        return [replace(self._read(id), offered=None) for id in ids]
-
     def _page_of(self, change: RecordChange) -> DocumentId | None:
         """The page of which a change may alter what the index holds, None where there is none: a visit does where it
         hides a page, or shows it again, and where it goes, or other sites call a URL something that has no page."""
@@ -95,8 +78,7 @@ class StoreChangeFeed:
         anchors = self._store.anchors(id)
         text = shown_text(record, visit, anchors)
         is_told = text is not None or (record is not None and not is_hidden(visit))
-        offered = self._offered(record) if text is not None else None
-        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0, offered)
+        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0)
 
     def _find(self, kind: Kind, id: DocumentId) -> Record | None:
         return self._store.find(kind, id, content=False, proven=False)
@@ -134,8 +116,8 @@ def visit_of(record: Record) -> Visit:
 
 
 def text_of(record: Record | None) -> Text | None:
-    """Return what the index sees of a stored document; None where it is gone, not to be found, or says what none may:
-    an older version of this node may have taken it."""
+    """Return what the index sees of a stored document; None where it is gone, not to be found, or says what none
+    may."""
     if record is None or CHECK.said_flaw(record):
         return None
     document = decode_document(record.body)
@@ -155,7 +137,7 @@ def shown_text(record: Record | None, visit: Record | None, anchors: Sequence[Re
     if text is None or not named:
         return text
     version, written = version_with(text.version, named), written_at([record, *anchors])
-    return replace(text, version=version, written_at=written, anchors=texts_of(named), page_version=text.version)
+    return replace(text, version=version, written_at=written, anchors=texts_of(named))
 
 
 def sound_anchors(anchors: Sequence[Record]) -> Named:

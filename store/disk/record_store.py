@@ -22,7 +22,6 @@ from store.disk.cell_sums import CELL_BITS, RangeSummary
 from store.disk.change_log import ChangeLog
 from store.disk.compaction import Compaction
 from store.disk.file_system import Disk, FolderDisk
-from store.disk.format_migration import migrate_index
 from store.disk.known_grants import KnownGrants
 from store.disk.ledger import MORE_ROOM, Ledger
 from store.disk.recent_records import RecentRecords
@@ -82,8 +81,7 @@ class RecordStore:
 
     @classmethod
     def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
-        """Open or create the store in a folder, as the constructor does; an index of an older format is migrated."""
-        migrate_index(path)
+        """Open or create the store in a folder, as the constructor does."""
         return cls(FolderDisk(path), config, clock, faults)
 
     def close(self) -> None:

@@ -26,9 +26,9 @@ CREATE INDEX by_site ON records (site);
 {site_table.SCHEMA}
 {frame_table.SCHEMA}
 """
-BY_STANDING = f"CREATE INDEX IF NOT EXISTS by_standing ON records (sequence) WHERE kind = {Kind.STANDING:d}"
+BY_STANDING = f"CREATE INDEX by_standing ON records (sequence) WHERE kind = {Kind.STANDING:d}"
 STANDING = f"SELECT sequence, id FROM records WHERE kind = {Kind.STANDING:d} AND sequence > ? ORDER BY sequence LIMIT ?"
-BY_FORMER = f"CREATE INDEX IF NOT EXISTS by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
+BY_FORMER = f"CREATE INDEX by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
 FORMER_IDS = f"SELECT id FROM records WHERE kind = {Kind.FORMER:d} AND id BETWEEN ? AND ? ORDER BY id"
 OF_PAGE = """SELECT kind, id FROM records WHERE substr(id, 1, 4) = substr(?1, 1, 4)
   AND substr(id, 1, 19) = substr(?1, 1, 19) ORDER BY id"""

@@ -125,7 +125,7 @@ class Endorsements:
             )
         except RemoteError as error:
             log.debug("no word of grants peer=%s count=%d reason=%s", owner.hex(), len(records), error)
-            if not isinstance(error, BadMessage):  # who refuses endorses nothing: an older program does not know this
+            if not isinstance(error, BadMessage):  # who refuses endorses nothing
                 unsaid.update(record.id for record in records)
             return
         held = {grant for writing in writings for grant in self.grants_of(writing)}

@@ -40,7 +40,6 @@ from store.replication.replica_repair import ReplicaRepair
 from store.replication.replica_server import ReplicaServer
 from store.replication.replica_writer import ReplicaWriter
 from store.replication.shard_mover import ShardMover
-from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import WriteRight
 
 log = logging.getLogger(__name__)
@@ -115,7 +114,6 @@ class Replicator:
             expects_others=expects_others,
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
-        self.terms = TermsShelf()  # of pages that were stored lately
         self._writer = ReplicaWriter(
             config,
             store,
@@ -130,7 +128,6 @@ class Replicator:
             right,
             pages,
             drafts,
-            self.terms,
         )
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
@@ -149,8 +146,6 @@ class Replicator:
             right,
             pages,
             endorsements,
-            self.terms,
-            take_terms=config.take_terms,
         )
         survey = PlaceSurvey(config, overlay, places)
         self._shard_mover = ShardMover(

@@ -158,10 +158,6 @@ _PAGE_TEXTS: Texts = {
     ),
     "why.strategy": ("nodes with another version of the strategy: {peers}", "使用其他策略版本的节点：{peers} 个"),
     "why.owners": ("nodes that see other members: {peers}", "成员视图不同的节点：{peers} 个"),
-    "why.unsaid": (
-        "nodes with older software, which compare no copies: {peers}",
-        "旧版本节点（不比较副本）：{peers} 个",
-    ),
     "why.asleep": ("owners asleep: {peers}", "休眠的所有者：{peers} 个"),
     "why.behind": ("parts whose copies are still being compared: {slots}", "副本仍在比对的分区：{slots} 个"),
     "why.unlike": ("parts whose copies differ: {slots}", "副本不一致的分区：{slots} 个"),

@@ -57,8 +57,8 @@ class Crawl:
     """One node that stores pages and tells others of their links."""
 
     def __init__(self) -> None:
-        self.network, self.at, self.are_read, self.tells = Network(), 1.0, True, True
-        self.anchors = AnchorWriter(self.network, self._find, placement_key, lambda: self.are_read)
+        self.network, self.at, self.tells = Network(), 1.0, True
+        self.anchors = AnchorWriter(self.network, self._find, placement_key)
 
     def _find(self, id: DocumentId) -> Record | None:
         return self.network.records.get((Kind.DOCUMENT, id))
@@ -74,17 +74,6 @@ class Crawl:
         self.anchors.note(page, 1, before, 9)
         if self.tells:
             await self.anchors.tell()
-
-
-async def test_where_no_analyzer_reads_anchors_none_is_written() -> None:
-    """A release that knows no such records could not start on the disk."""
-    crawl = Crawl()
-    crawl.are_read = False
-    await crawl.fetch(FIRST, port="ferry times")
-    assert not [kind for kind, _ in crawl.network.records if kind == Kind.ANCHOR]
-    crawl.are_read = True
-    await crawl.fetch(FIRST, port="ferry times")
-    assert crawl.network.said(PORT) == ["ferry times"]
 
 
 async def test_a_link_that_goes_takes_back_what_it_said_and_nothing_else() -> None:

@@ -1,4 +1,4 @@
-"""Reconciliation in short against plain set algebra; few rounds, few bytes; collisions hide nothing for long; malformed
+"""Reconciliation against plain set algebra; few rounds, few bytes; collisions hide nothing for long; malformed
 messages are refused."""
 
 import random
@@ -13,16 +13,26 @@ from hypothesis import strategies as st
 from dht import DocumentId, Key
 from store import Kind
 from store.errors import BadReplica
-from store.record import short_reconciliation as module
-from store.record.range_reconciliation import END, ItemsBetween, Range, RangeItem, RangeMode, among, item
+from store.record import range_session as module
+from store.record.range_message import FINGERPRINT_BYTES, MAX_MARKS, RangeMode, Ranges
+from store.record.range_reconciliation import END, ItemsBetween, RangeItem, among, item
+from store.record.range_session import MAX_SKIPS, SALT_BYTES, RangeSession, answer
 from store.record.record import ShortVersion
-from store.record.short_ranges import FINGERPRINT_BYTES, MAX_MARKS, ShortMode, ShortRanges
-from store.record.short_reconciliation import MAX_SKIPS, SALT_BYTES, ShortSession, short_answer, short_opening
-from tests.store.record.test_range_reconciliation import WHOLE, made, sets, versions
 
+WHOLE = [(b"", END)]
 SALT = b"s" * SALT_BYTES
 NOBODY = among([])
-VERSION = ShortVersion(1, 1, bytes(8))
+versions = st.dictionaries(st.integers(0, 120), st.integers(0, 3), max_size=100)
+
+
+def made(number: int, at: int) -> RangeItem:
+    rng = random.Random(number)
+    kind = Kind.VISIT if number % 2 else Kind.DOCUMENT
+    return item(kind, DocumentId(rng.randbytes(20)), Key(rng.randbytes(20)), ShortVersion(1, at, bytes([at % 256]) * 8))
+
+
+def sets(numbers: dict[int, int]) -> list[RangeItem]:
+    return sorted((made(n, at) for n, at in numbers.items()), key=lambda i: i.entry.place)
 
 
 def run(
@@ -30,23 +40,29 @@ def run(
     theirs: list[RangeItem],
     spans: Sequence[tuple[bytes, bytes]] = WHOLE,
     salt: bytes = SALT,
-) -> tuple[ShortSession, int, int]:
+) -> tuple[RangeSession, int, int]:
     """The session after it ended, its round trips and its bytes in both directions."""
-    session, between = ShortSession(mine, spans, salt), among(theirs)
-    ranges = session.open()
-    reply = short_opening(between, ranges, salt)
-    rounds, size = 1, len(msgspec.msgpack.encode(ranges)) + len(msgspec.msgpack.encode(reply))
-    while (asked := session.receive_short(_carried(reply))) is not None:
-        reply, rounds = short_answer(between, _carried(asked), salt), rounds + 1
+    session, between = RangeSession(mine, spans, salt), among(theirs)
+    asked, rounds, size = session.open(), 0, 0
+    while asked is not None:
+        reply, rounds = answer(between, _carried(asked), salt), rounds + 1
         size += len(msgspec.msgpack.encode(asked)) + len(msgspec.msgpack.encode(reply))
         assert rounds < 200 and len(asked.ends) <= module.MAX_ASKED
         assert len(reply.ends) <= module.MAX_PARTS and len(reply.entries) <= module.MAX_ENTRIES
+        asked = session.receive(_carried(reply))
     return session, rounds, size
 
 
-def _carried(short: ShortRanges) -> ShortRanges:
+def _opened(session: RangeSession) -> Ranges:
+    """The session's first question."""
+    asked = session.open()
+    assert asked is not None
+    return asked
+
+
+def _carried(short: Ranges) -> Ranges:
     """What comes out at the other side; the types' bounds are checked on the way."""
-    return msgspec.msgpack.decode(msgspec.msgpack.encode(short), type=ShortRanges)
+    return msgspec.msgpack.decode(msgspec.msgpack.encode(short), type=Ranges)
 
 
 def check(a: dict[int, int], b: dict[int, int]) -> int:
@@ -88,8 +104,8 @@ def test_also_when_the_bounds_are_tight(
 
 
 def test_without_pull_nothing_is_wanted() -> None:
-    session = ShortSession(sets({1: 1}), WHOLE, SALT, pull=False)
-    session.receive_short(short_opening(among(sets({1: 2, 2: 1})), session.open(), SALT))
+    session = RangeSession(sets({1: 1}), WHOLE, SALT, pull=False)
+    session.receive(answer(among(sets({1: 2, 2: 1})), _opened(session), SALT))
     assert (session.wanted, session.owed) == ([], [])
 
 
@@ -122,8 +138,8 @@ def test_records_of_one_key_lengthen_no_bound() -> None:
         items += [
             item(kind, DocumentId(key), key, ShortVersion(1, 1, bytes(8))) for kind in (Kind.DOCUMENT, Kind.VISIT)
         ]
-    session = ShortSession(items[:-1], WHOLE, SALT)
-    told = short_opening(among(sorted(items, key=lambda i: i.entry.place)), session.open(), SALT)
+    session = RangeSession(items[:-1], WHOLE, SALT)
+    told = answer(among(sorted(items, key=lambda i: i.entry.place)), _opened(session), SALT)
     assert len(told.ends) > 30 and max(map(len, told.ends[:-1])) < 20
 
 
@@ -136,6 +152,13 @@ def test_what_a_collision_hides_the_next_salt_shows(monkeypatch: pytest.MonkeyPa
     assert set.union(*found) == {i.entry.place for i in theirs}
 
 
+def opened(items: list[RangeItem]) -> RangeSession:
+    """A session whose first question was asked."""
+    session = RangeSession(items, WHOLE, SALT)
+    _opened(session)
+    return session
+
+
 ENTRY = made(1, 1).entry
 ODD = msgspec.structs.replace(ENTRY, place=ENTRY.place[:20] + b"\0" + ENTRY.place[21:])
 PRINT = bytes(FINGERPRINT_BYTES)
@@ -145,28 +168,28 @@ OURS = sets(dict.fromkeys(range(200), 1))
 @pytest.mark.parametrize(
     "short",
     [
-        ShortRanges((b"\x20", b"\x10"), bytes(2)),
-        ShortRanges((b"",), bytes(1)),
-        ShortRanges((b"\x20",), bytes(2)),
-        ShortRanges((b"\x20", b"\x30"), bytes(1)),
-        ShortRanges((END,), bytes([9])),
-        ShortRanges((END,), bytes([ShortMode.FINGERPRINT])),
-        ShortRanges((END,), bytes([ShortMode.FINGERPRINT]), PRINT[1:]),
-        ShortRanges((END,), bytes([ShortMode.FINGERPRINT]), PRINT * 2),
-        ShortRanges((END,), bytes([ShortMode.MARKS])),
-        ShortRanges((END,), bytes([ShortMode.BESIDES]), marks=(b"1234",)),
-        ShortRanges((END,), bytes([ShortMode.SKIP]), marks=(b"",)),
-        ShortRanges((END,), bytes([ShortMode.SKIP]), entries=(ENTRY,)),
-        ShortRanges((END,), bytes([ShortMode.LIST]), entries=(ENTRY, ENTRY)),
-        ShortRanges((END,), bytes([ShortMode.LIST]), entries=(ODD,)),
-        ShortRanges((ENTRY.place, END), bytes([ShortMode.LIST, ShortMode.SKIP]), entries=(ENTRY,)),
+        Ranges((b"\x20", b"\x10"), bytes(2)),
+        Ranges((b"",), bytes(1)),
+        Ranges((b"\x20",), bytes(2)),
+        Ranges((b"\x20", b"\x30"), bytes(1)),
+        Ranges((END,), bytes([9])),
+        Ranges((END,), bytes([RangeMode.FINGERPRINT])),
+        Ranges((END,), bytes([RangeMode.FINGERPRINT]), PRINT[1:]),
+        Ranges((END,), bytes([RangeMode.FINGERPRINT]), PRINT * 2),
+        Ranges((END,), bytes([RangeMode.MARKS])),
+        Ranges((END,), bytes([RangeMode.BESIDES]), marks=(b"1234",)),
+        Ranges((END,), bytes([RangeMode.SKIP]), marks=(b"",)),
+        Ranges((END,), bytes([RangeMode.SKIP]), entries=(ENTRY,)),
+        Ranges((END,), bytes([RangeMode.LIST]), entries=(ENTRY, ENTRY)),
+        Ranges((END,), bytes([RangeMode.LIST]), entries=(ODD,)),
+        Ranges((ENTRY.place, END), bytes([RangeMode.LIST, RangeMode.SKIP]), entries=(ENTRY,)),
     ],
 )
-def test_malformed_messages_are_refused(short: ShortRanges) -> None:
+def test_malformed_messages_are_refused(short: Ranges) -> None:
     with pytest.raises(BadReplica):
-        short_answer(NOBODY, short, SALT)
+        answer(NOBODY, short, SALT)
     with pytest.raises(BadReplica):
-        ShortSession([], WHOLE, SALT).receive_short(short)
+        opened([]).receive(short)
 
 
 parts = st.lists(st.tuples(st.binary(max_size=3), st.integers(0, 5)), max_size=8)
@@ -179,36 +202,34 @@ def test_whatever_is_said_either_is_answered_or_is_refused(
     said: list[tuple[bytes, int]], size: int, marks: list[bytes], lists: bool
 ) -> None:
     ends = tuple(sorted(end for end, _ in said))
-    short = ShortRanges(ends, bytes(mode for _, mode in said), bytes(size), tuple(marks), (ENTRY,) * lists)
+    short = Ranges(ends, bytes(mode for _, mode in said), bytes(size), tuple(marks), (ENTRY,) * lists)
     with suppress(BadReplica):
-        short_answer(among(OURS), short, SALT)
+        answer(among(OURS), short, SALT)
     with suppress(BadReplica):
-        ShortSession(OURS, WHOLE, SALT).receive_short(short)
+        opened(OURS).receive(short)
 
 
 def test_more_marks_than_a_message_has_are_refused() -> None:
     marks = (bytes(5 * MAX_MARKS), bytes(5))
     with pytest.raises(BadReplica, match="marks"):
-        short_answer(NOBODY, ShortRanges((b"1", b"2"), bytes([ShortMode.MARKS] * 2), marks=marks), SALT)
+        answer(NOBODY, Ranges((b"1", b"2"), bytes([RangeMode.MARKS] * 2), marks=marks), SALT)
 
 
 def test_only_the_asker_names_by_marks_and_only_the_answerer_lists() -> None:
-    listed = ShortRanges((END,), bytes([ShortMode.LIST]), entries=(ENTRY,))
-    named = ShortRanges((END,), bytes([ShortMode.MARKS]), marks=(b"12345",))
+    listed = Ranges((END,), bytes([RangeMode.LIST]), entries=(ENTRY,))
+    named = Ranges((END,), bytes([RangeMode.MARKS]), marks=(b"12345",))
     with pytest.raises(BadReplica, match="lists records"):
-        short_answer(NOBODY, listed, SALT)
+        answer(NOBODY, listed, SALT)
     with pytest.raises(BadReplica, match="by marks"):
-        ShortSession([], WHOLE, SALT).receive_short(named)
-    with pytest.raises(BadReplica, match="opens with a list"):
-        short_opening(NOBODY, [Range(END, RangeMode.LIST)], SALT)
+        opened([]).receive(named)
 
 
 def test_a_question_of_many_gaps_is_refused() -> None:
     """Each piece between two gaps is a look-up of its own."""
     ends = tuple(n.to_bytes(3, "big") for n in range(1, 2 * MAX_SKIPS + 4))
-    modes = bytes(ShortMode.SKIP if n % 2 else ShortMode.FINGERPRINT for n in range(len(ends)))
+    modes = bytes(RangeMode.SKIP if n % 2 else RangeMode.FINGERPRINT for n in range(len(ends)))
     with pytest.raises(BadReplica, match="gaps"):
-        short_answer(NOBODY, ShortRanges(ends, modes, PRINT * (len(ends) - sum(m == 0 for m in modes))), SALT)
+        answer(NOBODY, Ranges(ends, modes, PRINT * (len(ends) - sum(m == 0 for m in modes))), SALT)
 
 
 def test_consecutive_parts_are_read_at_once() -> None:
@@ -218,48 +239,53 @@ def test_consecutive_parts_are_read_at_once() -> None:
         looked.append((first, end))
         return []
 
-    modes = [ShortMode.FINGERPRINT, ShortMode.MARKS, ShortMode.SKIP, ShortMode.FINGERPRINT]
-    asked = ShortRanges((b"1", b"2", b"3", b"4"), bytes(modes), PRINT * 2, (b"",))
+    modes = [RangeMode.FINGERPRINT, RangeMode.MARKS, RangeMode.SKIP, RangeMode.FINGERPRINT]
+    asked = Ranges((b"1", b"2", b"3", b"4"), bytes(modes), PRINT * 2, (b"",))
     lookup: ItemsBetween = between
-    short_answer(lookup, asked, SALT)
+    answer(lookup, asked, SALT)
     assert looked == [(b"", b"2"), (b"3", b"4")]
 
 
 def test_an_answer_to_more_than_was_asked_is_refused() -> None:
-    session = ShortSession(sets(dict.fromkeys(range(300), 1)), [(b"\x20", b"\x40")], SALT)
+    session = RangeSession(sets(dict.fromkeys(range(300), 1)), [(b"\x20", b"\x40")], SALT)
+    _opened(session)
     with pytest.raises(BadReplica, match="more than was asked"):
-        session.receive_short(ShortRanges((b"\x50",), bytes([ShortMode.FINGERPRINT]), PRINT))
+        session.receive(Ranges((b"\x50",), bytes([RangeMode.FINGERPRINT]), PRINT))
 
 
-@pytest.mark.parametrize("mode", [ShortMode.FINGERPRINT, ShortMode.MARKS])
-def test_an_answer_stays_within_its_bounds_whatever_is_asked(mode: ShortMode, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mode", [RangeMode.FINGERPRINT, RangeMode.MARKS])
+def test_an_answer_stays_within_its_bounds_whatever_is_asked(mode: RangeMode, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in (("MAX_PARTS", 16), ("MAX_ENTRIES", 20), ("NAMED", 9), ("PART", 2)):
         monkeypatch.setattr(module, name, value)
-    is_print = mode == ShortMode.FINGERPRINT
+    is_print = mode == RangeMode.FINGERPRINT
     ends = (*(bytes([16 * n]) for n in range(1, 16)), END)
-    asked = ShortRanges(ends, bytes([mode] * 16), PRINT * 16 * is_print, (b"",) * 16 * (not is_print))
-    told = short_answer(among(OURS), asked, SALT)
+    asked = Ranges(ends, bytes([mode] * 16), PRINT * 16 * is_print, (b"",) * 16 * (not is_print))
+    told = answer(among(OURS), asked, SALT)
     assert len(told.ends) <= 16 and len(told.entries) <= 20 and told.ends[-1] == END
 
 
 def test_what_a_question_has_no_room_for_is_asked_next(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_ASKED", 4)
-    session = ShortSession(sets(dict.fromkeys(range(2000), 1)), WHOLE, SALT)
-    told = short_opening(among(sets(dict.fromkeys(range(2000), 2))), session.open(), SALT)
-    asked = session.receive_short(told)
+    session = RangeSession(sets(dict.fromkeys(range(2000), 1)), WHOLE, SALT)
+    told = answer(among(sets(dict.fromkeys(range(2000), 2))), _opened(session), SALT)
+    asked = session.receive(told)
     assert asked is not None and asked.ends == told.ends[:4]
-    then = session.receive_short(ShortRanges((), b""))  # all that was asked for is settled
-    assert then is not None and then.ends == told.ends[3:7] and then.modes[0] == ShortMode.SKIP
+    then = session.receive(Ranges((), b""))  # all that was asked for is settled
+    assert then is not None and then.ends == told.ends[3:7] and then.modes[0] == RangeMode.SKIP
 
 
 def test_a_peer_that_never_ends_splitting_fills_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each answer parts the first places of what was asked into as many as a message holds."""
     for name, value in (("MAX_PARTS", 64), ("MAX_ASKED", 32), ("MAX_LATER", 256)):
         monkeypatch.setattr(module, name, value)
-    session, messages = ShortSession([], WHOLE, SALT), 0
+    session, messages = opened([]), 0
     while not session.is_full:
         ends = tuple(bytes(messages) + bytes([n]) for n in range(1, 65))
-        session.receive_short(ShortRanges(ends, bytes([ShortMode.FINGERPRINT]) * 64, PRINT * 64))
+        session.receive(Ranges(ends, bytes([RangeMode.FINGERPRINT]) * 64, PRINT * 64))
         messages += 1
         assert messages < 20
     assert messages > 4
+
+
+def test_nothing_to_compare_asks_nothing() -> None:
+    assert RangeSession([], [], SALT).open() is None

@@ -1,13 +1,13 @@
-"""Range reconciliation in short: many fingerprints at once, and records named by a few bytes of their marks.
+"""Range-based set reconciliation: two nodes find out what each lacks of the same slots.
 
-Pure: values in, values out. The asker opens as `range_reconciliation` does and adds a salt; whoever knows this form
-answers in it, an older node as ever. A range that differs is split into about as many parts as each then has items, so
-that two splits reach parts of some dozens among a million. Of such a part the asker names what it has by short marks,
-and the answerer says what it has besides, and which of them it lacks. The answering side keeps no state.
+Pure: values in, values out. The asker opens with one fingerprint a slot. A range that differs is split into about as
+many parts as each then has items, so that two splits reach parts of some dozens among a million. Of such a part the
+asker names what it has by marks of five bytes. The answerer says what it has besides, and which of them it lacks. The
+answering side keeps no state. Equal sets cost one exchange.
 
-Fingerprints and marks are hashed with the salt, which nobody knows before the session, so that nobody can choose
-records that look alike. By chance a part that differs looks equal with 2**-64, and one record like one of the n that
-the other side has in its part with n * 2**-40; the next session's salt finds it.
+Fingerprints and marks are hashed with the asker's salt, which nobody knows before the session, so that nobody can
+choose records that look alike. By chance a part that differs looks equal with 2**-64, and one record like one of the n
+that the other side has in its part with n * 2**-40; the next session's salt finds it.
 """
 
 from bisect import bisect_left
@@ -18,33 +18,24 @@ from itertools import pairwise
 from math import isqrt
 
 from store.errors import BadReplica
-from store.record.range_reconciliation import (
-    MAX_ENTRIES,
-    MAX_FOUND,
-    ItemsBetween,
-    Range,
-    RangeItem,
-    RangeMode,
-    RangeSession,
-    bound_between,
-    checked_ranges,
-    fingerprint_of,
-)
-from store.record.short_ranges import (
+from store.record.range_message import (
     FINGERPRINT_BYTES,
     MARK_BYTES,
+    MAX_ENTRIES,
     MAX_MARKS,
     MAX_PARTS,
+    RangeMode,
+    Ranges,
     SaidPart,
-    ShortMode,
-    ShortRanges,
     chunks,
     decode_parts,
     encode_parts,
     merged,
 )
+from store.record.range_reconciliation import ItemsBetween, RangeEntry, RangeItem, bound_between
 
 SALT_BYTES = 16
+MAX_FOUND = 65_536  # differences that one session gathers; the rest is left to the next
 MAX_ASKED = 16_384  # of them in a question, so that its answer has room for as many again
 MAX_SKIPS = 4096  # in a question: what lies between two is read at once
 MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest is left to the next session
@@ -53,17 +44,16 @@ MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest
 PART = 32  # items of a part, once parts need no other split
 NAMED = 96  # a part with at most so many items is named by marks: less than one more exchange is worth
 LISTED = 8  # with at most so many it is listed, in as many bytes as NAMED marks take
-_NOTHING = fingerprint_of(())
 
 
-def short_answer(between: ItemsBetween, asked: ShortRanges, salt: bytes) -> ShortRanges:
+def answer(between: ItemsBetween, asked: Ranges, salt: bytes) -> Ranges:
     """Return what the answering side says to a question. Raises BadReplica where it is malformed."""
     parts = list(decode_parts(asked))
-    if sum([part.mode == ShortMode.SKIP for _, part in parts]) > MAX_SKIPS:
+    if sum([part.mode == RangeMode.SKIP for _, part in parts]) > MAX_SKIPS:
         raise BadReplica("reconciliation", f"more than {MAX_SKIPS} gaps in a question")
     reply = _Answer(len(parts))
     for run in _runs(parts):
-        if run[0][1].mode == ShortMode.SKIP:
+        if run[0][1].mode == RangeMode.SKIP:
             reply.skip(run[0][1].end)
             continue
         mine = _Held(between(run[0][0], run[-1][1].end), salt)
@@ -72,36 +62,64 @@ def short_answer(between: ItemsBetween, asked: ShortRanges, salt: bytes) -> Shor
     return encode_parts(reply.parts)
 
 
-def short_opening(between: ItemsBetween, ranges: Sequence[Range], salt: bytes) -> ShortRanges:
-    """Return what the answering side says to the first message of a session whose asker knows the short form. Raises
-    BadReplica where it is malformed."""
-    reply = _Answer(len(ranges))
-    for first, r in checked_ranges(ranges):
-        if r.mode == RangeMode.LIST:
-            raise BadReplica("reconciliation", "a session that opens with a list")
-        mine = _Held(between(first, r.end) if r.mode == RangeMode.FINGERPRINT else (), salt)
-        count = len(mine.items)
-        if r.mode == RangeMode.SKIP or mine.whole(0, count) == r.fingerprint:
-            reply.skip(r.end)
-        else:
-            reply.tell(mine, 0, count, r.end, is_missing=r.fingerprint == _NOTHING)
-    return encode_parts(reply.parts)
+def listing(first: bytes, end: bytes, salt: bytes) -> Ranges:
+    """Return the question what there is from a place up to another: of an asker that has nothing there."""
+    nothing = _Held((), salt).fingerprint(0, 0)
+    return encode_parts([SaidPart(first, RangeMode.SKIP), SaidPart(end, RangeMode.FINGERPRINT, nothing)])
 
 
-class ShortSession(RangeSession):
-    """The asking side of one reconciliation, with a peer that may know the short form: where its answers are in short,
-    hand them to `receive_short` and send what that returns, until that is None."""
+def listed(told: Ranges, first: bytes, end: bytes) -> tuple[list[RangeEntry], bytes]:
+    """Return what an answer to `listing` names, and the key before which that is all there is (or `end`). Raises
+    BadReplica where it is malformed, or names too little to get on."""
+    entries, upto = list[RangeEntry](), end
+    for begin, part in decode_parts(told):
+        if part.mode == RangeMode.FINGERPRINT:
+            upto = min(begin, end)
+            break
+        entries += part.entries
+    entries = [e for e in entries if first <= e.place < upto]
+    if upto == end:
+        return entries, end
+    whole = [e for e in entries if e.key < upto[:20]]  # the kinds of one key stay together
+    if len(entries) < MAX_ENTRIES or not whole:
+        raise BadReplica("reconciliation", f"a list of {len(entries)} entries that does not end")
+    return whole, upto[:20]
+
+
+class RangeSession:
+    """The asking side of one reconciliation.
+
+    Send `open()`, hand every answer to `receive` and send what it returns, until that is None.
+
+    `spans` are the disjoint parts of the key space to compare, (first, end) in order; `items` ours within them.
+    Then `wanted` is newer or only there (nothing without `pull`), `owed` newer or only here.
+    """
 
     def __init__(
         self, items: Iterable[RangeItem], spans: Sequence[tuple[bytes, bytes]], salt: bytes, pull: bool = True
     ) -> None:
         """`salt`: SALT_BYTES that nobody could know before."""
-        super().__init__(items, spans, pull)
-        self.salt, self._mine = salt, _Held(self._items, salt, self._places)
-        self._asked = spans[-1][1] if spans else b""  # up to here the peer may answer
+        self._items = sorted(items, key=lambda i: i.entry.place)
+        self.salt, self._mine = salt, _Held(self._items, salt)
+        self._spans, self._pull = spans, pull
+        self.wanted: list[RangeEntry] = []
+        self.owed: list[RangeEntry] = []
+        self.is_full = False  # more differences than one session gathers
+        self._asked = b""  # up to here the peer may answer
         self._later: list[SaidPart] = []  # what no message had room for yet, from there on
 
-    def receive_short(self, answer: ShortRanges) -> ShortRanges | None:
+    def open(self) -> Ranges | None:
+        """Return the first question, None where there is nothing to compare."""
+        before = b""
+        for first, end in self._spans:
+            if first > before:
+                self._later.append(SaidPart(first, RangeMode.SKIP))
+            fingerprint = self._mine.fingerprint(*self._mine.cut(first, end))
+            self._later.append(SaidPart(end, RangeMode.FINGERPRINT, fingerprint))
+            before = end
+        return self._next()
+
+    def receive(self, answer: Ranges) -> Ranges | None:
         """Take in an answer and return what to ask next, None when done. Raises BadReplica where it is malformed."""
         told: list[SaidPart] = []
         for first, part in decode_parts(answer):
@@ -109,39 +127,43 @@ class ShortSession(RangeSession):
                 raise BadReplica("reconciliation", "an answer to more than was asked")
             told += self._follow(first, part)
         if self._later and (not told or told[-1].end < self._asked):
-            told.append(SaidPart(self._asked, ShortMode.SKIP))
+            told.append(SaidPart(self._asked, RangeMode.SKIP))
         self._later = told + self._later
         self.is_full = max(len(self.wanted), len(self.owed)) > MAX_FOUND or len(self._later) > MAX_LATER
         return None if self.is_full else self._next()
 
-    def _fingerprint(self, first: bytes, end: bytes) -> bytes:
-        return self._mine.whole(*self._mine.cut(first, end))
+    def _learn(self, mine: Sequence[RangeItem], theirs: Sequence[RangeEntry]) -> None:
+        here = {i.entry.place: i.entry for i in mine}
+        there = {e.place: e for e in theirs}
+        if self._pull:
+            self.wanted += [e for p, e in there.items() if p not in here or e.version > here[p].version]
+        self.owed += [e for p, e in here.items() if p not in there or e.version > there[p].version]
 
     def _follow(self, first: bytes, part: SaidPart) -> list[SaidPart]:
         """Return what to say next of a part, having learned what its answer says."""
         low, high = self._mine.cut(first, part.end)
         match part.mode:
-            case ShortMode.FINGERPRINT if self._mine.fingerprint(low, high) != part.said:
+            case RangeMode.FINGERPRINT if self._mine.fingerprint(low, high) != part.said:
                 if high - low > NAMED:
                     return self._mine.split(low, high, part.end)
-                return [SaidPart(part.end, ShortMode.MARKS, b"".join(self._mine.marks(low, high)))]
-            case ShortMode.MARKS:
+                return [SaidPart(part.end, RangeMode.MARKS, b"".join(self._mine.marks(low, high)))]
+            case RangeMode.MARKS:
                 raise BadReplica("reconciliation", "an answer that names records by marks")
-            case ShortMode.LIST:
+            case RangeMode.LIST:
                 self._learn(self._items[low:high], part.entries)
-            case ShortMode.BESIDES:
+            case RangeMode.BESIDES:
                 lacked = set(chunks(part.said, MARK_BYTES))
                 at = zip(self._items[low:high], self._mine.marks(low, high), strict=True)
                 self._learn([i for i, mark in at if mark in lacked], part.entries)
-        return [SaidPart(part.end, ShortMode.SKIP)]
+        return [SaidPart(part.end, RangeMode.SKIP)]
 
-    def _next(self) -> ShortRanges | None:
+    def _next(self) -> Ranges | None:
         """Take off what waits as much as one question holds."""
         waiting = merged(self._later)
         room, skips, marks = 0, MAX_SKIPS, MAX_MARKS * MARK_BYTES
         for part in waiting[:MAX_ASKED]:
-            skips -= part.mode == ShortMode.SKIP
-            marks -= len(part.said) if part.mode == ShortMode.MARKS else 0
+            skips -= part.mode == RangeMode.SKIP
+            marks -= len(part.said) if part.mode == RangeMode.MARKS else 0
             if room and (skips < 0 or marks < 0):
                 break
             room += 1
@@ -155,19 +177,13 @@ class ShortSession(RangeSession):
 class _Held:
     """Sorted items of ours, and what is said of those from one index up to another."""
 
-    def __init__(self, items: Sequence[RangeItem], salt: bytes, places: Sequence[bytes] | None = None) -> None:
+    def __init__(self, items: Sequence[RangeItem], salt: bytes) -> None:
         self.items, self._salt, self._begun = items, salt, sha256(salt)
         self._joined = memoryview(b"".join([i.mark for i in items]))
-        if places is not None:
-            self._places = places
 
     @cached_property
     def _places(self) -> Sequence[bytes]:
         return [i.entry.place for i in self.items]
-
-    def whole(self, low: int, high: int) -> bytes:
-        """The fingerprint of the form that is not short."""
-        return sha256(self._joined[low * 32 : high * 32]).digest()
 
     def cut(self, first: bytes, end: bytes) -> tuple[int, int]:
         low = bisect_left(self._places, first)
@@ -188,7 +204,7 @@ class _Held:
         parts = []
         for one, two in pairwise([low, *inner, high]):
             upto = end if two == high else bound_between(self._place(two - 1), self._place(two))
-            parts.append(SaidPart(upto, ShortMode.FINGERPRINT, self.fingerprint(one, two)))
+            parts.append(SaidPart(upto, RangeMode.FINGERPRINT, self.fingerprint(one, two)))
         return parts
 
     def _bound(self, at: int) -> int:
@@ -209,24 +225,24 @@ class _Answer:
 
     def skip(self, end: bytes) -> None:
         self._pending -= 1
-        self.parts.append(SaidPart(end, ShortMode.SKIP))
+        self.parts.append(SaidPart(end, RangeMode.SKIP))
 
     def part(self, mine: _Held, low: int, high: int, theirs: SaidPart) -> None:
         """Answer a part of a question."""
-        if theirs.mode == ShortMode.MARKS:
+        if theirs.mode == RangeMode.MARKS:
             self._besides(mine, low, high, theirs)
-        elif theirs.mode != ShortMode.FINGERPRINT:
+        elif theirs.mode != RangeMode.FINGERPRINT:
             raise BadReplica("reconciliation", "a question that lists records")
         elif mine.fingerprint(low, high) == theirs.said:
             self.skip(theirs.end)
         else:
-            self.tell(mine, low, high, theirs.end)
+            self._tell(mine, low, high, theirs.end, is_missing=theirs.said == mine.fingerprint(0, 0))
 
-    def tell(self, mine: _Held, low: int, high: int, end: bytes, is_missing: bool = False) -> None:
+    def _tell(self, mine: _Held, low: int, high: int, end: bytes, *, is_missing: bool) -> None:
         """Answer what differs: list, split or, for the other side to name or split, say it all. `is_missing`: the other
         side has nothing there."""
         if high - low <= LISTED or is_missing:
-            self._give(mine, range(low, high), (low, high), SaidPart(end, ShortMode.LIST))
+            self._give(mine, range(low, high), (low, high), SaidPart(end, RangeMode.LIST))
         elif high - low <= NAMED or parts_of(high - low) > self._room():
             self._state(mine, low, high, end)
         else:
@@ -240,7 +256,7 @@ class _Answer:
         lacked = [mark for mark in there if mark not in held]
         more = [n for n, mark in enumerate(here, low) if mark not in known]
         if lacked or more:
-            self._give(mine, more, (low, high), SaidPart(theirs.end, ShortMode.BESIDES, b"".join(lacked)))
+            self._give(mine, more, (low, high), SaidPart(theirs.end, RangeMode.BESIDES, b"".join(lacked)))
         else:
             self.skip(theirs.end)
 
@@ -261,7 +277,7 @@ class _Answer:
 
     def _state(self, mine: _Held, low: int, high: int, end: bytes) -> None:
         self._pending -= 1
-        self.parts.append(SaidPart(end, ShortMode.FINGERPRINT, mine.fingerprint(low, high)))
+        self.parts.append(SaidPart(end, RangeMode.FINGERPRINT, mine.fingerprint(low, high)))
 
     def _room(self) -> int:
         """How many parts the one that is answered may become."""
@@ -278,7 +294,7 @@ def _runs(parts: Sequence[tuple[bytes, SaidPart]]) -> Iterator[list[tuple[bytes,
     """Take together what is read at once: parts between which nothing is skipped, and each skip for itself."""
     run: list[tuple[bytes, SaidPart]] = []
     for each in parts:
-        if run and ShortMode.SKIP in (each[1].mode, run[-1][1].mode):
+        if run and RangeMode.SKIP in (each[1].mode, run[-1][1].mode):
             yield run
             run = []
         run.append(each)
