@@ -18,7 +18,7 @@ DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 FEATURES = frozenset(
-    {"unknown-records", "admission", "grants", "invitations", "gone", "imports", "former-versions", "stable-owner"}
+    {"unknown-records", "admission", "invitations", "gone", "imports", "former-versions", "stable-owner"}
 )  # what this program has of what one may need
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
@@ -108,7 +108,6 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
     admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
-    grants_from: int = 0  # versions of this epoch or a later one must prove their lease; 0: none need to
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
     witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
@@ -176,7 +175,7 @@ def encode_document(strategy: Strategy) -> bytes:
     for name, usual in (("admission", "open"), ("terms", "derive")):
         if fields[name] == usual:  # as it is without the field, which older programs do not know
             del fields[name]
-    left_out = "grants_from", "witness_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
+    left_out = "witness_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]

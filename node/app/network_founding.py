@@ -18,13 +18,12 @@ from node.config.data_dir import DataDir, write_secret
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-# older programs take everybody for a member, and so others for owners, sign no grants, refuse former versions, and know
-# no stable owners
-NEEDS = (Need("admission"), Need("grants"), Need("former-versions"), Need("stable-owner"))
+# older programs take everybody for a member, and so others for owners; they refuse former versions, and know no stable
+# owners
+NEEDS = (Need("admission"), Need("former-versions"), Need("stable-owner"))
 FORMER = {"former_last": 2, "former_days": 365}  # of a page that changes every day some forty versions
 INVITED = {
     "admission": "invited",
-    "grants_from": 1,  # every version proves its lease; from the time of making on, older ones could be made up
     "witness_permille": 30,  # pages of others that are fetched again, of a node's own fetches
     "needs": (*NEEDS, Need("invitations")),
 }

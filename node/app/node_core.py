@@ -87,7 +87,6 @@ class NodeCore:
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
             start("frontier-sync", self.crawl.frontier_sync.run)
-            start("standing-review", self.crawl.standing_review.run)
             start("crawl-watch", self.crawl_watch.run)
             start("announcer", self._announcer.run)
             start("compared", self._tell_compared)

@@ -104,7 +104,6 @@ def _unnamed_needs(newest: Strategy, strategy: Strategy) -> list[Need]:
     wanted = {
         "admission": strategy.admission != "open" == newest.admission,
         "invitations": strategy.admission == "invited" != newest.admission,
-        "grants": strategy.grants_from > 0 == newest.grants_from,
         "gone": bool(strategy.gone) and not newest.gone,
         "imports": bool(strategy.importers) and not newest.importers,
         "former-versions": strategy.former_days > 0 == newest.former_days,

@@ -33,7 +33,6 @@ from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
 from node.crawling.page_analysis import analyzer_of
 from node.crawling.record_rules import RecordRules
-from node.crawling.standing_review import StandingReview
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.terms_evidence import TermsEvidenceKeeper
@@ -100,7 +99,7 @@ class StoreParts:
         self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         learn = self.host_records.learn
         self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
-        self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.clock)
+        self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.store.denial, env.clock)
 
 
 class FetchParts:
@@ -182,9 +181,6 @@ class CrawlParts:
             store.denial_sweep,
             env.clock,
             store.board,
-        )
-        self.standing_review = StandingReview(
-            env.store, env.overlay, self.crawler, store.replicator.is_strong_holder, env.clock
         )
 
 

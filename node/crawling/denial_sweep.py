@@ -114,7 +114,11 @@ class DenialSweep:
             yield from self._store.denied(FIRST, LAST, only=Kind.VISIT)
 
     async def _take_out(self, records: Sequence[Record]) -> None:
+        denial = self._store.denial
         await self._store.forget(records, erased=True)
+        for page in records:
+            if page.kind == Kind.DOCUMENT and not denial.page_reason(page):  # its author is blocked, the page is not
+                await self._store.show_former(page.id)
         visits = [(visit_of(record), record) for record in records if record.kind == Kind.VISIT]
         found = [(Visit(v.url, v.depth, v.hops, scope=v.scope, is_sitemap=v.is_sitemap), r) for v, r in visits]
         drafts = [visit_draft(visit, 0, reach(visit), r.expires_day, r.key) for visit, r in found]

@@ -3,12 +3,13 @@
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from crawl import Visit, decode_visit
 from dht import DocumentId
 from index import DocumentChange, OfferedTerms, Text
+from node.crawling.is_shown import is_withheld_page, may_turn, shown_document
 from node.crawling.record_rules import RecordRules
 from store import (
     Document,
@@ -16,10 +17,9 @@ from store import (
     Record,
     RecordChange,
     RecordCheck,
+    RecordDenial,
     RecordStore,
-    decode_document,
     encode_head,
-    page_in,
     terms_body,
 )
 
@@ -66,16 +66,16 @@ class StoreChangeFeed:
         """Whether a change may alter what the index holds: a visit does where it hides a page, or shows it again, and
         where it goes."""
         if change.kind != Kind.VISIT:
-            return change.kind in (Kind.DOCUMENT, Kind.STANDING)
+            return change.kind == Kind.DOCUMENT
         visit = None if change.removed else self._find(Kind.VISIT, change.id)
-        return visit is None or bool(visit_of(visit).barred_at)
+        return visit is None or may_turn(visit)
 
     def _read(self, id: DocumentId) -> DocumentChange:
-        record, visit = self._store.find_page(id, content=False, proven=False), self._find(Kind.VISIT, id)
-        text = shown_text(record, visit)
-        is_told = text is not None or (record is not None and not is_hidden(visit))
-        offered = self._offered(record) if text is not None else None
-        return DocumentChange(id, text, record.version.at_ms / 1000 if is_told and record is not None else 0.0, offered)
+        page, visit, denial = self._find(Kind.DOCUMENT, id), self._find(Kind.VISIT, id), self._store.denial
+        text = shown_text(page, visit, denial)
+        is_new = page is not None and not is_withheld_page(page, visit, denial)
+        offered = self._offered(page) if text is not None else None
+        return DocumentChange(id, text, page.version.at_ms / 1000 if page is not None and is_new else 0.0, offered)
 
     def _find(self, kind: Kind, id: DocumentId) -> Record | None:
         return self._store.find(kind, id, content=False, proven=False)
@@ -96,35 +96,18 @@ class StoreChangeFeed:
         return self._log.incarnation + sequence.to_bytes(8, "big")
 
 
-def shown_page(records: Mapping[tuple[Kind, DocumentId], Record], id: DocumentId) -> Record | None:
-    """Return the version of a page that is shown, of those records of it that were read; None where there is none."""
-    standing = records.get((Kind.STANDING, id))
-    return page_in(standing) if standing is not None else records.get((Kind.DOCUMENT, id))
-
-
-def is_hidden(visit: Record | None) -> bool:
-    """Tell whether the visit of a page says that it must not be shown, because its site disallows it by now."""
-    return visit is not None and visit_of(visit).is_hidden
-
-
 def visit_of(record: Record) -> Visit:
     """Return the visit in a VISIT record."""
     return decode_visit(record.body)
 
 
-def text_of(record: Record | None) -> Text | None:
-    """Return what the index sees of a stored document; None where it is gone, not to be found, or says what none may:
-    an older version of this node may have taken it."""
-    if record is None or CHECK.said_flaw(record):
+def shown_text(page: Record | None, visit: Record | None, denial: RecordDenial) -> Text | None:
+    """Return what the index sees of a page, given the records that there are of it; None where it is not shown, or says
+    what none may: an older version of this node may have taken it."""
+    document = shown_document(page, visit, denial)
+    if page is None or document is None or CHECK.said_flaw(page):
         return None
-    document = decode_document(record.body)
-    return None if document.gone else text_of_document(record, document)
-
-
-def shown_text(record: Record | None, visit: Record | None) -> Text | None:
-    """Return what the index sees of a page, given the version that is shown and what is known of its URL; None where
-    it is nothing."""
-    return None if is_hidden(visit) else text_of(record)
+    return text_of_document(page, document)
 
 
 def text_of_document(record: Record, document: Document) -> Text:

@@ -13,8 +13,8 @@ import msgspec
 
 from dht import Clock, Done, Message, NodeId, Overlay, RateLimiter, RemoteError, node_id_of, slot_of
 from index import ANALYZERS, FalseTerms, TermsTrust, digest_of_terms
-from node.crawling.store_change_feed import text_of
-from store import Kind, Record, RecordStore, TermsBody, decode_head, proven_terms
+from node.crawling.store_change_feed import shown_text
+from store import Kind, Record, RecordDenial, RecordStore, TermsBody, decode_head, proven_terms
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class TermsEvidenceKeeper:
 
 def is_false(said: TermsBody, page: Record) -> bool:
     """Tell whether what an author signed of a page's terms is surely not what the page gives."""
-    text, rules = text_of(page), ANALYZERS.get(said.analyzer)
+    text, rules = shown_text(page, None, RecordDenial()), ANALYZERS.get(said.analyzer)
     if text is None or rules is None or page.version.digest != said.version:
         return False
     return digest_of_terms(text, rules) != said.digest

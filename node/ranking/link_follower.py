@@ -12,15 +12,15 @@ from typing import NamedTuple
 from crawl import VisitState, domain_of
 from dht import DocumentId, Key, Slot, document_id, placement_key, site_of, slot_of, slot_range, split_url
 from index import page_number
-from node.crawling.store_change_feed import CHECK, is_hidden, visit_of
+from node.crawling.is_shown import shown_document
+from node.crawling.store_change_feed import CHECK, visit_of
 from node.ranking.host_links import HostLinks
 from node.ranking.redirects import Redirects
 from node.ranking.slot_links import SlotLinks
-from store import CatalogReader, Document, Kind, Record, RecordStore, decode_document
+from store import CatalogReader, Document, Kind, Record, RecordStore
 
 CHANGES = 256  # of the log, looked at in one step
 DOCUMENTS = 16  # read at once: some 4 ms
-PAGES = (Kind.DOCUMENT, Kind.STANDING)
 
 
 class _Unread(NamedTuple):
@@ -140,7 +140,7 @@ class LinkFollower:
                 version = self._store.find_version(Kind.VISIT, change.id)
                 if version is None or version.epoch:
                     self._keep(slot, change.id, change.key)
-            elif change.kind in PAGES and slot in known:
+            elif change.kind == Kind.DOCUMENT and slot in known:
                 self._keep(slot, change.id, change.key)
         return len(changes) == CHANGES
 
@@ -159,7 +159,7 @@ class LinkFollower:
     def _keep(self, slot: Slot, id: DocumentId, key: Key) -> None:
         page = page_number(key, id)
         visit = self._store.find(Kind.VISIT, id, content=False, proven=False)
-        document = None if is_hidden(visit) else self._document(id)
+        document = self._document(id, visit)
         if document is None:
             has_changed = self._links.remove(slot, page)
             self._hosts.remove(slot, page)
@@ -172,13 +172,10 @@ class LinkFollower:
         if has_changed:
             self._changed.add(slot)
 
-    def _document(self, id: DocumentId) -> Document | None:
+    def _document(self, id: DocumentId, visit: Record | None) -> Document | None:
         """The page as it is indexed, None where it is not."""
-        record = self._store.find_page(id, content=False, proven=False)
-        if record is None or CHECK.said_flaw(record):
-            return None
-        document = decode_document(record.body)
-        return None if document.gone else document
+        page = self._store.find(Kind.DOCUMENT, id, content=False, proven=False)
+        return None if page is None or CHECK.said_flaw(page) else shown_document(page, visit, self._store.denial)
 
     def _lead(self, record: Record | None) -> int | None:
         """The page behind a redirect, None where a visit says of none."""

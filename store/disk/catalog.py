@@ -59,13 +59,11 @@ class Catalog:
                 (verdict,) = self.writer.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
-            for addition in (grant_table.SCHEMA, grant_table.WEAK_SCHEMA, row_table.BY_STANDING, row_table.BY_FORMER):
+            for addition in (grant_table.SCHEMA, row_table.BY_FORMER):
                 self.writer.execute(addition)  # older programs know nothing of it
             (self._format,) = self.writer.execute("PRAGMA user_version").fetchone()
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
-            # Whether any page has had two versions since this was opened: nearly never, so nobody need look for one.
-            self.may_stand = self.writer.execute(row_table.STANDING, (0, 1)).fetchone() is not None
         self.left = LeftKeys()
 
     def raise_format(self, wanted: int) -> None:
@@ -134,7 +132,6 @@ class Catalog:
         went = [row for row in replaced if row is not None]
         if self.writer.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
             self.writer.executemany("DELETE FROM gone WHERE id = ? AND kind = ?", [(r.id, r.kind) for r in come])
-        self.may_stand = self.may_stand or any(row.kind == Kind.STANDING for row in come)
         row_table.strike(self.writer, went)
         row_table.add(self.writer, come, self._next + 1)
         for sequence, (row, before) in enumerate(zip(come, replaced, strict=True), start=self._next + 1):

@@ -7,7 +7,6 @@ visit tells the crawler of a URL, whose denial is noted in it, and a host record
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ import msgspec
 from dht import CrawlRules, Strategy, node_id_of, split_url
 from store.record.package import url_in
 from store.record.record import Draft, Kind, Record
-from store.record.standing_page import page_in
 
 VANISHING_S = 300.0  # after a change of denials: by then the indexes of all nodes follow
 PROOF_PATH = "/.well-known/dse-node-removal.txt"  # at a site: what its owner removes; never taken back itself
@@ -87,7 +85,7 @@ class RecordDenial:
     def reason(self, record: Record) -> str:
         """Say why a record is taken back, "" where it is not. Raises nothing, whatever its body is."""
         now = self._now
-        if now.blocked and not now.blocked.isdisjoint(_authors(record)) and not _only_found(record):
+        if now.blocked and node_id_of(record.proof.author) in now.blocked and not _only_found(record):
             return f"strategy {now.version} blocks its author"
         return self.page_reason(record)
 
@@ -116,15 +114,6 @@ class RecordDenial:
         prefixes = self._removed.get(parts.site, ())
         path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
         return path.startswith(prefixes) and parts.path != PROOF_PATH if prefixes else False
-
-
-def _authors(record: Record) -> set[bytes]:
-    """Who wrote a record, and the page in it where it holds one."""
-    authors = {record.proof.author}
-    if record.kind == Kind.STANDING:
-        with suppress(ValueError, RecursionError):  # it holds none: others say so
-            authors.add(page_in(record).proof.author)
-    return {node_id_of(author) for author in authors}
 
 
 def _only_found(record: Record) -> bool:

@@ -28,8 +28,7 @@ class Kind(IntEnum):
     DOCUMENT = 1  # body: store.record.document.Document; content: the fetched bytes
     VISIT = 2  # body: crawl.visits.Visit; no content
     HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
-    STANDING = 4  # body: store.record.standing_page.StandingBody; content: that of the page in it
-    FORMER = 5  # the same body and content; nobody signs it: store.record.former_page
+    FORMER = 4  # body: store.record.former_page.FormerBody; content: that of the page in it; nobody signs it
     TERMS = 7  # body and content: store.record.page_terms; travels beside the page that it is of, and is kept nowhere
 
     @classmethod

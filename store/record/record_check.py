@@ -15,11 +15,10 @@ from typing import NamedTuple, Protocol
 from dht import DocumentId, Key, SiteShards, document_id, placement_key, site_of
 from store.record.denial import RecordDenial
 from store.record.document import decode_document, document_flaw
-from store.record.former_page import former_flaw, proof_flaws
+from store.record.former_page import former_flaw, page_in, proof_flaws
 from store.record.host_record import decode_host, host_flaw
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, url_in, url_of
 from store.record.record import Draft, Kind, Record, Version, digest_of
-from store.record.standing_page import page_in, standing_flaw
 
 MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
 MOST_SOUND = 1 << 14  # records whose judgement is remembered: some 4 MB
@@ -152,9 +151,6 @@ class RecordCheck:
                     flaw = "an import names where it was taken from, and a fetched page nothing"
             else:
                 flaw, url = "", url_in(record.body)
-            if record.kind == Kind.STANDING:
-                digest = record.content_digest or sha256(record.content or b"").digest()
-                flaw = standing_flaw(record.body, digest, epoch, at_ms, has_content=has_content)
             id = record.id
             if record.kind == Kind.FORMER:
                 if isinstance(record, Draft):

@@ -1,6 +1,6 @@
 """Says what a record is written under: the grant of the slot in which its author made it, and who signs it when.
 
-Where leases must be proved, a page belongs to whoever held the lease of its slot when it was fetched. If its site was
+A page belongs to whoever held the lease of its slot when it was fetched. If its site was
 spread meanwhile, or moves later, it is signed for the old place and lies at the new one. An import, too, stays with
 the proof of who imported it, wherever it moves.
 """
@@ -57,7 +57,7 @@ class DraftProofs:
         """A draft with its grant, and for which place it is signed where that is another one than its own."""
         if is_import(draft):
             self.check_import_right()
-        if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
+        if not needs_grant(draft.kind, draft.epoch):
             return GrantedDraft(draft), None
         if (grant := self._right.written_under(draft)) is not None:
             return _under(draft, grant), None
@@ -78,7 +78,7 @@ class DraftProofs:
         draft = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
         if is_import(record):
             return GrantedDraft(draft, record=_at(record, key))
-        if record.kind != Kind.FORMER and not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
+        if not needs_grant(record.kind, epoch):
             return GrantedDraft(draft)
         return GrantedDraft(draft, next(iter(self._right.named_by([record])), None), _at(record, key))
 

@@ -32,7 +32,6 @@ from store.replication.messages import (
     ReconcileStep,
     Wanted,
 )
-from store.replication.page_versions import PageVersions
 from store.replication.proof_thread import ProofThread
 from store.replication.reconcile_steps import first_step, next_step
 from store.replication.write_right import Ruling, WriteRight
@@ -72,11 +71,10 @@ class PeerSync:
         refusals: RefusalCounts,
         host_writers: HostWriters,
         right: WriteRight,
-        pages: PageVersions,
     ) -> None:
         self._overlay, self._store, self._config = overlay, store, config
         self._check, self._proofs, self._refusals = check, proofs, refusals
-        self._host_writers, self._right, self._pages = host_writers, right, pages
+        self._host_writers, self._right = host_writers, right
 
     async def reconcile(
         self,
@@ -151,9 +149,9 @@ class PeerSync:
             proved = await self.prove(peer, reply, part, content=True)
             proved = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
             proved = [r for r in proved if not (is_import(r) and self._store.knows(r))]  # it came and counted meanwhile
-            rulings = await self._pages.judge(peer, proved, reply.grants, asks=True, counts=True)
+            rulings = await self._right.judge(peer, proved, reply.grants, counts=True)
             records = [r for r, ruling in zip(proved, rulings, strict=True) if not ruling.reason]
-            await self._pages.put(records, [ruling for ruling in rulings if not ruling.reason])
+            await self._right.put(records, [ruling for ruling in rulings if not ruling.reason])
             short |= self._unproved(peer, proved, rulings, slot_bits)
             for record in records:
                 if reason := self._store.refusals([record])[0]:

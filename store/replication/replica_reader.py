@@ -143,10 +143,9 @@ class ReplicaReader:
                     open_.pop(name, None)
                     given[Wanted(record.kind, record.id, record.key)] = record.version.short
                 pending = set(reply.later) | set(reply.unsure)
-                pages = {each.id for each, version in given.items() if each.kind == Kind.DOCUMENT and version}
                 for want in (want for n, want in enumerate(wants) if n not in pending and want not in given):
                     given[want] = None
-                    self._lacks(peer, want, open_, has_page=want.id in pages)
+                    self._lacks(peer, want, open_)
                 later = [wants[n] for n in sorted(set(reply.later)) if 0 <= n < len(wants)]
                 wants = later if len(later) < len(wants) else []
         except RemoteError as error:
@@ -156,13 +155,12 @@ class ReplicaReader:
         if given and self._audit.is_due(peer, Topic.RECORDS):
             self.record_audit.offer(peer, given)
 
-    def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought], *, has_page: bool) -> None:
-        """Note that a peer does not have a record, which is not there where enough say so. Whoever gives a page knows
-        whether another version stands beside it (`has_page`)."""
+    def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought]) -> None:
+        """Note that a peer does not have a record, which is not there where enough say so."""
         name = want.kind, DocumentId(want.id)
         if sought := open_.get(name):
             sought.lacking.append(peer)
-            if self._is_told(sought) or (has_page and want.kind == Kind.STANDING):
+            if self._is_told(sought):
                 del open_[name]
 
     def _is_told(self, sought: _Sought) -> bool:

@@ -81,11 +81,10 @@ def test_whoever_switches_a_rule_names_what_nodes_must_know_for_it() -> None:
     assert attested.needs == (Need("admission"),)
     invited = drafted(DraftRequest({"admission": "invited"}), admission="attested")
     assert invited.needs == (Need("invitations"),)
-    assert drafted(DraftRequest({"grants_from": 9}), needs=(Need("x"),)).needs == (Need("x"), Need("grants"))
-    assert drafted(DraftRequest({"stable_owner": True})).needs == (Need("stable-owner"),)
+    assert drafted(DraftRequest({"stable_owner": True}), needs=(Need("x"),)).needs == (Need("x"), Need("stable-owner"))
     later = Need("admission", NOW + DAY_S)
     assert drafted(DraftRequest({"admission": "attested"}), needs=(later,)).needs == (later,)
-    assert drafted(DraftRequest({"replicas": 2}), admission="attested", grants_from=1).needs == ()
+    assert drafted(DraftRequest({"replicas": 2}), admission="attested").needs == ()
 
 
 def test_who_may_invite_and_what_is_revoked_is_added_and_said_anew() -> None:

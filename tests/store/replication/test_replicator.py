@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from dht import BadMessage, NodeId, Rule, Slot, slot_of
+from dht import BadMessage, NodeId, Slot, slot_of
 from store import Draft, Kind, Record, TooFewCopies
 from store.disk.file_system import FolderDisk
 from store.errors import BadDraft
@@ -628,24 +628,6 @@ def test_records_of_many_slots_are_asked_of_few_peers_and_of_none_behind_a_relay
         found = await asker.replicator.read_many([(each.kind, each.id, each.key) for each in drafts])
         assert len(found) == len(drafts)
         assert asker.overlay.counted["FetchRecords"] - asked == 2, "two of three direct peers have all between them"
-
-    network(5, story)
-
-
-def test_who_gives_a_page_tells_that_no_other_version_stands_though_pages_may_have_been_taken_back() -> None:
-    async def story(net: Net) -> None:
-        await started(net, 5)
-        page = draft(1)
-        asker, replicas = asker_and_replicas(net, page.key)
-        await asker.replicator.write([page])
-        await net.until(lambda: all(node.store.find_version(page.kind, page.id) for node in replicas))
-        rules = (Rule(host="elsewhere.example", action="deny"),)
-        for node in net.list:
-            node.store.denial.follow(replace(net.strategy, rules=rules), asyncio.get_running_loop().time())
-        hang(replicas[1:])
-        found, took_s = await read_thrice(asker, [Kind.DOCUMENT, Kind.STANDING], page)
-        assert found == {Kind.DOCUMENT} and took_s[0] < len(replicas[1:]) * CONFIG.hedge_after_s + 0.2
-        assert took_s[2] < 0.2, "who is late is not waited for again"
 
     network(5, story)
 
