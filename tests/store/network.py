@@ -285,8 +285,7 @@ class LeaseHolder(Replicator):
 
     async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         if self.net.gives_grants:
-            for draft in drafts:
-                self.net.elect(draft, self.identity)
+            self.net.elect(drafts, self.identity)
         await super().write(drafts, is_patient=is_patient)
 
 
@@ -392,18 +391,19 @@ class Net:
             self.granted.setdefault((holder.node_id, Slot(each.grant.slot)), []).append(each)
         return given
 
-    def elect(self, draft: Draft, holder: Identity) -> SignedGrant | None:
-        """Have the owners of a draft's slot grant it to a holder, unless they did; None where it needs no grant."""
-        if not needs_grant(draft.kind, draft.epoch):
-            return None
-        bits = self.strategy.slot_bits
-        given = self.granted.get((holder.node_id, Slot(slot_of(draft.key, bits))), [])
-        fit = (each for each in given if each.grant.covers(draft.key, draft.epoch, draft.at_ms))
-        if (found := next(fit, None)) is not None:
-            return found
-        owners = self.list[0].overlay.owners(Slot(slot_of(draft.key, bits)))
-        voters = [self.nodes[owner].identity for owner in owners if owner != holder.node_id]
-        return self.grant([draft], holder, *voters)[0]
+    def elect(self, drafts: Iterable[Draft], holder: Identity) -> tuple[SignedGrant, ...]:
+        """Have all owners of the drafts' slots grant these to a holder, unless they did; return the grants."""
+        found = dict[SignedGrant, None]()
+        for draft in (draft for draft in drafts if needs_grant(draft.kind, draft.epoch)):
+            slot = Slot(slot_of(draft.key, self.strategy.slot_bits))
+            voters = [
+                self.nodes[owner].identity for owner in self.list[0].overlay.owners(slot) if owner != holder.node_id
+            ]
+            given = self.granted.get((holder.node_id, slot), [])
+            fit = (each for each in given if each.grant.covers(draft.key, draft.epoch, draft.at_ms))
+            fit = (each for each in fit if each.signers >= {voter.node_id for voter in voters})
+            found[next(fit, None) or self.grant([draft], holder, *voters)[0]] = None
+        return tuple(found)
 
     def lag_s(self, observer: NodeId, subject: NodeId) -> float:
         """How old news of one node is at another: fixed per pair, up to the network's lag."""

@@ -76,7 +76,7 @@ def test_what_is_not_its_authors_word_about_the_page_is_passed_over(how: str) ->
         if how == "unsigned":
             terms = replace(terms, proof=replace(terms.proof, signature=bytes(64)))
         made = sign_package([page, other], sender.identity)
-        message = PutPackage(pack(made), terms=pack_beside([terms]))
+        message = PutPackage(pack(made), (), net.elect([page, other], sender.identity), (), pack_beside([terms]))
         reply = await sender.overlay.ask(owner.id, message, PutReply, timeout_s=5)
         assert reply.takes_terms and all(owner.store.find(r.kind, r.id) for r in made)
         assert found(owner, [page, other]) == []
