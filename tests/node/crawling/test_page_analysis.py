@@ -14,8 +14,8 @@ from index.text.analyzer_rules import NEWEST_ANALYZER
 from index.text.page_terms import digest_of_terms
 from node.crawling.ingest import Ingest
 from node.crawling.page_analysis import analyse_page
-from node.crawling.store_change_feed import text_of
-from store import Draft, sign_package
+from node.crawling.store_change_feed import shown_text
+from store import Draft, RecordDenial, sign_package
 
 CONFIG = CrawlConfig(parser_processes=1)
 HTML = b"""<html lang=de><title>Fahrplan &amp; Preise</title><nav><a href=/x>Menu</a></nav>
@@ -44,7 +44,7 @@ async def test_owners_find_the_terms_that_the_parser_process_made() -> None:
     page, written = page_of(FETCHED, found, 1e9, RobotsDirectives()), Written()
     await Ingest(written, lambda: Now(1e9, 0.0)).keep(page, 1)
     [draft] = written.drafts
-    text = text_of(sign_package([draft], Identity(bytes(32)))[0])
+    text = shown_text(sign_package([draft], Identity(bytes(32)))[0], None, RecordDenial())
     assert text is not None
     assert draft.terms is not None
     assert (draft.terms.digest, draft.terms.analyzer) == (digest_of_terms(text, NEWEST_ANALYZER), task.analyzer)

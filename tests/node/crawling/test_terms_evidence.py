@@ -6,7 +6,7 @@ from msgspec.structs import replace as changed
 
 from dht import Identity, document_id, placement_key
 from index import NEWEST_RULES, pack_terms
-from node.crawling.store_change_feed import text_of
+from node.crawling.store_change_feed import shown_text
 from node.crawling.terms_evidence import MOST_BYTES, is_false
 from store import (
     Document,
@@ -14,6 +14,7 @@ from store import (
     DraftTerms,
     Kind,
     Record,
+    RecordDenial,
     decode_head,
     encode_document,
     encode_head,
@@ -33,7 +34,7 @@ def page(text: str) -> Draft:
 def signed(draft: Draft, analysed: str) -> tuple[Record, Record]:
     """A page, and terms that its author made of some text."""
     [record] = sign_package([draft], AUTHOR)
-    text = text_of(record)
+    text = shown_text(record, None, RecordDenial())
     assert text is not None
     packed = pack_terms(replace(text, body=analysed))
     assert packed is not None
