@@ -117,7 +117,6 @@ if TYPE_CHECKING:
     from dht.wire.grant import (
         CLOCKS_S,
         LATE_S,
-        Grant,
         SignedGrant,
         counted,
         decode_grant,
@@ -173,7 +172,6 @@ __all__ = [
     "Family",
     "FaultSite",
     "Gone",
-    "Grant",
     "HearTime",
     "Identity",
     "InputError",

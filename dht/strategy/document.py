@@ -105,7 +105,6 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
     admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
-    grants_from: int = 0  # versions of this epoch or a later one must prove their lease; 0: none need to
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
     witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
@@ -164,7 +163,7 @@ def encode_document(strategy: Strategy) -> bytes:
             del fields[name]
     if fields["admission"] == "open":  # as it is without the field
         del fields["admission"]
-    left_out = "grants_from", "witness_permille", "former_last", "former_days", "stable_owner"
+    left_out = "witness_permille", "former_last", "former_days", "stable_owner"
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from index.change_feed import Text
 from index.text.analyzer import terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.anchor_terms import agreed_terms
 from index.text.site_host import front_name
 from index.text.stem_classes import class_of
 
@@ -35,7 +34,7 @@ class FieldTerms:
 
     vocabulary: Sequence[str]  # each of its terms once, in the order in which they come
     places: Places  # of all terms
-    lines: Sequence[Places]  # its parts: title, each heading, agreed anchors as one more, address, main text, all else
+    lines: Sequence[Places]  # its parts: title, each heading, address, main text, all else
 
     @property
     def title(self) -> list[str]:
@@ -76,27 +75,12 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
         if cut := terms(heading[:MAX_LINE_CHARS], room, stem_class):
             found.append(cut)
             room -= len(cut)
-    found += _agreed(text, room)
     found += (
         terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), limits[URL], stem_class),
         terms(text.body[:MAX_BODY_CHARS], limits[BODY], stem_class),
-        _beside(text),
+        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
     )
     return _numbered(found)
-
-
-def _agreed(text: Text, room: int) -> list[list[str]]:
-    """The line of what several sites call a document, where there is any."""
-    if not text.anchors:
-        return []
-    found = agreed_terms(text.anchors, class_of(text.language))[:room]
-    return [found] if found else []
-
-
-def _beside(text: Text) -> list[str]:
-    """The line of all that scores nothing: each distinct anchor, and the boilerplate."""
-    beside = "\n".join((*sorted({*text.anchors}), text.boilerplate))[:MAX_BODY_CHARS]
-    return terms(beside, BOILERPLATE_LIMIT, class_of(text.language))
 
 
 def _numbered(lines: Sequence[Sequence[str]]) -> FieldTerms:
@@ -104,9 +88,5 @@ def _numbered(lines: Sequence[Sequence[str]]) -> FieldTerms:
     numbers.default_factory = numbers.__len__
     places = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
     numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
-    return _of_lines(list(numbers), places, list(map(len, lines)))
-
-
-def _of_lines(vocabulary: Sequence[str], places: Places, lengths: Sequence[int]) -> FieldTerms:
-    ends = accumulate(lengths, initial=0)
-    return FieldTerms(vocabulary, places, [places[start:end] for start, end in pairwise(ends)])
+    ends = accumulate(map(len, lines), initial=0)
+    return FieldTerms(list(numbers), places, [places[start:end] for start, end in pairwise(ends)])

@@ -79,9 +79,7 @@ class NodeCore:
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
             start("frontier-sync", self.crawl.frontier_sync.run)
-            start("standing-review", self.crawl.standing_review.run)
             start("crawl-watch", self.crawl_watch.run)
-            start("anchors", self.store.anchors.run)
             start("announcer", self._announcer.run)
             start("compared", self._tell_compared)
             start("disk-meter", self._disk_meter.run)
@@ -93,7 +91,6 @@ class NodeCore:
             start("mirror-finder", self.sites.mirror_finder.run)
             start("witness", self.witnessing.witness.run)
             start("evidence-board", self.witnessing.board.run)
-            start("anchor-audit", self.witnessing.anchor_audit.run)
             start("client-worker", self.fetching.client_worker.run)
             start("resubmission", self.jobs.resubmission.run)
 

@@ -30,8 +30,6 @@ CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, si
   PRIMARY KEY (peer, kind, id)) WITHOUT ROWID;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 {grant_table.SCHEMA}
-{grant_table.WEAK_SCHEMA}
-{row_table.BY_STANDING};
 {row_table.BY_FORMER};
 PRAGMA user_version = {FORMAT};
 """
@@ -61,8 +59,6 @@ class Catalog:
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
-            # Whether any page has had two versions since this was opened: nearly never, so nobody need look for one.
-            self.may_stand = self.writer.execute(row_table.STANDING, (0, 1)).fetchone() is not None
         self.left = LeftKeys()
 
     @property
@@ -122,7 +118,6 @@ class Catalog:
         went = [row for row in replaced if row is not None]
         if self.writer.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
             self.writer.executemany("DELETE FROM gone WHERE id = ? AND kind = ?", [(r.id, r.kind) for r in come])
-        self.may_stand = self.may_stand or any(row.kind == Kind.STANDING for row in come)
         row_table.strike(self.writer, went)
         row_table.add(self.writer, come, self._next + 1)
         for sequence, (row, before) in enumerate(zip(come, replaced, strict=True), start=self._next + 1):

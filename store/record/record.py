@@ -28,9 +28,7 @@ class Kind(IntEnum):
     DOCUMENT = 1  # body: store.record.document.Document; content: the fetched bytes
     VISIT = 2  # body: crawl.visits.Visit; no content
     HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
-    STANDING = 4  # body: store.record.standing_page.StandingBody; content: that of the page in it
-    FORMER = 5  # the same body and content; nobody signs it: store.record.former_page
-    ANCHOR = 6  # body: store.record.anchor.Anchor; no content; signed for the key of the page that links
+    FORMER = 4  # body: store.record.former_page.FormerBody; content: that of the page in it; nobody signs it
 
     @classmethod
     def _missing_(cls, value: object) -> "Kind | None":

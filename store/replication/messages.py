@@ -18,7 +18,6 @@ from store.record.range_session import SALT_BYTES
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
 
 MAX_WANTED = 256  # records asked for in one message
-MAX_WRITINGS, MAX_ENDORSED = 64, 256  # versions whose grants are asked for in one message; grants in an answer
 # An answer stops after so many bytes of records, some seconds of a slow line when compressed, but holds at least one.
 FETCH_BYTES = 1 << 20
 MAX_SLOTS = 65_536
@@ -121,28 +120,6 @@ class VersionsReply(Message, frozen=True, array_like=True):
     """Names the version of each record that was asked for, in order; None where there is none."""
 
     versions: Annotated[tuple[HeldVersion | None, ...], Meta(max_length=MAX_RECORDS)]
-
-
-class Writing(msgspec.Struct, frozen=True, array_like=True):
-    """Says who wrote a version, at which key, under which epoch and when: grants cover it, or do not."""
-
-    author: _Id
-    key: _Id
-    epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
-    at_ms: Annotated[int, Meta(ge=0, lt=MAX_AT_MS)]
-
-
-class AskGrants(Message, frozen=True, array_like=True):
-    """Asks by which grants these versions were written."""
-
-    writings: Annotated[tuple[Writing, ...], Meta(max_length=MAX_WRITINGS)]
-
-
-class GrantsReply(Message, frozen=True, array_like=True):
-    """Brings those of the grants that the peer endorses, each once: it signed them, or they were strong when they
-    came."""
-
-    grants: Annotated[tuple[SignedGrant, ...], Meta(max_length=MAX_ENDORSED)]
 
 
 class ReconcileStep(Message, frozen=True, array_like=True):

@@ -15,7 +15,6 @@ from store.config import StoreConfig
 from store.disk.catalog_reader import CatalogReader
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.anchor import anchors_of
 from store.record.package import open_package, pack, size_of
 from store.record.range_message import Ranges
 from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntry, RangeItem, item
@@ -34,7 +33,6 @@ from store.replication.messages import (
     ReconcileStep,
     Wanted,
 )
-from store.replication.page_versions import PageVersions
 from store.replication.proof_thread import ProofThread
 from store.replication.write_right import Ruling, WriteRight
 
@@ -73,11 +71,10 @@ class PeerSync:
         refusals: RefusalCounts,
         host_writers: HostWriters,
         right: WriteRight,
-        pages: PageVersions,
     ) -> None:
         self._overlay, self._store, self._config = overlay, store, config
         self._check, self._proofs, self._refusals = check, proofs, refusals
-        self._host_writers, self._right, self._pages = host_writers, right, pages
+        self._host_writers, self._right = host_writers, right
 
     async def reconcile(
         self,
@@ -151,9 +148,9 @@ class PeerSync:
             proved = await self.prove(peer, reply, part, content=True)
             proved = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
             proved = [r for r in proved if not (is_import(r) and self._store.knows(r))]  # it came and counted meanwhile
-            rulings = await self._pages.judge(peer, proved, reply.grants, asks=True, counts=True)
+            rulings = await self._right.judge(peer, proved, reply.grants, counts=True)
             records = [r for r, ruling in zip(proved, rulings, strict=True) if not ruling.reason]
-            await self._pages.put(records, [ruling for ruling in rulings if not ruling.reason])
+            await self._right.put(records, [ruling for ruling in rulings if not ruling.reason])
             short |= self._unproved(peer, proved, rulings, slot_bits)
             for record in records:
                 if reason := self._store.refusals([record])[0]:
@@ -265,7 +262,7 @@ def checked(
         if flaw.is_denied:
             continue
         reason = "" if flaw.is_authors else flaw.reason
-        if not reason and names.isdisjoint(((record.kind, record.id), (record.kind, anchors_of(record.id)))):
+        if not reason and (record.kind, record.id) not in names:
             reason = "was not asked for"
         if not reason and content and record.content is None:
             reason = "content withheld"

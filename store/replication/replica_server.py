@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.anchor import MOST_ANCHORS, are_asked
 from store.record.denial import NO_PAGES
 from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
 from store.record.package_part import PackagePart, open_parts
@@ -20,9 +19,7 @@ from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
 from store.replication.admission import Admission
-from store.replication.endorsements import Endorsements
 from store.replication.hinted_handoff import HintedHandoff
-from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
 from store.replication.replica_repair import ReplicaRepair
@@ -49,18 +46,14 @@ class ReplicaServer:
         places: SiteShards,
         refusals: RefusalCounts,
         right: WriteRight,
-        pages: PageVersions,
-        endorsements: Endorsements,
     ) -> None:
         self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
-        self._pages, self._endorsements = pages, endorsements
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
         overlay.serve(messages.PutPackage, self.on_put)
         overlay.serve(messages.FetchRecords, self.on_fetch)
         overlay.serve(messages.AskVersions, self.on_versions)
-        overlay.serve(messages.AskGrants, self.on_grants)
         overlay.serve(messages.ReconcileStep, self.on_step)
         overlay.serve(messages.SlotReport, self.on_report)
 
@@ -79,7 +72,7 @@ class ReplicaServer:
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
             )
         try:
-            await self._pages.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
+            await self._right.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
             await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
         except MachineRefuses:
             for slot in sorted({self._slot(r.key) for r, _ in taken}):
@@ -104,7 +97,7 @@ class ReplicaServer:
             if flaw.is_authors or (refusal and not flaw.reason):
                 self._refusals.count(records[n].proof.author, peer)
         news = [n for n in news if not reasons[n]]
-        rulings = await self._pages.judge(peer, [records[n] for n in news], message.grants, counts=True)
+        rulings = await self._right.judge(peer, [records[n] for n in news], message.grants, counts=True)
         for n, ruling in zip(news, rulings, strict=True):
             reasons[n] = ruling.reason
             if ruling.is_blamed:
@@ -134,19 +127,12 @@ class ReplicaServer:
         records: list[Record] = []
         later, unsure, size = [], [], 0
         for n, want in enumerate(message.wanted):
-            if size > messages.FETCH_BYTES or len(records) > MAX_RECORDS - MOST_ANCHORS:
+            if size > messages.FETCH_BYTES or len(records) >= MAX_RECORDS:
                 later.append(n)
-                continue
-            if want.kind == Kind.ANCHOR and are_asked(want.id):
-                anchors = self._store.anchors(DocumentId(want.id))
-                records += anchors
-                size += sum(map(size_of, anchors))
-                if not (anchors or self._repair.is_ready(want.key)):
-                    unsure.append(n)
                 continue
             record = self._store.find(want.kind, DocumentId(want.id), content=message.content)
             if record is None:
-                if not self._repair.is_ready(want.key) or (is_vanishing and self._may_have_vanished(want)):
+                if not self._repair.is_ready(want.key) or (is_vanishing and want.kind not in NO_PAGES):
                     unsure.append(n)
             elif records and size + size_of(record) > messages.FETCH_BYTES:
                 later.append(n)
@@ -156,22 +142,12 @@ class ReplicaServer:
         grants = self._right.named_by(records) if message.content else ()
         return messages.FetchReply(pack(records), tuple(later), tuple(unsure), grants)
 
-    def _may_have_vanished(self, want: messages.Wanted) -> bool:
-        """Whether a page may have been here; where its newest version is, no other one stood beside it."""
-        if want.kind == Kind.STANDING:
-            return self._store.find_version(Kind.DOCUMENT, DocumentId(want.id)) is None
-        return want.kind not in NO_PAGES
-
     async def on_versions(self, peer: NodeId, message: messages.AskVersions) -> messages.VersionsReply:
         """Name the versions that lie here, and where."""
         places = (self._store.find_place(want.kind, DocumentId(want.id)) for want in message.wanted)
         return messages.VersionsReply(
             tuple(messages.HeldVersion(*version, key) if version else None for version, key in places)
         )
-
-    async def on_grants(self, peer: NodeId, message: messages.AskGrants) -> messages.GrantsReply:
-        """Name the grants under which versions were written, and those that this node endorses."""
-        return self._endorsements.answer(message.writings)
 
     async def on_step(self, peer: NodeId, message: messages.ReconcileStep) -> messages.ReconcileReply:
         """Answer one message of a session; nothing is kept between them."""

@@ -38,11 +38,10 @@ from store.replication.draft_proofs import DraftProofs, GrantedDraft
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.import_right import TOO_MUCH, is_import
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
-from store.replication.page_versions import PageVersions
 from store.replication.pending_write import PendingWrite, WriteTicket
 from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
-from store.replication.write_right import WriteRight
+from store.replication.write_right import Ruling, WriteRight
 from store.replication.write_team import WriteTeam, can_be_safe, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
@@ -74,14 +73,13 @@ class ReplicaWriter:
         places: SiteShards,
         check: RecordCheck,
         right: WriteRight,
-        pages: PageVersions,
         proofs: DraftProofs,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
         self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), overlay.late
-        self._sent, self._right, self._pages, self._proofs = SentGrants(), right, pages, proofs
+        self._sent, self._right, self._proofs = SentGrants(), right, proofs
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
         self._queue: deque[PendingWrite] = deque()
@@ -206,7 +204,7 @@ class ReplicaWriter:
     async def _keep_grants(self, batch: list[PendingWrite]) -> None:
         """Keep what proves a package, for whoever gets its records later; at once it goes with them."""
         with suppress(MachineRefuses):
-            await self._right.keep(map(self._right.ruling, dict.fromkeys(p.grant for p in batch)))
+            await self._right.keep_grants(p.grant for p in batch)
 
     def _packed(self, batch: list[PendingWrite], records: list[Record]) -> list[PackagePart]:
         """Pack what goes to the same peers together, once for all of them."""
@@ -337,16 +335,17 @@ class ReplicaWriter:
         lacking: tuple[NodeId, ...],
         parts: list[PackagePart],
     ) -> Refused:
-        ruled = {grant: self._right.ruling(grant) for grant in {*grants}}
         rulings = [
-            self._right.own_ruling(record) if is_import(record) and not self._store.knows(record) else ruled[grant]
+            self._right.own_ruling(record)
+            if is_import(record) and not self._store.knows(record)
+            else Ruling(grant=grant)
             for record, grant in zip(records, grants, strict=True)
         ]
         if lacking:
             self._left_here({slot_of(r.key, self._slot_bits) for r in records})
         try:
             kept = [(r, ruling) for r, ruling in zip(records, rulings, strict=True) if not ruling.reason]
-            await self._pages.put([record for record, _ in kept], [ruling for _, ruling in kept], parts)
+            await self._right.put([record for record, _ in kept], [ruling for _, ruling in kept], parts)
         except MachineRefuses:
             for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
                 self._refused(slot, self._overlay.view.node_id)

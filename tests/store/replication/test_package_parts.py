@@ -85,7 +85,7 @@ def test_records_in_parts_are_refused_one_by_one_by_their_number() -> None:
         [part, *_] = make_parts(made[2:])
         forged = replace(part.records[1], proof=replace(part.records[1].proof, signature=bytes(64)))
         bent = [part.records[0], forged, *part.records[2:]]
-        message = PutPackage(pack(made[:2]), (), (), (pack(bent),))
+        message = PutPackage(pack(made[:2]), (), net.elect(mine, sender.identity), (pack(bent),))
         reply = await sender.overlay.ask(owner.id, message, PutReply, timeout_s=5)
         assert [r.index for r in reply.refused] == [3]
         assert owner.store.find(forged.kind, forged.id) is None

@@ -71,7 +71,7 @@ def test_who_is_frozen_is_counted_and_waited_for_once() -> None:
 
 def test_a_long_list_comes_in_parts_that_end_between_keys() -> None:
     version = ShortVersion(1, 1, bytes(8))
-    kinds = (Kind.DOCUMENT, Kind.VISIT, Kind.STANDING)
+    kinds = (Kind.DOCUMENT, Kind.VISIT, Kind.FORMER)
     items = [
         item(kind, Key(n.to_bytes(20, "big")), Key(n.to_bytes(20, "big")), version)  # type: ignore[arg-type]
         for n in range(MAX_ENTRIES)
