@@ -2,7 +2,7 @@
 
 Nouns: `Key`, `Slot`, `Contact`, `Strategy`, `Overlay`. Read `keys.py` and `messages.py` first, then room by room, each
 built on those before it: identity (who a node is), wire (bytes of packets, heartbeats, records), admission (who may
-be a member), membership (who is there), routing (how a key is found), strategy (what the publishers say), transport
+be a member), audit (what a node checks of others' answers and pages), membership (who is there), routing (how a key is found), strategy (what the publishers say), transport
 (messages over TLS), ownership (who keeps a slot), protocol (the engine without sockets), leases (who crawls a slot),
 reachability (do strangers get through), overlay (all of it running: `api.py` is what the packages above see,
 `assembly.py` builds it for a real node).
@@ -14,7 +14,9 @@ from dht.front_door import lazily
 
 if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
-    from dht.audit_line import AuditLine
+    from dht.audit.check_queue import CheckQueue
+    from dht.audit.peer_audit import PeerAudit
+    from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Sampling, Topic
     from dht.clock import Clock, Now, now_of, system_clock
     from dht.config import DhtConfig
     from dht.errors import (
@@ -68,7 +70,6 @@ if TYPE_CHECKING:
     from dht.ownership.rendezvous import Placement
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
-    from dht.peer_audit import PeerAudit, Topic
     from dht.protocol.engine import ProtocolEngine
     from dht.protocol.events import Event, StrategyAhead
     from dht.protocol.requester import Datagram
@@ -133,6 +134,10 @@ else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
+    "CHALLENGED_RECORDS",
+    "CHALLENGE_EVERY_S",
+    "CheckQueue",
+    "Sampling",
     "CLOCKS_S",
     "FEW_MEMBERS",
     "FRESH_S",
@@ -150,7 +155,6 @@ __all__ = [
     "AddressPolicy",
     "Admitter",
     "AdoptedStrategy",
-    "AuditLine",
     "BadIdentity",
     "BadInvitation",
     "BadMessage",

@@ -103,7 +103,10 @@ class ProtocolEngine:
             self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
         )
         self.refused_heartbeats = intake.refused_heartbeats
-        self._tables = tables = TableUpkeep(identity.node_id, config.stored_records, config.refresh_s, rng)
+        self.joined_on = members.admission.first_day
+        self._tables = tables = TableUpkeep(
+            identity.node_id, config.stored_records, config.refresh_s, rng, self.joined_on
+        )
         self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, tables.welcomed)
         self.questions = MessageQuestions(identity, rules, asks.send, rng)
         self.answers = MessageAnswers(identity, rules, asks.send)

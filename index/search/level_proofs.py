@@ -10,12 +10,13 @@ import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import NamedTuple
 
 import numpy as np
 
-from dht import AuditLine, Clock, Done, NodeId, Overlay, RemoteError, Slot, slot_of
+from dht import CheckQueue, Clock, Done, NodeId, Overlay, RemoteError, Slot, Topic, slot_of
 from index.change_feed import Text
 from index.directory.impact import TermImpacts, impacts_by, impacts_in
 from index.directory.messages import BetterPage, PageName
@@ -56,12 +57,11 @@ class _Had(NamedTuple):
 
 
 class LevelProofs:
-    """The proofs of one node's searches. Whoever runs the node runs `line`."""
+    """The proofs of one node's searches."""
 
-    def __init__(self, overlay: Overlay, finder: RowFinder, clock: Clock, rng: Random) -> None:
-        self._overlay, self._finder, self._clock, self._rng = overlay, finder, clock, rng
+    def __init__(self, overlay: Overlay, finder: RowFinder, clock: Clock, rng: Random, checks: CheckQueue) -> None:
+        self._checks, self._overlay, self._finder, self._clock, self._rng = checks, overlay, finder, clock, rng
         self._told = OrderedDict[tuple[bytes, str], float]()
-        self.line: AuditLine[_ShownPages] = AuditLine(self._confirm)
         self.told = 0  # pages
 
     def offer(self, query: Query, shown: Sequence[ShownResult], *, by_directory: bool) -> None:
@@ -69,7 +69,7 @@ class LevelProofs:
         if not (shown and self._overlay.view.strategy.directory and self._rng.random() < DRAWN):
             return
         chosen = list(map(_light, shown)) if by_directory else [self._rng.choice(shown)]
-        self.line.offer(_ShownPages(query, chosen, by_directory))
+        self._checks.offer(Topic.HITS, partial(self._confirm, _ShownPages(query, chosen, by_directory)))
 
     async def _confirm(self, given: _ShownPages) -> None:
         query, rules, until = given.query, given.query.rules, self._clock().steady + ROWS_S

@@ -103,7 +103,7 @@ class Searcher:
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
         self.rows = RowFinder(overlay, clock)
         self.directory = DirectorySearch(overlay, self.rows, self.audit, clock)
-        self.level_proofs = LevelProofs(overlay, self.rows, clock, rng)
+        self.level_proofs = LevelProofs(overlay, self.rows, clock, rng, self.audit.checks)
         self._body = AnswerBody(config, overlay, local, clock)
         self._pages = PageFiller(overlay, clock, sign, self.audit)
         self.lied = self._pages.lied

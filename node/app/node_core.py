@@ -79,10 +79,9 @@ class NodeCore:
 
             start("replicator", partial(self.store.replicator.run, supervisor))
             start("index", partial(self.index.local.run, supervisor))
-            start("hit-audit", self.index.searcher.hit_audit.line.run)
+            start("audit", self.audit.checks.run)
             start("directory", self.index.teller.run)
             start("level-audit", self.index.level_audit.run)
-            start("level-proofs", self.index.searcher.level_proofs.line.run)
             start("terms-evidence", self.index.evidence.run)
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)

@@ -136,7 +136,6 @@ class NodeStatus:
         return {
             "waiting": dispatch.waiting,
             "carried": dispatch.carried,
-            "distrusted": dispatch.distrusted,
             "polled": worker.polled,
             "carried_here": worker.carried,
         }
@@ -158,7 +157,7 @@ class NodeStatus:
                 "at": told.at,
                 "topic": told.topic.value,
                 "reason": told.reason,
-                "witnesses": [peer.hex() for peer in told.witnesses],
+                "against": [peer.hex() for peer in told.against],
                 "behind": told.is_behind,
                 "avoided": told.peer in avoided,
             }

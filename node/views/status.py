@@ -169,7 +169,6 @@ def view_of(status: Json) -> StatusView:
         strategy_expires_at=number(strategy, "expires_at"),
         warnings=(
             *(w for where in (strategy, status) for w in texts(where, "warnings", 2000, 20)),
-            *_distrusted(clients),
             *_refuted(status),
             *_doubted(status),
         ),
@@ -235,18 +234,18 @@ def _count_at(parent: Json, path: str) -> int:
     return count(parent, key)
 
 
-def _distrusted(clients: Json) -> tuple[str, ...]:
-    """Say why clients get no more orders, for the first few of them."""
-    told = list(table(clients, "distrusted").items())
-    more = (f"{len(told) - MAX_LIARS} more clients get no more orders",) if len(told) > MAX_LIARS else ()
-    return (*(f"client {plain(id)[:12]} gets no more orders: it {plain(why)}" for id, why in told[:MAX_LIARS]), *more)
-
-
 def _refuted(status: Json) -> tuple[str, ...]:
-    """Say which peers are avoided because of what they answered; who is merely behind is no news."""
+    """Name the peers that are avoided for their answers or pages; a copy that is only behind is no news."""
     told = [each for each in tables(status, "refuted_peers") if each.get("avoided") is True and not each.get("behind")]
-    lines = {plain(each.get("peer", ""))[:12]: plain(each.get("reason", "")) for each in told}
-    return tuple(f"peer {peer} is avoided: it said {why}" for peer, why in list(lines.items())[-MAX_LIARS:])
+    lines = {plain(each.get("peer", ""))[:12]: _penalty(each) for each in told}
+    return tuple(list(lines.values())[-MAX_LIARS:])
+
+
+def _penalty(refuted: Json) -> str:
+    peer, why = plain(refuted.get("peer", ""))[:12], plain(refuted.get("reason", ""))
+    if refuted.get("topic") == "client pages":
+        return f"client {peer} gets no orders for a while: it {why}"
+    return f"peer {peer} is avoided: it said {why}"
 
 
 def _doubted(status: Json) -> tuple[str, ...]:

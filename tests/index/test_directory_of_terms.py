@@ -93,8 +93,7 @@ class DirectoryWorld(World):
     async def audit(self) -> None:
         """Let everybody check what is due to be checked, and forget the rows that were found."""
         for node in self.nodes:
-            while await node.searcher.level_proofs.line.step():
-                pass
+            await node.searcher.audit.checks.run_waiting()
         for audit in self.audits.values():
             while await audit.step():
                 pass

@@ -195,7 +195,7 @@ _SCHEMAS: Json = {
         version=_TEXT,
         role=_TEXT,
         reachable=_ANY,
-        clients=_object(waiting=_COUNT, carried=_COUNT, distrusted=_ANY, polled=_COUNT, carried_here=_COUNT),
+        clients=_object(waiting=_COUNT, carried=_COUNT, polled=_COUNT, carried_here=_COUNT),
         peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT, servers=_COUNT, silent_servers=_COUNT),
         refused_packets={"type": "object", "additionalProperties": _COUNT},
         refused_heartbeats=_list(_object(peer=_TEXT, reason=_TEXT)),
@@ -203,7 +203,7 @@ _SCHEMAS: Json = {
         refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY, hosts=_COUNT),
         refuted_peers=_list(
             _object(
-                peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, witnesses=_list(_TEXT), behind=_FLAG, avoided=_FLAG
+                peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, against=_list(_TEXT), behind=_FLAG, avoided=_FLAG
             )
         ),
         possession=_object(

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from dht import Key, slot_of
-from dht.peer_audit import Topic
+from dht.audit.sampling import FIRST, Topic
 from store import Draft, Kind, Record
 from store.record.package import open_package, pack
 from store.replication.messages import FetchRecords, FetchReply
@@ -175,7 +175,7 @@ def test_what_one_has_not_got_yet_accuses_nobody(epoch: int) -> None:
 
 
 def test_honest_replicas_are_refuted_by_nobody_and_asked_twice_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dht.peer_audit.NEW", 10)
+    monkeypatch.setitem(FIRST, Topic.RECORDS, 10)
 
     async def story(net: Net) -> None:
         drafts = [draft(n) for n in range(COUNT)]

@@ -7,7 +7,7 @@ import pytest
 
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.peer_audit import (
+from dht.audit.peer_audit import (
     AVOIDED_S,
     BEHIND_S,
     KEPT,
