@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from index.shard.level_owners import YOUNG_S
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
-    from index.shard.planned_rules import planned_rules, reads_anchors, unknown_rules
+    from index.shard.planned_rules import planned_rules, unknown_rules
     from index.shard.question_server import Agree
     from index.shard.row_server import RowServer
     from index.shard.witness_server import WitnessServer
@@ -91,7 +91,6 @@ __all__ = [
     "page_number",
     "planned_rules",
     "rank_told_hosts",
-    "reads_anchors",
     "slots_of",
     "unknown_rules",
     "untraced",

@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from store.disk.store_check import StoreReport, check_store
     from store.disk.store_copy import COPIED_NAME, check_copied_index, store_copy
     from store.errors import BadReplica, NoReadyOwner, NotGranted, StoreCorrupt, TooFewCopies
-    from store.record.anchor import (
-        MAX_TEXT_CHARS,
-        Anchor,
-        anchor_id,
-        anchors_of,
-        decode_anchor,
-        encode_anchor,
-        page_part,
-        standing_anchors,
-        stem_of,
-    )
     from store.record.denial import PROOF_PATH, REMOVED
     from store.record.document import (
         MAX_MEDIA_TYPE_CHARS,
@@ -55,13 +44,13 @@ else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
-    "COPIED_NAME", "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "MAX_TEXT_CHARS", "PROOF_PATH", "REMOVED",
-    "Anchor", "BadReplica", "CatalogReader", "CopyCounts", "Document", "Draft", "DraftTerms", "HostAlias", "HostRecord",
+    "COPIED_NAME", "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED",
+    "BadReplica", "CatalogReader", "CopyCounts", "Document", "Draft", "DraftTerms", "HostAlias", "HostRecord",
     "Kind", "MemoryDisk", "NoReadyOwner", "NotGranted", "PeerFigures", "RangeEntry", "Record", "RecordChange",
     "RecordCheck", "RecordStore", "Replicator", "RequestNote", "ScrubStatus", "SlotReport", "SlotReportReply",
     "SoundRecords", "StoreConfig", "StoreCorrupt", "StoreReport", "TermsBody", "TooFewCopies", "Version",
-    "VersionPolicy", "anchor_id", "anchors_of", "check_copied_index", "check_store", "decode_anchor", "decode_document",
-    "decode_head", "decode_host", "digest_of", "encode_anchor", "encode_document", "encode_head", "encode_host",
+    "VersionPolicy", "check_copied_index", "check_store", "decode_document",
+    "decode_head", "decode_host", "digest_of", "encode_document", "encode_head", "encode_host",
     "erases", "former_id", "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in",
-    "page_part", "proven_terms", "sign_package", "standing_anchors", "stem_of", "store_copy", "terms_body", "url_of",
+    "proven_terms", "sign_package", "store_copy", "terms_body", "url_of",
 ]  # fmt: skip

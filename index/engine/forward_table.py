@@ -144,19 +144,14 @@ class ForwardTable:
         cursor: bytes,
         taken: Sequence[TakenTerms] = (),
         proved: Sequence[int] = (),
-        renamed: Sequence[ForwardRow] = (),
     ) -> None:
         """Change rows, the totals of the named cells and the cursor, all or nothing. `taken` unread are the terms of
-        some of them; of the `proved` ones it is known by now that they are right. Of the `renamed` only the versions
-        change."""
+        some of them; of the `proved` ones it is known by now that they are right."""
         with self._failures(), self._writing, self._writer as open_:
             open_.executemany("DELETE FROM document WHERE number = ?", [(number,) for number in removed])
             open_.executemany("DELETE FROM taken WHERE number = ?", [(number,) for number in (*removed, *proved)])
             open_.executemany("INSERT INTO taken VALUES (?, ?, ?, ?)", taken)
             open_.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?)", added)
-            open_.executemany(
-                "UPDATE document SET version = ? WHERE number = ?", [(row.version, row.number) for row in renamed]
-            )
             open_.executemany("INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", map(_sums, totals.items()))
             open_.execute("INSERT OR REPLACE INTO about VALUES ('cursor', ?)", (cursor,))
 

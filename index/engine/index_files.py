@@ -102,17 +102,15 @@ class IndexFiles:
         offers = {change.id: change.offered for change in changes}
         written = {change.id: change.written_at for change in changes}
         before = self.table.find(list(last))
-        same = {} if anew else self._named_anew(before, last)
-        changed = {id_: text for id_, text in last.items() if id_ not in same}
-        new = [text for id_, text in changed.items() if text and self._has(before.get(id_), text) == anew]
-        gone = [row for id_, row in before.items() if id_ in changed and self._has(row, changed[id_]) == anew]
+        new = [text for id_, text in last.items() if text and self._has(before.get(id_), text) == anew]
+        gone = [row for id_, row in before.items() if self._has(row, last[id_]) == anew]
         taken = list[TakenTerms]()
         added = self._add(new, offers, taken)
         if gone or added:  # a commit of nothing would cost as much as one of many
             self.engine.remove([row.number for row in gone])
             self.engine.commit()
         touched, young, since = dict[int, SlotTotals](), list[YoungChange](), self.young_since
-        for sign, rows in ((-1, [*gone, *map(before.__getitem__, same)]), (1, [*added, *same.values()])):
+        for sign, rows in ((-1, gone), (1, added)):
             for row in rows:
                 before_it = touched.get(row.cell) or self.totals.cells.get(row.cell, SlotTotals())
                 touched[row.cell] = row.counted(before_it, sign)
@@ -120,24 +118,10 @@ class IndexFiles:
                     young.append(YoungChange(written[row.id], row.cell, sign * mark_of(row.id + row.version)))
         self.has_taken |= bool(taken)
         proved, self._proved = self._proved, set()
-        self.table.commit(
-            [row.number for row in gone], added, touched, cursor, taken, list(proved), list(same.values())
-        )
+        self.table.commit([row.number for row in gone], added, touched, cursor, taken, list(proved))
         self.totals = self.totals.changed(touched, young, since)
         if self.watcher and (gone or added):
             self.watcher.changed(gone, added)
-
-    def _named_anew(
-        self, before: Mapping[DocumentId, ForwardRow], last: Mapping[DocumentId, Text | None]
-    ) -> dict[DocumentId, ForwardRow]:
-        """Return the rows, under their new versions, of documents that say what they said before."""
-        pairs = ((row, last[id_]) for id_, row in before.items())
-        return {
-            row.id: row._replace(version=text.version)
-            for row, text in pairs
-            if text and row.key == text.key and row.version != text.version
-            and self.intake.says_the_same(row.version, text)
-        }  # fmt: skip
 
     def unproved(self, ids: Sequence[DocumentId]) -> list[tuple[ForwardRow, TakenTerms]]:
         """Return those of these documents whose terms were taken unread; for the reading threads."""
@@ -177,7 +161,6 @@ class IndexFiles:
     def spare(self) -> None:
         """Give up what only indexing needs in memory."""
         self.table.spare()
-        self.intake.forget()
         forget_terms()
         forget_words()
 

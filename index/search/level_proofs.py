@@ -115,7 +115,7 @@ def better(text: Text, had: Sequence[_Had], found: FoundRows) -> list[str]:
 
 def _light(shown: ShownResult) -> ShownResult:
     """A result without the words of its page, which may wait."""
-    return ShownResult(replace(shown.text, headings=(), body="", boilerplate="", anchors=()), shown.scored)
+    return ShownResult(replace(shown.text, headings=(), body="", boilerplate=""), shown.scored)
 
 
 def _by_numbers(query: Query, text: Text, numbers: ScoreInputs, average: float) -> list[_Had]:

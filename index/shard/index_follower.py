@@ -25,11 +25,10 @@ log = logging.getLogger(__name__)
 
 COMMIT_REST = 30.0  # times what the last batch took: a commit costs 70–100 ms whatever its size, so documents share it
 MAX_REST_S = 10.0  # so long at most: what is found is to be searchable within seconds; half of it, twice the merging
-ENOUGH = 6  # times `batch_count` changes, most of URLs and anchors, end a rest: the store still remembers as many
+ENOUGH = 6  # times `batch_count` changes, most of them of URLs, end a rest: the store still remembers as many
 LOOK_S = 1.0  # how often that is looked at
 READ_COUNT = 128  # changes read at once: some ms of the event loop
 MAX_READS = 64  # for one batch, whatever they hold: most of a log are URLs, of which the index wants to know nothing
-MOST_TOLD = 1 << 15  # documents of which is known up to which change they were read: some 4 MB
 MAX_BATCH_CHARS = 1 << 25  # of text, with which a batch is full, too: what waits for its turn lies in memory
 TRY_AGAIN_S = 10.0  # between two tries of a machine that refused
 LOOK_FOR_TROUBLE_S = 10.0  # how soon an idle index notices damage that a reader met
@@ -72,7 +71,6 @@ class IndexFollower:
         self._reached = -1  # nothing, before it is known that the cursor still counts
         self._begun_at = 0  # where the log ended then: before that is reached nothing is answered
         self._cursor = files.cursor
-        self._told = dict[bytes, int]()  # the feed's note of what is indexed, or in the batch at hand
         if files.refusal is not None:
             self._note(files.refusal)
 
@@ -143,10 +141,6 @@ class IndexFollower:
         if moved:  # also where nothing in it was a document: a cursor left behind would grow too old
             await self._in(self._writer, lambda: self.files.apply(changes, cursor))
         self._cursor = cursor
-        if len(self._told) > MOST_TOLD:
-            reached = self._feed.sequence(cursor)
-            later = [(name, number) for name, number in self._told.items() if number > reached]
-            self._told = dict(later[-MOST_TOLD // 2 :])
         lag = self._feed.lag(cursor)
         self._forgotten = 0 if moved else lag  # numbers at the end of the log whose changes nobody has to follow
         self._reached = self._feed.sequence(cursor) + self._forgotten
@@ -262,7 +256,6 @@ class IndexFollower:
     async def _recover(self) -> None:
         await self._alone(self.files.recover)
         self._cursor = self.files.cursor
-        self._told.clear()
 
     async def _wait(self) -> None:
         """Wait for a change, or for trouble that a reader met; meanwhile, once a day, all files are checked."""
@@ -292,7 +285,7 @@ class IndexFollower:
         cursor, chars = self._cursor, 0
         for _ in range(MAX_READS):
             room = self._config.batch_count - len(found)
-            changes, after = await self._feed.changes(cursor, min(room, READ_COUNT), self._told)
+            changes, after = await self._feed.changes(cursor, min(room, READ_COUNT))
             found += changes
             chars += sum(map(_chars, changes))
             if after == cursor or len(found) >= self._config.batch_count or chars >= MAX_BATCH_CHARS:
@@ -306,7 +299,6 @@ class IndexFollower:
     async def _begin_again(self) -> None:
         log.info("index begins again: the change log is another")
         self._current, self._reached = False, -1
-        self._told.clear()
         await self._alone(self.files.reset)
         self._cursor = b""
 

@@ -34,11 +34,6 @@ def planned_rules(now: Strategy, formers: Iterable[Strategy]) -> PlannedRules:
     return PlannedRules(rules, before, unknown_rules(now))
 
 
-def reads_anchors(strategy: Strategy) -> bool:
-    """Tell whether the analyzer that a strategy means reads what sites call each other's pages."""
-    return closest_to(strategy.analyzer, strategy.ranking).analyzer.anchor_domains > 0
-
-
 def unknown_rules(strategy: Strategy) -> tuple[str, ...]:
     """Name the analyzer and the ranking of a strategy that this release does not know."""
     meant, scored = meant_by(strategy.analyzer, strategy.ranking)

@@ -12,15 +12,11 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalyzerRules:
     """One analyzer. `fronts_by_host`: the address of a site's front page is the name of its host alone. `characters`:
-    one character of Chinese or Korean by itself asks for all that holds it (`characters.py`). `anchor_domains`: a word
-    of anchors counts as one of a heading where so many domains say it; 0: none counts. All are searched.
-    `anchors_once`: of equal ones only one."""
+    one character of Chinese or Korean by itself asks for all that holds it (`characters.py`)."""
 
     number: int
     fronts_by_host: bool
     characters: bool
-    anchor_domains: int = 0
-    anchors_once: bool = False
 
 
 ANALYZERS: Mapping[int, AnalyzerRules] = {
@@ -29,8 +25,6 @@ ANALYZERS: Mapping[int, AnalyzerRules] = {
         AnalyzerRules(3, fronts_by_host=False, characters=False),
         AnalyzerRules(4, fronts_by_host=True, characters=False),
         AnalyzerRules(5, fronts_by_host=True, characters=True),
-        AnalyzerRules(6, fronts_by_host=True, characters=True, anchor_domains=2),
-        AnalyzerRules(7, fronts_by_host=True, characters=True, anchor_domains=2, anchors_once=True),
     )
 }
 NEWEST_ANALYZER = ANALYZERS[max(ANALYZERS)]

@@ -187,11 +187,9 @@ def by_field(positions: list[int]) -> Counts:
 
 
 def content_digest(text: Text) -> bytes:
-    """Hash what a page says: equal for pages that say the same under different addresses (mirrors). Of one that nobody
-    has fetched only its address is known."""
-    said = (text.title, text.boilerplate, text.body) if text.is_fetched else (text.url, "", "")
-    sizes = len(said[0]).to_bytes(4, "big") + len(said[1]).to_bytes(4, "big")
-    return sha256(sizes + "".join(said).encode()).digest()[:16]
+    """Hash what a page says: equal for pages that say the same under different addresses (mirrors)."""
+    sizes = len(text.title).to_bytes(4, "big") + len(text.boilerplate).to_bytes(4, "big")
+    return sha256(sizes + (text.title + text.boilerplate + text.body).encode()).digest()[:16]
 
 
 def signature_of(text: Text) -> bytes:

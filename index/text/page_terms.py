@@ -15,7 +15,7 @@ The digest is SHA-256 of the same with sizes and parts as they are before compre
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from index.change_feed import OfferedTerms, Text
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.field_terms import BOILERPLATE_LIMIT, LIMITS, MAX_HEADINGS, FieldTerms, analyse, with_anchors
+from index.text.field_terms import BOILERPLATE_LIMIT, LIMITS, MAX_HEADINGS, FieldTerms, analyse
 from index.text.forward_index import (
     ROWS,
     TABLES,
@@ -64,7 +64,7 @@ def terms_of(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> PageTerms:
 
 
 def pack_terms(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> OfferedTerms | None:
-    """Analyse a document that nobody's anchors belong to, and pack what that gives; None where it is too much."""
+    """Analyse a document, and pack what that gives; None where it is too much."""
     fields = analyse(text, rules)
     tables, lengths = tables_of(fields), tuple(map(len, fields.lines))
     words = " ".join(words_of(text)).encode()
@@ -78,8 +78,8 @@ def pack_terms(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> OfferedTer
 
 
 def digest_of_terms(text: Text, rules: AnalyzerRules) -> bytes:
-    """Return the digest with which the terms of a document travel, whatever its anchors."""
-    fields = analyse(replace(text, anchors=()), rules)
+    """Return the digest with which the terms of a document travel."""
+    fields = analyse(text, rules)
     lengths = tuple(map(len, fields.lines))
     return _digest(rules.number, lengths, tables_of(fields), " ".join(words_of(text)).encode())
 
@@ -101,9 +101,6 @@ def open_terms(text: Text, packed: OfferedTerms, rules: AnalyzerRules) -> PageTe
     if _digest(number, lengths, tables, words) != packed.digest:
         raise ValueError("another digest than it was signed with")
     fields, found = _fields_of(tables, lengths), _words_in(words)
-    if text.anchors:  # they came later, from elsewhere
-        fields = with_anchors(fields, text, rules)
-        return PageTerms(fields, found, encode_forward(text, fields))
     return PageTerms(fields, found, join_forward(text, lengths_of(fields), many, low, table, rows))
 
 

@@ -119,8 +119,7 @@ class NodeService:
         else:
             stored = await self._core.store.lookup.records(names, content=False)
             found = [stored.get(url) for url in names]
-        anchors = await self._core.store.lookup.anchors([record for record in found if record], local=local)
-        return [self._document(record, anchors[record.id]) if record else None for record in found]
+        return [self._document(record) if record else None for record in found]
 
     async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         return await self._core.store.reader.read(wish, start, bounds, content=content)
@@ -202,9 +201,9 @@ class NodeService:
         self._overlay.adopt(signed)
         return {**await self.strategy(), "adopted": not known}
 
-    def _document(self, record: Record, anchors: Sequence[str]) -> Json:
+    def _document(self, record: Record) -> Json:
         slot = slot_of(record.key, self._overlay.view.strategy.slot_bits)
-        return document_json(record, decode_document(record.body), len(self._overlay.view.ready(slot)), anchors)
+        return document_json(record, decode_document(record.body), len(self._overlay.view.ready(slot)))
 
 
 def may_be_shown(document: Document) -> bool:
@@ -242,9 +241,8 @@ def known_url(text: str) -> str:
         return text
 
 
-def document_json(record: Record, document: Document, replicas: int, anchors: Sequence[str]) -> Json:
-    """Return a stored document as programs read it; `replicas`: ready replicas of its slot; `anchors`: how other sites
-    call it."""
+def document_json(record: Record, document: Document, replicas: int) -> Json:
+    """Return a stored document as programs read it; `replicas`: ready replicas of its slot."""
     return {
         "id": record.id.hex(),
         "key": record.key.hex(),
@@ -268,5 +266,4 @@ def document_json(record: Record, document: Document, replicas: int, anchors: Se
         "published_at": document.published_at,
         "modified_at": document.modified_at,
         "origin": document.origin,
-        "anchors": list(anchors),
     }

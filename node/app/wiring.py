@@ -25,10 +25,8 @@ from index import (
     RowServer,
     Searcher,
     WitnessServer,
-    reads_anchors,
 )
 from node.app.environment import NodeEnvironment
-from node.crawling.anchor_writer import AnchorWriter
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
@@ -63,13 +61,11 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from node.witness.anchor_audit import AnchorAudit
 from node.witness.draw import WitnessBudget
 from node.witness.evidence_board import EvidenceBoard
 from node.witness.hearing import Hearing
 from node.witness.page_replacement import PageReplacement
 from node.witness.panel_view import PanelView
-from node.witness.proof_exchange import ProofExchange
 from node.witness.second_look import SecondLook
 from node.witness.site_turns import SiteTurns
 from node.witness.verdict_file import VerdictFile
@@ -97,16 +93,11 @@ class StoreParts:
             audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
-        find_page = partial(env.store.find_page, content=False, proven=False)
-        self.anchors = AnchorWriter(
-            self.replicator, find_page, self.shards.key_of, lambda: reads_anchors(env.overlay.view.strategy)
-        )
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, self.anchors)
+        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
         self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
-        convicts = self.board.convicts
-        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock, convicts)
+        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         learn = self.host_records.learn
         self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
         self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.clock)
@@ -231,8 +222,6 @@ class WitnessParts:
         self.witness = Witness(
             overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
         )
-        proofs = ProofExchange(overlay, check, board, clock)
-        self.anchor_audit = AnchorAudit(overlay, env.store, env.identity, store.lookup, proofs, clock)
 
 
 class IndexParts:

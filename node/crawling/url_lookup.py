@@ -5,18 +5,16 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from crawl import Visit
 from dht import DocumentId, Key, SiteShards, document_id, site_of
 from index import Text
-from node.crawling.store_change_feed import is_hidden, shown_page, shown_text, sound_anchors, texts_of, visit_of
+from node.crawling.store_change_feed import is_hidden, shown_page, shown_text, visit_of
 from store import (
     Document,
     Kind,
     Record,
     RecordStore,
     Replicator,
-    anchors_of,
     decode_document,
     former_id,
     page_in,
-    stem_of,
 )
 
 PAGE = (Kind.DOCUMENT, Kind.STANDING)  # of a page there may be two versions, of which one is shown
@@ -69,15 +67,9 @@ class UrlLookup:
         """Read signed documents by id and place, as the searcher shows them; None where nobody has one, nothing where
         it may just have been taken back."""
         kinds = [(kind, id, key) for kind in (*PAGE, Kind.VISIT) for id, key in wanted]
-        kinds += [(Kind.ANCHOR, anchors_of(id), key) for id, key in wanted]
         records, unsure = await self._replicator.read_sure(kinds)
-        anchors = _by_page(records)
         shown = {id: records.get((Kind.VISIT, id)) for id, _ in wanted}
-        texts = {
-            id: shown_text(shown_page(records, id), visit, anchors.get(stem_of(id), ()))
-            for id, visit in shown.items()
-            if not is_hidden(visit)
-        }
+        texts = {id: shown_text(shown_page(records, id), visit) for id, visit in shown.items() if not is_hidden(visit)}
         is_told = {id: not self._is_vanishing() and (Kind.DOCUMENT, id) not in unsure for id in texts}
         return {id: text for id, text in texts.items() if text or is_told[id]}
 
@@ -99,16 +91,6 @@ class UrlLookup:
         found = await self._replicator.read_many([(Kind.FORMER, id, await self.place(url))])
         return page_in(found[Kind.FORMER, id]) if found else None
 
-    async def anchors(self, pages: Sequence[Record], *, local: bool) -> Mapping[DocumentId, tuple[str, ...]]:
-        """Return how other sites call some pages, as far as that lies here (`local`), or anywhere."""
-        if local:
-            found = {page.id: self._store.anchors(page.id) for page in pages}
-        else:
-            wanted = [(Kind.ANCHOR, anchors_of(page.id), Key(page.key)) for page in pages]
-            by_page = _by_page(await self._replicator.read_many(wanted))
-            found = {page.id: by_page.get(stem_of(page.id), []) for page in pages}
-        return {id: texts_of(sound_anchors(anchors)) for id, anchors in found.items()}
-
     async def _read(self, kinds: Sequence[Kind], urls: Sequence[str], content: bool) -> Mapping[str, Record]:
         """Read from their places now, else from those where they lay before; whoever asks for a URL learns where it
         lies. A document that its site's rules disallow by now is not shown."""
@@ -125,15 +107,6 @@ class UrlLookup:
             found |= {url: r for url in left if (r := _chosen(kinds, records, document_id(url))) is not None}
             hidden |= {url for url in left if is_hidden(records.get((Kind.VISIT, document_id(url))))}
         return found if kinds != PAGE else {url: r for url, r in found.items() if url not in hidden}
-
-
-def _by_page(records: Records) -> dict[bytes, list[Record]]:
-    """The anchors among some records, by what the ids of their pages begin with."""
-    found: dict[bytes, list[Record]] = {}
-    for (kind, id), record in records.items():
-        if kind == Kind.ANCHOR:
-            found.setdefault(stem_of(id), []).append(record)
-    return found
 
 
 def _chosen(kinds: Sequence[Kind], records: Records, id: DocumentId) -> Record | None:

@@ -375,21 +375,6 @@ class RecordStore:
         self._thinned = mark
         return total
 
-    def anchors(self, id: DocumentId) -> list[Record]:
-        """Return the anchors of a page that lie here, in the order of their ids, those that were withdrawn, too."""
-        named = (other for kind, other in self.query(row_table.OF_PAGE, (id,)) if kind == Kind.ANCHOR)
-        found = (self.find(Kind.ANCHOR, DocumentId(other), content=False) for other in named)
-        return [record for record in found if record is not None]
-
-    def kinds_beside(self, id: DocumentId) -> frozenset[Kind]:
-        """Return of which kinds records of a page lie here: itself, what is known of its URL, its anchors."""
-        return frozenset(Kind(kind) for kind, _ in self.query(row_table.OF_PAGE, (id,)))
-
-    def page_of(self, anchor: DocumentId) -> DocumentId | None:
-        """Return the id of the page that an anchor is of, where its page or what is known of its URL lies here."""
-        found = self.query(row_table.OF_PAGE, (anchor,))
-        return next((DocumentId(other) for kind, other in found if kind in (Kind.DOCUMENT, Kind.VISIT)), None)
-
     def formers(self, id: DocumentId) -> list[DocumentId]:
         """List the ids of the former versions of a page that lie here, oldest first; read them as kind FORMER."""
         return [DocumentId(former) for (former,) in self.query(row_table.FORMER_IDS, former_range(id))]

@@ -30,8 +30,6 @@ BY_STANDING = f"CREATE INDEX IF NOT EXISTS by_standing ON records (sequence) WHE
 STANDING = f"SELECT sequence, id FROM records WHERE kind = {Kind.STANDING:d} AND sequence > ? ORDER BY sequence LIMIT ?"
 BY_FORMER = f"CREATE INDEX IF NOT EXISTS by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
 FORMER_IDS = f"SELECT id FROM records WHERE kind = {Kind.FORMER:d} AND id BETWEEN ? AND ? ORDER BY id"
-OF_PAGE = """SELECT kind, id FROM records WHERE substr(id, 1, 4) = substr(?1, 1, 4)
-  AND substr(id, 1, 19) = substr(?1, 1, 19) ORDER BY id"""
 _INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
 _OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frame_table.PLACE}"
 _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables

@@ -30,7 +30,6 @@ class Kind(IntEnum):
     HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
     STANDING = 4  # body: store.record.standing_page.StandingBody; content: that of the page in it
     FORMER = 5  # the same body and content; nobody signs it: store.record.former_page
-    ANCHOR = 6  # body: store.record.anchor.Anchor; no content; signed for the key of the page that links
     TERMS = 7  # body and content: store.record.page_terms; travels beside the page that it is of, and is kept nowhere
 
     @classmethod

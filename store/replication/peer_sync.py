@@ -15,7 +15,6 @@ from store.config import StoreConfig
 from store.disk.catalog_reader import CatalogReader
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.anchor import anchors_of
 from store.record.package import open_package, pack, size_of
 from store.record.range_reconciliation import END, FORM, ItemsBetween, Range, RangeEntry, RangeItem, item
 from store.record.record import Record
@@ -266,7 +265,7 @@ def checked(
         if flaw.is_denied:
             continue
         reason = "" if flaw.is_authors else flaw.reason
-        if not reason and names.isdisjoint(((record.kind, record.id), (record.kind, anchors_of(record.id)))):
+        if not reason and (record.kind, record.id) not in names:
             reason = "was not asked for"
         if not reason and content and record.content is None:
             reason = "content withheld"

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.anchor import MOST_ANCHORS, are_asked
 from store.record.denial import NO_PAGES
 from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
 from store.record.package_part import PackagePart, open_parts
@@ -149,15 +148,8 @@ class ReplicaServer:
         records: list[Record] = []
         later, unsure, size = [], [], 0
         for n, want in enumerate(message.wanted):
-            if size > messages.FETCH_BYTES or len(records) > MAX_RECORDS - MOST_ANCHORS:
+            if size > messages.FETCH_BYTES or len(records) >= MAX_RECORDS:
                 later.append(n)
-                continue
-            if want.kind == Kind.ANCHOR and are_asked(want.id):
-                anchors = self._store.anchors(DocumentId(want.id))
-                records += anchors
-                size += sum(map(size_of, anchors))
-                if not (anchors or self._repair.is_ready(want.key)):
-                    unsure.append(n)
                 continue
             record = self._store.find(want.kind, DocumentId(want.id), content=message.content)
             if record is None:

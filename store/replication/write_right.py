@@ -73,7 +73,7 @@ def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
     kind = Kind.DOCUMENT if kind == Kind.FORMER else kind  # by the grant of the page in it
     if kind == Kind.STANDING:
         return True
-    return bool(grants_from) and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST, Kind.ANCHOR) and epoch >= grants_from
+    return bool(grants_from) and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST) and epoch >= grants_from
 
 
 class WriteRight:

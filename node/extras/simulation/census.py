@@ -38,8 +38,7 @@ class Census:
 
 def take_census(nodes: Iterable[SimNode]) -> Census:
     """Read the disks of running nodes."""
-    census, pages, named = Census(), dict[str, Record](), dict[str, list[Record]]()
-    visits: dict[str, Record] = {}
+    census, pages, visits = Census(), dict[str, Record](), dict[str, Record]()
     for kind in Kind:
         newest: dict[bytes, Record] = {}
         held: dict[bytes, set[str]] = {}
@@ -57,10 +56,8 @@ def take_census(nodes: Iterable[SimNode]) -> Census:
                 pages[url_of(page)] = page
             elif kind == Kind.VISIT:
                 visits[url_of(record)] = record
-            elif kind == Kind.ANCHOR:
-                named.setdefault(url_of(record), []).append(record)
-    for url in {*pages, *named}:
-        if text := shown_text(pages.get(url), visits.get(url), named.get(url, ())):
+    for url, page in pages.items():
+        if text := shown_text(page, visits.get(url)):
             census.texts[url] = text
     return census
 
@@ -77,8 +74,6 @@ def _enter(census: Census, record: Record) -> str:
         return host.url
     if record.kind == Kind.FORMER:
         return f"{url_of(record)} {record.version.at_ms}"  # no URL has a space in it
-    if record.kind == Kind.ANCHOR:
-        return f"{url_of(record)} {record.id.hex()}"
     text = text_of(page_in(record) if record.kind == Kind.STANDING else record)
     return "" if text is None else text.url
 

@@ -212,10 +212,6 @@ _PAGE_TEXTS: Texts = {
     "results.page": ("Page {page}", "第 {page} 页"),
     "results.heading": ("Results", "搜索结果"),
     "results.cached": ("stored copy", "网页快照"),
-    "results.named": (
-        "never fetched; {count} sites link to it by such words",
-        "从未抓取；{count} 个网站以这些词链接到它",
-    ),
     "results.fetched": ("collected {day}", "收集于 {day}"),
     "results.replicas": ("kept by {count} nodes", "{count} 个节点保存"),
     "results.replica": ("kept by 1 node", "1 个节点保存"),

@@ -126,7 +126,6 @@ _RESULT = _object(
     replicas=_COUNT,
     site_more=_COUNT,
     origin=_TEXT,
-    named_by=_COUNT,
     similar=_list(_TEXT),
     similar_count=_COUNT,
 )
@@ -220,8 +219,6 @@ _SCHEMAS: Json = {
             unlike=_COUNT,
             agreed=_COUNT,
             without_turn=_COUNT,
-            anchors_compared=_COUNT,
-            anchors_invented=_COUNT,
             accused={"type": "object", "additionalProperties": _COUNT},
             convicted=_list(_object(node_id=_TEXT, since=_NUMBER, until=_NUMBER, sites=_list(_TEXT))),
         ),
