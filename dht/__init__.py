@@ -1,11 +1,11 @@
 """The key space, the peers in it, who owns what, and how to talk to them. Imports none of our packages.
 
 Nouns: `Key`, `Slot`, `Contact`, `Strategy`, `Overlay`. Read `keys.py` and `messages.py` first, then room by room, each
-built on those before it: identity (who a node is), wire (bytes of packets, heartbeats, records), admission (who may
-be a member), audit (what a node checks of others' answers and pages), membership (who is there), routing (how a key is found), strategy (what the publishers say), transport
-(messages over TLS), ownership (who keeps a slot), protocol (the engine without sockets), leases (who crawls a slot),
-reachability (do strangers get through), overlay (all of it running: `api.py` is what the packages above see,
-`assembly.py` builds it for a real node).
+built on those before it: identity (who a node is), wire (bytes of packets, heartbeats, records), admission (who may be
+a member), audit (what a node checks of others' answers and pages), membership (who is there), routing (how a key is
+found), strategy (what the publishers say), transport (messages over TLS), ownership (who keeps a slot), protocol (the
+engine without sockets), leases (who crawls a slot), reachability (do strangers get through), overlay (all of it
+running: `api.py` is what the packages above see, `assembly.py` builds it for a real node).
 """
 
 from typing import TYPE_CHECKING
@@ -15,6 +15,24 @@ from dht.front_door import lazily
 if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
     from dht.audit.check_queue import CheckQueue
+    from dht.audit.evidence import (
+        AGAIN_S,
+        ALIKE_BITS,
+        DOMAINS_NEEDED,
+        KEPT,
+        KEPT_S,
+        MAX_BYTES,
+        NO_VOTES_S,
+        RECORDS_AT_POINT,
+        UNLIKE_BITS,
+        Evidence,
+        Look,
+        decode_piece,
+        decode_pieces,
+        encode_piece,
+        encode_pieces,
+        evidence_points,
+    )
     from dht.audit.peer_audit import PeerAudit
     from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Sampling, Topic
     from dht.clock import Clock, Now, now_of, system_clock
@@ -134,22 +152,29 @@ else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
+    "AGAIN_S",
+    "ALIKE_BITS",
     "CHALLENGED_RECORDS",
     "CHALLENGE_EVERY_S",
-    "CheckQueue",
-    "Sampling",
     "CLOCKS_S",
+    "DOMAINS_NEEDED",
     "FEW_MEMBERS",
     "FRESH_S",
+    "KEPT",
+    "KEPT_S",
     "LATE_S",
     "MALFORMED",
+    "MAX_BYTES",
     "MAX_LISTED",
     "MAX_SLOT_BITS",
     "MAX_SPREAD",
     "MOST_GRACE_S",
+    "NO_VOTES_S",
+    "RECORDS_AT_POINT",
     "SITE_BYTES",
     "STRICT",
     "SURE_S",
+    "UNLIKE_BITS",
     "WEB",
     "Address",
     "AddressPolicy",
@@ -161,6 +186,7 @@ __all__ = [
     "BadStrategy",
     "BalanceReport",
     "BrokenFile",
+    "CheckQueue",
     "Clock",
     "Contact",
     "CrawlRules",
@@ -174,6 +200,7 @@ __all__ = [
     "Endpoint",
     "EngineDriver",
     "Event",
+    "Evidence",
     "FailureDomains",
     "Family",
     "FaultSite",
@@ -189,6 +216,7 @@ __all__ = [
     "LocalError",
     "LocalFault",
     "LocalFaults",
+    "Look",
     "MachineRefuses",
     "Message",
     "Mode",
@@ -216,6 +244,7 @@ __all__ = [
     "Route",
     "Rule",
     "RuleDecision",
+    "Sampling",
     "ShardPolicy",
     "SignedGrant",
     "SignedStrategy",
@@ -239,6 +268,8 @@ __all__ = [
     "counted",
     "crawler_key_of",
     "decode_grant",
+    "decode_piece",
+    "decode_pieces",
     "decode_signed",
     "difference",
     "distance",
@@ -246,7 +277,10 @@ __all__ = [
     "documents_of",
     "encode_document",
     "encode_grant",
+    "encode_piece",
+    "encode_pieces",
     "encode_signed",
+    "evidence_points",
     "grant_flaw",
     "has_met_peers",
     "host_matches",

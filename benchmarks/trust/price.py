@@ -105,9 +105,9 @@ def rows(*, is_quick: bool) -> Iterator[Row]:
 
 def _run(seed: int, pages: int, rest_s: float, *, has_grants: bool) -> Run:
     run, watch = Run(), Stopwatch()
-    strategy = {} if has_grants else {"grants_from": 0, "witness_permille": 0}
+    strategy = {} if has_grants else {"grants_from": 0, "second_look_permille": 0}
     plan = WorldPlan(
-        seed=seed, hosts=HOSTS, pages=pages, slot_bits=SLOT_BITS, strategy={"witness_permille": 0} | strategy
+        seed=seed, hosts=HOSTS, pages=pages, slot_bits=SLOT_BITS, strategy={"second_look_permille": 0} | strategy
     )
 
     async def scenario(world: World) -> None:

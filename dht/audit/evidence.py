@@ -2,8 +2,9 @@
 
 Pure: values and their codec. A piece of evidence shows the signed head of the publisher's version, so that nobody can
 accuse a node of a page that it did not sign. It shows signatures of texts, not texts (`crawl/content/similarity.py`).
-The pieces of one finder lie in one small record (`dht/wire/value_record.py`), signed by the finder, at one point of the
-network. Evidence convicts nobody: publishers of the strategy read it, fetch the pages again, and may block the author.
+A finder signs its pieces as small records (`dht/wire/value_record.py`): one at each point of evidence of the network,
+so that one finder alone can show pages of enough registrable domains. Evidence convicts nobody: publishers of the
+strategy read it, fetch the pages again, and may block the author.
 """
 
 from collections.abc import Iterable
@@ -15,8 +16,8 @@ from msgspec import Meta
 
 from dht.keys import KEY_BYTES, Key
 
-RECORDS_AT_POINT = 256  # of evidence at the network's point: one a finder, those of older members first
-MAX_BYTES = 800  # of the pieces in one record of 1,000; the rest is its signature, key and author
+RECORDS_AT_POINT = 256  # pieces of evidence that a point holds: one a finder, those of older members first
+MAX_BYTES = 800  # of a piece in its record of 1,000; the rest is the record's signature, key and author
 KEPT, KEPT_S = 64, 90 * 86_400.0  # pieces that a finder keeps on its own disk, and for how long
 DOMAINS_NEEDED = 3  # registrable domains from which on the evidence against an author counts
 AGAIN_S = 600.0  # between the two looks
@@ -48,28 +49,39 @@ class Evidence(msgspec.Struct, frozen=True, array_like=True):
     second: Look
 
 
+_piece = msgspec.msgpack.Decoder(Evidence)
 _pieces: msgspec.msgpack.Decoder[tuple[Evidence, ...]] = msgspec.msgpack.Decoder(
     Annotated[tuple[Evidence, ...], Meta(max_length=KEPT)]
 )
 
 
-def evidence_point(network: bytes) -> Key:
-    """Return the point of the key space where the evidence of a network (20 bytes) lies."""
-    return Key(sha256(_POINT + network).digest()[:KEY_BYTES])
+def evidence_points(network: bytes) -> list[Key]:
+    """Return the points of the key space where the evidence of a network (20 bytes) lies."""
+    hashes = (sha256(_POINT + network + bytes([number])).digest() for number in range(DOMAINS_NEEDED))
+    return [Key(each[:KEY_BYTES]) for each in hashes]
 
 
-def encode_pieces(pieces: Iterable[Evidence], most_bytes: int = MAX_BYTES) -> bytes:
-    """Encode the first pieces, as many as fit; one that alone does not fit is left out."""
-    chosen = list[Evidence]()
-    for piece in pieces:
-        if len(_encoder.encode([*chosen, piece])) <= most_bytes:
-            chosen.append(piece)
-    return _encoder.encode(chosen)
+def encode_piece(piece: Evidence) -> bytes:
+    """Encode a piece for a record; it is too long where that is more than MAX_BYTES."""
+    return _encoder.encode(piece)
 
 
-def decode_pieces(value: bytes) -> tuple[Evidence, ...]:
+def decode_piece(value: bytes) -> Evidence | None:
+    """Decode the value of a record; None where it is no piece of evidence."""
+    try:
+        return _piece.decode(value) if len(value) <= MAX_BYTES else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def encode_pieces(pieces: Iterable[Evidence]) -> bytes:
+    """Encode the pieces that a finder keeps on its own disk."""
+    return _encoder.encode(tuple(pieces))
+
+
+def decode_pieces(data: bytes) -> tuple[Evidence, ...]:
     """Decode what `encode_pieces` made; none where it is nothing of the kind."""
     try:
-        return _pieces.decode(value)
+        return _pieces.decode(data)
     except (ValueError, RecursionError):
         return ()

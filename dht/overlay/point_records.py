@@ -27,7 +27,7 @@ class PointRecords:
         those of older members first; none where nobody answers within WITHIN_S. One lookup brings a few."""
         found: dict[bytes, ValueRecord] = {}
         for skip in range(most):
-            page = await self._wait(lambda done, skip=skip: self._finder.get(self._clock(), key, done, skip), [])
+            page = await self._page(key, skip)
             if not page:
                 break
             for record in page:
@@ -37,6 +37,9 @@ class PointRecords:
     async def write(self, key: Key, value: bytes, life_s: float) -> int:
         """Sign a record, store it at a point for so many seconds, and return at how many nodes it lies."""
         return await self._wait(lambda done: self._finder.write(self._clock(), key, value, life_s, done), 0)
+
+    async def _page(self, key: Key, skip: int) -> list[ValueRecord]:
+        return await self._wait(lambda done: self._finder.get(self._clock(), key, done, skip), [])
 
     def _age(self, record: ValueRecord) -> tuple[float, bytes]:
         day = self._joined_on(node_id_of(record.public_key))

@@ -84,7 +84,8 @@ class ValueFinder:
         def path(claim: Callable[[NodeId], bool], ended: Callable[[Now, LookupRun], None]) -> LookupRun:
             return self._made(key, ended, skip=skip, claim=claim, k=K_EACH)
 
-        DisjointPaths(key, path, lambda at, paths: done(at, self._merge(at, key, paths, skip))).start(now, self._seeds(key))
+        paths = DisjointPaths(key, path, lambda at, found: done(at, self._merge(at, key, found, skip)))
+        paths.start(now, self._seeds(key))
 
     def _look_up(self, now: Now, target: bytes, done: Callable[[Now, LookupRun], None]) -> None:
         self._made(target, done).start(now, self._seeds(target))

@@ -111,7 +111,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     grants_from: int = 0  # versions of this epoch or a later one must prove their lease; 0: none need to
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
-    witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
+    second_look_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
     importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
     former_last: int = 0  # former versions of a page that are kept in any case, the newest
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
@@ -176,7 +176,7 @@ def encode_document(strategy: Strategy) -> bytes:
     for name, usual in (("admission", "open"), ("terms", "derive")):
         if fields[name] == usual:  # as it is without the field, which older programs do not know
             del fields[name]
-    left_out = "grants_from", "witness_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
+    left_out = "grants_from", "second_look_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]

@@ -25,7 +25,7 @@ FORMER = {"former_last": 2, "former_days": 365}  # of a page that changes every 
 INVITED = {
     "admission": "invited",
     "grants_from": 1,  # every version proves its lease; from the time of making on, older ones could be made up
-    "witness_permille": 30,  # pages of others that are fetched again, of a node's own fetches
+    "second_look_permille": 30,  # pages of others that are fetched again, of a node's own fetches
     "needs": (*NEEDS, Need("invitations")),
 }
 PUBLISHER_KEY = ".publisher.key"  # how the name of the file of a new network's first publisher key ends

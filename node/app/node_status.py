@@ -11,8 +11,8 @@ from node.app.network_size import network_size
 from node.app.node_core import NodeCore
 from node.app.owner_needs import OwnerNeed, needs_of
 from node.app.rank_status import ranks_json
+from node.app.second_look_status import second_looks_json
 from node.app.silence_status import endpoints_json, silence_json
-from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
 from store import CopyCounts, PeerFigures, ScrubStatus
@@ -70,7 +70,7 @@ class NodeStatus:
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
-            "witness": witness_json(self._core.witnessing),
+            "second_looks": second_looks_json(self._core.auditing),
             "ranks": ranks_json(self._core.ranking.figures),
             "directory": self._directory(),
             "slots": {

@@ -1,7 +1,7 @@
-"""Does a page say what its author wrote? Others fetch some again, say where it does not, and all judge alike.
+"""Second looks: a node fetches some pages of other publishers again, and keeps evidence where they differ.
 
-Read `verdict.py` first, then `statement.py`, `panel.py` and `draw.py`: these are pure. `witness.py` draws and looks
-(`second_look.py`) in a turn of the site (`site_turns.py`), `hearing.py` has others look, and `evidence_board.py`
-publishes what they saw, and reads what follows from it, kept by `verdict_file.py`. `page_replacement.py` puts one
-page right.
+Read `look_budget.py` and `second_looks.py` first: which pages are looked at, and when. `second_look.py` makes one look,
+in a turn of the site (`site_turns.py`). `evidence_keeper.py` keeps what was found (`dht/audit/evidence.py`), publishes
+it, and withdraws this node's votes. `evidence_desk.py` reads the evidence of all finders, and fetches pages again, for
+`dse-node evidence`.
 """

@@ -9,7 +9,7 @@ from node.views.balance import balance_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.ranks import ranks_line
 from node.views.safe_text import day, plain
-from node.views.witness import found_line, looks_line
+from node.views.second_looks import evidence_line, looks_line
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
@@ -69,8 +69,8 @@ class StatusView:
     too_few_s: float = 0.0  # for how long the slot that has waited longest has too few
     loss_a_year: float | None = None  # how likely a document here is lost within a year; None where nobody says
     rules: str = ""  # of search, in one line
-    witness: str = ""  # how much it looked at again, in one line
-    found_out: str = ""  # whom witnesses speak against
+    second_looks: str = ""  # how many pages it looked at again, in one line
+    evidence: str = ""  # the authors against which it keeps evidence
     ranks: str = ""  # of pages by their links, in one line
     has_ranks: bool = False  # any are computed
     has_directory: bool = False  # queries go by a directory of terms
@@ -182,8 +182,8 @@ def view_of(status: Json) -> StatusView:
         loss_a_year=_loss(copies),
         scrub=_scrub(table(status, "scrub")),
         rules=_rules(table(status, "search")),
-        witness=looks_line(status),
-        found_out=found_line(status),
+        second_looks=looks_line(status),
+        evidence=evidence_line(status),
         ranks=ranks_line(status),
         has_ranks=ranks.get("runs") is True,
         has_directory=table(status, "directory").get("runs") is True,

@@ -212,15 +212,14 @@ _SCHEMAS: Json = {
             doubted=_list(_TEXT),
             accused_by=_list(_object(peer=_TEXT, at=_NUMBER, slots=_COUNT, records=_COUNT)),
         ),
-        witness=_object(
-            possible=_FLAG,
+        second_looks=_object(
             fetches=_COUNT,
             compared=_COUNT,
             unlike=_COUNT,
-            agreed=_COUNT,
+            confirmed=_COUNT,
             without_turn=_COUNT,
-            accused={"type": "object", "additionalProperties": _COUNT},
-            convicted=_list(_object(node_id=_TEXT, since=_NUMBER, until=_NUMBER, sites=_list(_TEXT))),
+            evidence={"type": "object", "additionalProperties": _COUNT},
+            contradicted=_list(_object(node_id=_TEXT, domains=_list(_TEXT), until=_NUMBER, votes=_FLAG)),
         ),
         ranks=_object(
             runs=_FLAG,

@@ -62,7 +62,7 @@ def test_a_replica_that_hides_records_hides_them_from_nobody_and_is_found_out() 
             await asyncio.sleep(1.0)
         assert reader.audit.refuted() == {liar.id}
         (told, *_) = reader.audit.refutations()
-        assert told.topic == Topic.RECORDS and len(told.witnesses) == 2
+        assert told.topic == Topic.RECORDS and len(told.against) == 2
         before = reader.overlay.counted["FetchRecords"]
         assert [await read(reader, d) is not None for d in hidden] == [True] * len(hidden)
         assert reader.overlay.counted["FetchRecords"] == before + len(hidden), "who was refuted is asked last"
