@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         evidence_points,
     )
     from dht.audit.peer_audit import PeerAudit
-    from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Sampling, Topic
+    from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Topic
     from dht.clock import Clock, Now, now_of, system_clock
     from dht.config import DhtConfig
     from dht.errors import (
@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
-    from dht.ownership.failure_domains import FailureDomains
     from dht.ownership.placement_diff import SlotMove, placement_diff
     from dht.ownership.rendezvous import Placement
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
@@ -201,7 +200,6 @@ __all__ = [
     "EngineDriver",
     "Event",
     "Evidence",
-    "FailureDomains",
     "Family",
     "FaultSite",
     "Gone",
@@ -244,7 +242,6 @@ __all__ = [
     "Route",
     "Rule",
     "RuleDecision",
-    "Sampling",
     "ShardPolicy",
     "SignedGrant",
     "SignedStrategy",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from store.disk.scrub import ScrubStatus
     from store.disk.store_check import StoreReport, check_store
     from store.disk.store_copy import COPIED_NAME, check_copied_index, store_copy
-    from store.errors import BadReplica, NoReadyOwner, NotGranted, StoreCorrupt, TooFewCopies
+    from store.errors import NoReadyOwner, NotGranted, StoreCorrupt, TooFewCopies
     from store.record.denial import PROOF_PATH, REMOVED
     from store.record.document import (
         MAX_MEDIA_TYPE_CHARS,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     )
     from store.record.former_page import KEPT_DAYS, erases, former_id, is_erasure, name_of
     from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
-    from store.record.package import decode_head, encode_head, open_package, pack, sign_package, url_of
+    from store.record.package import decode_head, encode_head, sign_package, url_of
     from store.record.page_terms import TermsBody, proven_terms, terms_body
     from store.record.range_reconciliation import RangeEntry
     from store.record.record import Draft, DraftTerms, Kind, Record, Version, digest_of
@@ -51,7 +51,7 @@ __all__ = [
     "MAX_ORIGIN_CHARS",
     "PROOF_PATH",
     "REMOVED",
-    "BadReplica",
+   
     "CatalogReader",
     "CopyCounts",
     "Document",
@@ -99,9 +99,9 @@ __all__ = [
     "host_url",
     "is_erasure",
     "name_of",
-    "open_package",
+   
     "open_signed_head",
-    "pack",
+   
     "page_in",
     "proven_terms",
     "sign_package",

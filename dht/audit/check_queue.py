@@ -24,7 +24,7 @@ Step = Callable[[], Awaitable[float]]
 
 
 @dataclass(slots=True)
-class _Line:
+class _TopicLine:
     """The checks of one topic: those that wait, how many run, and when the next may start (steady seconds)."""
 
     waiting: deque[Check] = field(default_factory=deque)
@@ -46,7 +46,7 @@ class CheckQueue:
 
     def __init__(self, clock: Clock) -> None:
         self._clock, self._news = clock, asyncio.Event()
-        self._lines: defaultdict[Topic, _Line] = defaultdict(_Line)
+        self._lines: defaultdict[Topic, _TopicLine] = defaultdict(_TopicLine)
         self._repeated: list[_Repeated] = []
 
     def has_room(self, topic: Topic) -> bool:
@@ -105,7 +105,7 @@ class CheckQueue:
                 later.append(each.next_at)
         return max(min(later) - now, 0.0) if later else None
 
-    async def _check(self, topic: Topic, line: _Line, check: Check) -> None:
+    async def _check(self, topic: Topic, line: _TopicLine, check: Check) -> None:
         await check()
         line.running -= 1
         line.next_at = self._clock().steady + (0.0 if topic in NO_REST else REST_S)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dht.audit.check_queue import CheckQueue
 from dht.audit.penalties import BEHIND_S, LIE_S, Penalties
-from dht.audit.sampling import Sampling, Topic
+from dht.audit.sampling import AuditSampling, Topic
 from dht.clock import Clock
 from dht.keys import NodeId
 
@@ -46,7 +46,7 @@ class PeerAudit:
     def __init__(self, clock: Clock, draw: Callable[[], float]) -> None:
         """`draw` gives a random number from 0 to 1."""
         self._clock, self._draw = clock, draw
-        self.sampling, self._penalties, self.checks = Sampling(), Penalties(), CheckQueue(clock)
+        self.sampling, self._penalties, self.checks = AuditSampling(), Penalties(), CheckQueue(clock)
         self._strikes: OrderedDict[tuple[NodeId, Topic], tuple[int, float]] = OrderedDict()  # how many; when the last
         self._refutations: deque[Refutation] = deque(maxlen=KEPT)
 

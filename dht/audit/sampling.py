@@ -1,4 +1,4 @@
-"""Sampling: which answers and pages of a peer are checked. All rates of the audit stand here.
+"""AuditSampling: which answers and pages of a peer are checked. All rates of the audit stand here.
 
 Pure: counts and chances in, choices out. Of each peer the first answers of a topic are checked, later a small share.
 """
@@ -33,7 +33,7 @@ CHALLENGED_RECORDS = 16  # in one: they fit into one packet
 REMEMBERED = 4096  # peers in each topic; a peer that is forgotten begins anew
 
 
-class Sampling:
+class AuditSampling:
     """Counts what peers said, by topic, and chooses what is checked."""
 
     def __init__(self) -> None:

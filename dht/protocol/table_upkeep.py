@@ -3,7 +3,7 @@
 Pure: `now` and `rng` are arguments.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from dht.clock import Now
 from dht.keys import NodeId
@@ -27,9 +27,11 @@ class TableUpkeep:
         refresh_s: float,
         rng: Rng,
         joined_on: Callable[[NodeId], int | None],
+        evidence_points: Collection[bytes],
     ) -> None:
         self._node_id, self._refresh_s, self._rng = node_id, refresh_s, rng
-        self.store = ValueStore(node_id, stored_records, lambda: RESTORE_S * rng.uniform(1.0, 2.0), joined_on)
+        rest_s = lambda: RESTORE_S * rng.uniform(1.0, 2.0)  # noqa: E731
+        self.store = ValueStore(node_id, stored_records, rest_s, joined_on, evidence_points)
         self._restore_at = float("-inf")
         self.next_due = float("-inf")
 

@@ -4,7 +4,7 @@ Pure: values, their codec and a bounded store. The newest sequence of an author 
 authors wrote. The network's id is part of the signed domain. Model: BEP 44, with absolute expiry.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from math import inf
 
 import msgspec
@@ -16,7 +16,8 @@ from dht.identity.node_key import Identity, node_id_of, verify
 from dht.keys import KEY_BYTES, Key, NodeId, distance
 
 RECORD_LIMIT_BYTES = 1000
-LIFE_LIMIT_S = 48 * 3600.0  # whoever still means a record writes it again each day
+LIFE_LIMIT_S = 48 * 3600.0  # an author that still means a record writes it again each day
+AUTHORS_LIMIT = 16  # of one point; a point of evidence holds RECORDS_AT_POINT
 
 DOMAIN = b"small record\0"
 
@@ -66,7 +67,7 @@ def open_record(data: bytes, now: Now, network: bytes) -> ValueRecord:
 class ValueStore:
     """Keeps the records that lie at this node; when full, those furthest from it give way.
 
-    A point holds one record an author, and RECORDS_AT_POINT at most: then that of the youngest member gives way.
+    A point holds one record an author. Where it is full, the record of the youngest member gives way.
     A holder stores each record again at the nodes nearest to its key, in place of those that have gone, some time
     after anybody has done so last. Each holder waits for another time, so mostly one does it for all.
     """
@@ -77,10 +78,11 @@ class ValueStore:
         limit: int,
         rest_s: Callable[[], float] = lambda: inf,
         joined_on: Callable[[NodeId], int | None] = lambda author: None,
+        evidence_points: Collection[bytes] = (),
     ) -> None:
         """`rest_s`: drawn for each record whenever it is stored here, until this node stores it again elsewhere.
         `joined_on`: the day since which an author is a member, None where it is none."""
-        self._own, self._rest_s, self._joined_on = own, rest_s, joined_on
+        self._own, self._rest_s, self._joined_on, self._evidence_points = own, rest_s, joined_on, evidence_points
         self._again_at: dict[tuple[bytes, bytes], float] = {}  # steady seconds, by key and author
         self._limit = limit
         self._kept: dict[bytes, dict[bytes, tuple[ValueRecord, bytes]]] = {}
@@ -143,7 +145,7 @@ class ValueStore:
 
     def _make_room(self, record: ValueRecord, authors: dict[bytes, tuple[ValueRecord, bytes]]) -> bool:
         key = record.key
-        if len(authors) >= RECORDS_AT_POINT:
+        if len(authors) >= (RECORDS_AT_POINT if key in self._evidence_points else AUTHORS_LIMIT):
             youngest = max(authors, key=lambda author: (self._age_rank(author), author))
             if self._age_rank(record.public_key) >= self._age_rank(youngest):
                 return False

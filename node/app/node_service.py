@@ -160,6 +160,9 @@ class NodeService:
     async def explain(self, url: str) -> Json:
         return await self._core.jobs.explanations.explain(url)
 
+    async def evidence(self, *, fetches: bool) -> Json:
+        return await self._core.auditing.desk.accused(fetches=fetches)
+
     async def rank(self, url: str) -> Json:
         try:
             canonical = canonical_url(url)

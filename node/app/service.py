@@ -119,6 +119,11 @@ class Service(Protocol):
         no | unknown, why, changed, id, placement, rule, owners, holder, known, crawler}; only the first four where it
         is no URL."""
 
+    async def evidence(self, *, fetches: bool) -> Json:
+        """Return the evidence against authors of pages: {domains_needed, authors: [{node_id, domains, counts,
+        no_votes_until, again, confirmed, pieces}]}. `fetches`: fetch some pages of each author again where there is
+        enough; `again` says by domain what that showed."""
+
     async def rank(self, url: str) -> Json:
         """Say how important a page is by links: {url, canonical, rank, level, holder, distance, why}. `rank`: beside
         that of an average page, None where nobody computes it; `distance`, `why`: as in the status."""

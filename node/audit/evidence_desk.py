@@ -1,11 +1,16 @@
 """Reads the evidence of all finders, by accused author, and fetches pages again before anybody is accused.
 
-Pure but for reading and fetching. A piece counts only with the author's signature, at a place of its site, with two
+A piece counts only with the author's signature, at a place of its site, with two
 looks far enough apart, by a member that is not the author. Evidence shows no text: so the newest version of the page is
-read from the network, and the page from its site, and the two are compared here.
+read from the network, and the page from its site, and the two are compared here. Each page has one of these outcomes:
+`unlike` (what the author wrote is still stored, and its site says something else), `alike` (the site says what the
+author wrote), `replaced, as found` (another version is stored, and the site says what the finder saw), `replaced`,
+`gone` (nothing is stored), `unread`.
 """
 
+import asyncio
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from crawl import FamilyMissing, different_bits, signature
@@ -26,25 +31,26 @@ from dht import (
     evidence_points,
     shards,
 )
-from node.audit.evidence_keeper import EvidenceKeeper, Found, opened
+from node.audit.evidence_keeper import EvidenceKeeper, KeptEvidence, opened
 from node.audit.second_look import SecondLook
 from store import Kind, Record, Replicator, decode_document, url_of
 
 MAX_AUTHORS = 64  # that are listed, those with most domains first
 MAX_PIECES = 16  # of one author
-FETCHED_AGAIN = 3  # pages of one author, each of another registrable domain
+FETCHED_AGAIN = DOMAINS_NEEDED  # pages of one author, each of another registrable domain
+READ_WITHIN_S, FETCH_WITHIN_S = 10.0, 20.0  # of one answer, which people wait for
 
 Json = dict[str, Any]
 
 
-class Piece(NamedTuple):
+class FoundPiece(NamedTuple):
     """A piece of evidence, and the finder that signed it."""
 
     finder: NodeId
-    found: Found
+    found: KeptEvidence
 
 
-def is_sound(piece: Piece, now: float) -> bool:
+def is_sound(piece: FoundPiece, now: float) -> bool:
     """Tell whether a piece may count. `now`: Unix seconds."""
     evidence, head = piece.found.evidence, piece.found.head
     return (
@@ -57,9 +63,9 @@ def is_sound(piece: Piece, now: float) -> bool:
     )
 
 
-def by_author(pieces: Iterable[Piece], now: float) -> list[tuple[NodeId, list[Piece]]]:
+def by_author(pieces: Iterable[FoundPiece], now: float) -> list[tuple[NodeId, list[FoundPiece]]]:
     """Return the sound pieces of each author, one a site and finder; authors with most registrable domains first."""
-    accused: dict[NodeId, dict[tuple[str, NodeId], Piece]] = {}
+    accused: dict[NodeId, dict[tuple[str, NodeId], FoundPiece]] = {}
     for piece in pieces:
         if is_sound(piece, now):
             about = piece.found.evidence.site, piece.finder
@@ -68,12 +74,12 @@ def by_author(pieces: Iterable[Piece], now: float) -> list[tuple[NodeId, list[Pi
     return sorted(listed, key=lambda each: (-len(domains_of(each[1])), each[0]))[:MAX_AUTHORS]
 
 
-def domains_of(pieces: Iterable[Piece]) -> set[str]:
+def domains_of(pieces: Iterable[FoundPiece]) -> set[str]:
     """Return the registrable domains of the pages in some pieces."""
     return {piece.found.domain for piece in pieces}
 
 
-def seen_again(piece: Piece, record: Record | None, text: bytes) -> str:
+def seen_again(piece: FoundPiece, record: Record | None, text: bytes) -> str:
     """Say what a further look shows. `record`: the newest version of the page; `text`: what its site shows now."""
     if not text:
         return "unread"
@@ -95,28 +101,35 @@ class EvidenceDesk:
 
     async def accused(self, *, fetches: bool) -> Json:
         """Return the evidence by accused author. `fetches`: fetch some pages of each again where there is enough."""
-        listed = by_author(await self._pieces(), self._clock().wall)
-        return {
-            "domains_needed": DOMAINS_NEEDED,
-            "authors": [await self._author(author, pieces, fetches=fetches) for author, pieces in listed],
-        }
+        listed, until = by_author(await self._pieces(), self._clock().wall), self._clock().steady + FETCH_WITHIN_S
+        authors = [await self._author(author, pieces, until if fetches else 0.0) for author, pieces in listed]
+        return {"domains_needed": DOMAINS_NEEDED, "authors": authors}
 
-    async def _pieces(self) -> list[Piece]:
+    async def _pieces(self) -> list[FoundPiece]:
         view = self._overlay.view
-        pieces, members = [Piece(view.node_id, found) for found in self._keeper.found], set(view.members())
-        for point in evidence_points(bytes.fromhex(view.strategy.network)):
-            for finder, value in await self._overlay.read_point(point, RECORDS_AT_POINT):
-                evidence = decode_piece(value) if finder in members and finder != view.node_id else None
-                if evidence is not None and (found := opened(evidence)) is not None:
-                    pieces.append(Piece(finder, found))
+        pieces, members = [FoundPiece(view.node_id, found) for found in self._keeper.found], set(view.members())
+        for finder, value in await self._read():
+            evidence = decode_piece(value) if finder in members and finder != view.node_id else None
+            if evidence is not None and (found := opened(evidence)) is not None:
+                pieces.append(FoundPiece(finder, found))
         return pieces
 
-    async def _author(self, author: NodeId, pieces: list[Piece], *, fetches: bool) -> Json:
+    async def _read(self) -> list[tuple[NodeId, bytes]]:
+        """Return finders and their values at the points of evidence, as far as they come in time."""
+        read = list[tuple[NodeId, bytes]]()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(READ_WITHIN_S):
+                for point in evidence_points(bytes.fromhex(self._overlay.view.strategy.network)):
+                    read += await self._overlay.read_point(point, RECORDS_AT_POINT)
+        return read
+
+    async def _author(self, author: NodeId, pieces: list[FoundPiece], until: float) -> Json:
+        """Describe the evidence against one author; pages are fetched again `until` a steady time."""
         domains, again = domains_of(pieces), dict[str, str]()
-        if fetches and len(domains) >= DOMAINS_NEEDED:
+        if until and len(domains) >= DOMAINS_NEEDED:
             first = {piece.found.domain: piece for piece in reversed(pieces)}
             for domain in sorted(first)[:FETCHED_AGAIN]:
-                again[domain] = await self._fetch_again(first[domain])
+                again[domain] = await self._fetch_again(first[domain], until - self._clock().steady)
         until = self._keeper.without_votes[author].until if author in self._keeper.without_votes else 0.0
         return {
             "node_id": author.hex(),
@@ -128,19 +141,20 @@ class EvidenceDesk:
             "pieces": [_piece_json(piece) for piece in pieces[:MAX_PIECES]],
         }
 
-    async def _fetch_again(self, piece: Piece) -> str:
+    async def _fetch_again(self, piece: FoundPiece, within_s: float) -> str:
         head = piece.found.head
         record = await self._replicator.read(Kind.DOCUMENT, DocumentId(head.id), Key(head.key), content=False)
         if record is None:
             return "gone"
         self._look.budget.take_look()
         try:
-            return seen_again(piece, record, await self._look.observe(url_of(record)))
-        except FamilyMissing:
+            async with asyncio.timeout(max(within_s, 0.0)):
+                return seen_again(piece, record, await self._look.observe(url_of(record)))
+        except (FamilyMissing, TimeoutError):
             return "unread"
 
 
-def _piece_json(piece: Piece) -> Json:
+def _piece_json(piece: FoundPiece) -> Json:
     evidence, head = piece.found.evidence, piece.found.head
     return {
         "site": evidence.site,

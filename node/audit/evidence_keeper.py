@@ -44,7 +44,7 @@ AGAIN_S = 12 * 3600.0  # it is written anew
 MAX_FILE_BYTES = 1 << 17
 
 
-class Found(NamedTuple):
+class KeptEvidence(NamedTuple):
     """One piece of evidence and the signed head in it, verified."""
 
     evidence: Evidence
@@ -73,16 +73,16 @@ class Contradicted(NamedTuple):
     domains: tuple[str, ...]
 
 
-def contradicted(found: Iterable[Found], now: float) -> dict[NodeId, Contradicted]:
+def contradicted(found: Iterable[KeptEvidence], now: float) -> dict[NodeId, Contradicted]:
     """Return the authors that pieces of one week contradict on enough domains, until a week after the last of these."""
-    by_author: dict[NodeId, list[Found]] = {}
+    by_author: dict[NodeId, list[KeptEvidence]] = {}
     for each in found:
         by_author.setdefault(each.head.author, []).append(each)
     judged = ((author, _contradicted(pieces)) for author, pieces in sorted(by_author.items()))
     return {author: each for author, each in judged if each is not None and now < each.until}
 
 
-def _contradicted(pieces: Sequence[Found]) -> Contradicted | None:
+def _contradicted(pieces: Sequence[KeptEvidence]) -> Contradicted | None:
     """Judge by the newest week that has enough domains."""
     for end in sorted({each.at for each in pieces}, reverse=True):
         week = [each for each in pieces if end - NO_VOTES_S <= each.at <= end]
@@ -93,11 +93,11 @@ def _contradicted(pieces: Sequence[Found]) -> Contradicted | None:
     return None
 
 
-def chosen_to_publish(found: Iterable[Found], finder: NodeId) -> list[bytes]:
+def chosen_to_publish(found: Iterable[KeptEvidence], finder: NodeId) -> list[bytes]:
     """Return the values to publish, the first first: of each author one a domain, authors with most domains first.
 
     Finders choose different domains, so that together they show an author's pages on many."""
-    by_author: dict[NodeId, dict[str, Found]] = {}
+    by_author: dict[NodeId, dict[str, KeptEvidence]] = {}
     for each in found:
         by_author.setdefault(each.head.author, {})[each.domain] = each
     ranked = sorted(by_author.items(), key=lambda item: (-len(item[1]), item[0]))
@@ -117,7 +117,7 @@ class EvidenceKeeper:
         self._withdraw_votes()
 
     @property
-    def found(self) -> tuple[Found, ...]:
+    def found(self) -> tuple[KeptEvidence, ...]:
         """The pieces that this node keeps, the oldest first."""
         return tuple(self._found)
 
@@ -195,10 +195,10 @@ class EvidenceKeeper:
         await asyncio.to_thread(_save, self._path, encode_pieces(each.evidence for each in self._found))
 
 
-def opened(evidence: Evidence) -> Found | None:
+def opened(evidence: Evidence) -> KeptEvidence | None:
     """Verify the signed head of a piece; None where its author did not sign it."""
     head = open_signed_head(evidence.head)
-    return None if head is None else Found(evidence, head)
+    return None if head is None else KeptEvidence(evidence, head)
 
 
 def _load(path: Path | None) -> tuple[Evidence, ...]:

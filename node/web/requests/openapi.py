@@ -395,6 +395,23 @@ _SCHEMAS: Json = {
         known={"type": ["object", "null"]},
         crawler={"type": ["object", "null"]},
     ),
+    "Accused": _object(
+        "domains_needed authors",
+        domains_needed=_COUNT,
+        authors=_list(
+            _object(
+                node_id=_TEXT,
+                domains=_list(_TEXT),
+                counts=_FLAG,
+                no_votes_until=_NUMBER,
+                again={"type": "object", "additionalProperties": _TEXT},
+                confirmed=_FLAG,
+                pieces=_list(
+                    _object(site=_TEXT, document=_TEXT, written_at=_NUMBER, looks=_list(_NUMBER), finder=_TEXT)
+                ),
+            )
+        ),
+    ),
     "Ranked": _object(
         "url canonical rank level",
         url=_TEXT,
@@ -410,6 +427,7 @@ _SCHEMAS: Json = {
     ),
     "Scrub": _SCRUB,
     "Scrubbing": _object(),
+    "Fetching": _object(fetch=_FLAG),
     "LoginLink": _object("path expires_in_s", path=_TEXT, expires_in_s=_NUMBER),
     "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
     "Leave": _object(at_once=_FLAG, sure=_FLAG),

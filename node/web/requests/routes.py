@@ -331,6 +331,13 @@ ROUTES: tuple[HttpRoute, ...] = (
         "ProgressOf",
     ),
     _post("/import", "take_pages", "Take pages of an archive into the network", "Imported", "ImportOrder"),
+    _post(
+        "/evidence",
+        "evidence",
+        "Whose pages differ from their sites, and what fetching them again shows",
+        "Accused",
+        "Fetching",
+    ),
     _get("/rank", "rank", "How important a page is by its links", "Ranked", _URL),
     _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
     _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
