@@ -51,7 +51,7 @@ __all__ = [
     "MAX_ORIGIN_CHARS",
     "PROOF_PATH",
     "REMOVED",
-   
+
     "CatalogReader",
     "CopyCounts",
     "Document",
@@ -99,9 +99,9 @@ __all__ = [
     "host_url",
     "is_erasure",
     "name_of",
-   
+
     "open_signed_head",
-   
+
     "page_in",
     "proven_terms",
     "sign_package",

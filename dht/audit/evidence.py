@@ -1,6 +1,6 @@
-"""Evidence: a node fetched a page again, twice, and both times its text had nothing in common with the publisher's.
+"""Evidence: a node fetched a page again, twice, and both times its text had nothing in common with the author's.
 
-Pure: values and their codec. A piece of evidence shows the signed head of the publisher's version, so that nobody can
+Pure: values and their codec. A piece of evidence shows the signed head of the author's version, so that nobody can
 accuse a node of a page that it did not sign. It shows signatures of texts, not texts (`crawl/content/similarity.py`).
 A finder signs its pieces as small records (`dht/wire/value_record.py`): one at each point of evidence of the network,
 so that one finder alone can show pages of enough registrable domains. Evidence convicts nobody: publishers of the

@@ -26,7 +26,7 @@ FIRST = {  # so many are all checked
     Topic.HITS: 50,
     Topic.RECORDS: 50,
     Topic.CLIENT_PAGES: 1,  # pages that the client brought
-    Topic.PAGES: 200,  # pages of one publisher, as far as the budget of second looks goes
+    Topic.PAGES: 200,  # pages of one author, as far as the budget of second looks goes
 }
 CHALLENGE_EVERY_S = 60.0  # between two challenges to show records
 CHALLENGED_RECORDS = 16  # in one: they fit into one packet

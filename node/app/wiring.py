@@ -208,7 +208,7 @@ class SiteParts:
 
 
 class AuditParts:
-    """Looks again at pages of other publishers, and keeps evidence where they differ."""
+    """Looks again at pages of other authors, and keeps evidence where they differ."""
 
     def __init__(
         self,

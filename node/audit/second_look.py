@@ -1,4 +1,4 @@
-"""One look at a page of another publisher: by this node itself, in a turn of the site, as a crawler fetches a new page.
+"""One look at a page of another author: by this node itself, in a turn of the site, as a crawler fetches a new page.
 
 Nothing in the requests tells the site that they are second looks, and no other node is told which page is looked at.
 """

@@ -1,8 +1,8 @@
-"""Samples pages of other publishers that lie here, looks at each twice, and reports those that differ both times.
+"""Samples pages of other authors that lie here, looks at each twice, and reports those that differ both times.
 
 It follows the store's change log from when it starts. A page whose first look is not made within some minutes is left
 out, and so is a page that changes often: it may have changed by itself. Where the first look shows a text that has
-nothing in common with the publisher's, a second one follows ten minutes later. Only if both looks show the same text is
+nothing in common with the author's, a second one follows ten minutes later. Only if both looks show the same text is
 that evidence: a page that changes with each visit accuses nobody.
 """
 

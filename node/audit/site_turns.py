@@ -1,6 +1,6 @@
 """For a second look a node asks the crawler of a site for one turn there, so that the site sees one polite crawler.
 
-The turn names the site, not the page: the crawler of the site may be the page's publisher. It is lent from the queues
+The turn names the site, not the page: the crawler of the site may be the page's author. It is lent from the queues
 of the site's crawler (`crawl/frontier/lent_turns.py`), and where a site is spread, from its token.
 """
 
