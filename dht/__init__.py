@@ -1,11 +1,11 @@
 """The key space, the peers in it, who owns what, and how to talk to them. Imports none of our packages.
 
 Nouns: `Key`, `Slot`, `Contact`, `Strategy`, `Overlay`. Read `keys.py` and `messages.py` first, then room by room, each
-built on those before it: identity (who a node is), wire (bytes of packets, heartbeats, records), admission (who may
-be a member), membership (who is there), routing (how a key is found), strategy (what the publishers say), transport
-(messages over TLS), ownership (who keeps a slot), protocol (the engine without sockets), leases (who crawls a slot),
-reachability (do strangers get through), overlay (all of it running: `api.py` is what the packages above see,
-`assembly.py` builds it for a real node).
+built on those before it: identity (who a node is), wire (bytes of packets, heartbeats, records), admission (who may be
+a member), audit (what a node checks of others' answers and pages), membership (who is there), routing (how a key is
+found), strategy (what the publishers say), transport (messages over TLS), ownership (who keeps a slot), protocol (the
+engine without sockets), leases (who crawls a slot), reachability (do strangers get through), overlay (all of it
+running: `api.py` is what the packages above see, `assembly.py` builds it for a real node).
 """
 
 from typing import TYPE_CHECKING
@@ -14,7 +14,26 @@ from dht.front_door import lazily
 
 if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
-    from dht.audit_line import AuditLine
+    from dht.audit.evidence import (
+        AGAIN_S,
+        ALIKE_BITS,
+        DOMAINS_NEEDED,
+        KEPT,
+        KEPT_S,
+        MAX_BYTES,
+        NO_VOTES_S,
+        RECORDS_AT_POINT,
+        UNLIKE_BITS,
+        Evidence,
+        Look,
+        decode_piece,
+        decode_pieces,
+        encode_piece,
+        encode_pieces,
+        evidence_points,
+    )
+    from dht.audit.peer_audit import PeerAudit
+    from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Topic
     from dht.clock import Clock, Now, now_of, system_clock
     from dht.config import DhtConfig
     from dht.errors import (
@@ -63,12 +82,10 @@ if TYPE_CHECKING:
     from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
-    from dht.ownership.failure_domains import FailureDomains
     from dht.ownership.placement_diff import SlotMove, placement_diff
     from dht.ownership.rendezvous import Placement
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
-    from dht.peer_audit import PeerAudit, Topic
     from dht.protocol.engine import ProtocolEngine
     from dht.protocol.events import Event, StrategyAhead
     from dht.protocol.requester import Datagram
@@ -131,24 +148,34 @@ else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
+    "AGAIN_S",
+    "ALIKE_BITS",
+    "CHALLENGED_RECORDS",
+    "CHALLENGE_EVERY_S",
     "CLOCKS_S",
+    "DOMAINS_NEEDED",
     "FEW_MEMBERS",
     "FRESH_S",
+    "KEPT",
+    "KEPT_S",
     "LATE_S",
     "MALFORMED",
+    "MAX_BYTES",
     "MAX_LISTED",
     "MAX_SLOT_BITS",
     "MAX_SPREAD",
     "MOST_GRACE_S",
+    "NO_VOTES_S",
+    "RECORDS_AT_POINT",
     "SITE_BYTES",
     "STRICT",
     "SURE_S",
+    "UNLIKE_BITS",
     "WEB",
     "Address",
     "AddressPolicy",
     "Admitter",
     "AdoptedStrategy",
-    "AuditLine",
     "BadIdentity",
     "BadInvitation",
     "BadMessage",
@@ -168,7 +195,7 @@ __all__ = [
     "Endpoint",
     "EngineDriver",
     "Event",
-    "FailureDomains",
+    "Evidence",
     "Family",
     "FaultSite",
     "Gone",
@@ -182,6 +209,7 @@ __all__ = [
     "LocalError",
     "LocalFault",
     "LocalFaults",
+    "Look",
     "MachineRefuses",
     "Message",
     "Mode",
@@ -231,6 +259,8 @@ __all__ = [
     "counted",
     "crawler_key_of",
     "decode_grant",
+    "decode_piece",
+    "decode_pieces",
     "decode_signed",
     "difference",
     "distance",
@@ -238,7 +268,10 @@ __all__ = [
     "documents_of",
     "encode_document",
     "encode_grant",
+    "encode_piece",
+    "encode_pieces",
     "encode_signed",
+    "evidence_points",
     "grant_flaw",
     "has_met_peers",
     "host_matches",

@@ -5,20 +5,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from dht.audit.peer_audit import KEPT, STRIKE_EVERY_S, STRIKES, PeerAudit
+from dht.audit.penalties import BEHIND_S, LIE_S, MOST_S, REMEMBERED
+from dht.audit.sampling import FIRST, Topic
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.peer_audit import (
-    AVOIDED_S,
-    BEHIND_S,
-    KEPT,
-    MOST_AVOIDED_S,
-    NEW,
-    REMEMBERED,
-    STRIKE_EVERY_S,
-    STRIKES,
-    PeerAudit,
-    Topic,
-)
 
 A, B, C = (NodeId(bytes([n]) * 20) for n in range(1, 4))
 
@@ -52,7 +43,7 @@ def strike(audit: PeerAudit, hands: Hands, times: int) -> None:
 def test_a_peer_is_asked_twice_until_it_agreed_often_in_each_topic() -> None:
     drawn = 0.5
     audit = PeerAudit(Hands(), lambda: drawn)
-    for _ in range(NEW):
+    for _ in range(FIRST[Topic.HITS]):
         assert audit.is_due(A, Topic.HITS)
         audit.agreed(A, Topic.HITS)
     assert not audit.is_due(A, Topic.HITS)
@@ -65,17 +56,17 @@ def test_who_is_refuted_is_avoided_for_an_hour_then_twice_as_long_and_begins_ane
     audit: PeerAudit, hands: Hands
 ) -> None:
     for times in range(8):
-        for _ in range(NEW):
+        for _ in range(FIRST[Topic.HITS]):
             audit.agreed(A, Topic.HITS)
         audit.refute(A, Topic.HITS, "a lie", (B, C))
-        hands.steady += min(AVOIDED_S * 2**times, MOST_AVOIDED_S) - 1.0
+        hands.steady += min(LIE_S * 2**times, MOST_S) - 1.0
         assert audit.refuted() == {A}
         hands.steady += 2.0
         assert audit.refuted() == set()
         assert audit.is_due(A, Topic.HITS), "its good name is gone"
-    hands.steady += MOST_AVOIDED_S
+    hands.steady += MOST_S
     audit.refute(A, Topic.HITS, "a lie", (B, C))
-    hands.steady += AVOIDED_S + 1.0
+    hands.steady += LIE_S + 1.0
     assert audit.refuted() == set(), "a day of honesty makes it new"
 
 
@@ -96,7 +87,7 @@ def test_a_refutation_is_told_once_with_who_spoke_against_it(
     assert len(caplog.messages) == 1
     assert all(each in caplog.text for each in (A.hex(), B.hex()[:12], C.hex()[:12], "other numbers of slot 3"))
     (told,) = audit.refutations()
-    assert (told.peer, told.at, told.topic, told.witnesses) == (A, 1e9, Topic.STATISTICS, (B, C))
+    assert (told.peer, told.at, told.topic, told.against) == (A, 1e9, Topic.STATISTICS, (B, C))
 
 
 def test_numbers_that_differ_once_or_for_a_moment_refute_nobody(audit: PeerAudit, hands: Hands) -> None:

@@ -1,7 +1,7 @@
-"""A witness asks whoever crawls a site for one turn there, so that the site sees one polite crawler.
+"""For a second look a node asks the crawler of a site for one turn there, so that the site sees one polite crawler.
 
-The turn names the site, not the page: who crawls the site may be who wrote it. It is lent from the queues of the
-site's crawler (`crawl/frontier/lent_turns.py`), and where a site is spread, from its token.
+The turn names the site, not the page: the crawler of the site may be the page's author. It is lent from the queues
+of the site's crawler (`crawl/frontier/lent_turns.py`), and where a site is spread, from its token.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 ASK_WITHIN_S = 3.0
 TIMES_RETURNED = 3  # a lost answer would have the site's crawler wait until the turn ends by itself
-AGAIN_S = 5.0  # until who found nobody to ask tries again
+AGAIN_S = 5.0  # until a node that found nobody to ask tries again
 MAX_REST_S = 86_400.0
 MOST_WAIT_S = 60.0  # between two questions
 
@@ -137,8 +137,8 @@ class SiteTurns:
 
 
 def _name(peer: NodeId, number: int) -> str:
-    """Name one turn of a witness: it may ask again where the answer was lost, and be one of the site's crawlers."""
-    return f"witness {peer.hex()} {number}"
+    """Name one turn of a peer: it may ask again where the answer was lost, and be one of the site's crawlers."""
+    return f"second look {peer.hex()} {number}"
 
 
 def _front(site: str) -> str:

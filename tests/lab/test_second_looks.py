@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from node.extras.demo.judge import MOST_WITNESS_SHARE
+from node.extras.demo.judge import MOST_SECOND_LOOK_SHARE
 from tests.lab import judge
 from tests.lab.host import until
 from tests.lab.internet import Internet, needs_lab
@@ -43,18 +43,16 @@ async def test_second_looks_are_few_polite_and_told_apart(tmp_path: Path) -> Non
             await village.crawl()
 
             async def has_looked() -> bool:
-                return judge.fetches(net).as_witness > 0
+                return judge.fetches(net).second_looks > 0
 
             await until("somebody has looked at a page of another's", has_looked, LOOKED_WITHIN_S)
             await judge.rested(hosts, LOOKED_WITHIN_S)
         await asyncio.sleep(5)  # for looks that began
-        fetched, said = judge.fetches(net), [(await host.get("/api/v1/status"))["witness"] for host in hosts]
-        print(
-            f"{fetched.pages} pages, {fetched.as_witness} requests of witnesses ({fetched.witness_share:.2%}); {said}"
-        )
+        fetched, said = judge.fetches(net), [(await host.get("/api/v1/status"))["second_looks"] for host in hosts]
+        print(f"{fetched.pages} pages, {fetched.second_looks} second looks ({fetched.second_look_share:.2%}); {said}")
         assert (fetched.pages, fetched.duplicates, fetched.gaps_under_rule) == (SITES * PAGES, 0, 0)
-        assert fetched.witness_share <= MOST_WITNESS_SHARE
-        assert fetched.as_witness == sum(each["fetches"] for each in said), "each has its line in a log"
-        assert not any(each["unlike"] or each["accused"] or each["convicted"] for each in said)
+        assert fetched.second_look_share <= MOST_SECOND_LOOK_SHARE
+        assert fetched.second_looks == sum(each["fetches"] for each in said), "each has its line in a log"
+        assert not any(each["unlike"] or each["evidence"] for each in said)
         assert village.faults(load.asked) == [] and load.errors == []
         assert judge.contradictions(await answers(hosts, [f"site{n}.test {n}" for n in range(5)])) == []

@@ -1,16 +1,14 @@
-"""One look at a page as a witness: by this node itself, in a turn of the site, as its crawler would ask for a new page.
+"""One look at a page of another author: by this node itself, in a turn of the site, as a crawler fetches a new page.
 
-Nothing in the requests tells the site that it is a witness who asks, and nobody else is told the page.
+Nothing in the requests tells the site that they are second looks, and no other node is told which page is looked at.
 """
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from crawl import (
     AddressRefused,
     CrawlConfig,
-    Decide,
     Fetched,
     Fetcher,
     FetchFailed,
@@ -22,23 +20,13 @@ from crawl import (
     RobotsCache,
     parse_task_of,
 )
-from dht import AddressPolicy, Clock, site_of
-from node.witness.draw import WitnessBudget
-from node.witness.site_turns import LentTurn, SiteTurns
+from dht import Clock, site_of
+from node.audit.look_budget import LookBudget
+from node.audit.site_turns import LentTurn, SiteTurns
 
 log = logging.getLogger(__name__)
 REQUESTS = 3  # for one look: robots.txt, where that leads at the same site, the page
 TURN_WITHIN_S = 300.0  # for a turn of the site
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """What a page said to this node: the signature of its main text (b"": nothing), when (Unix seconds), and the block
-    of the address that answered, b"" unknown."""
-
-    text: bytes
-    at: float
-    block: bytes
 
 
 class SecondLook:
@@ -52,22 +40,20 @@ class SecondLook:
         find_way: FindWay,
         parsers: Parsers,
         turns: SiteTurns,
-        budget: WitnessBudget,
-        decide: Decide,
-        refusal: Callable[[str], str],
+        may_fetch: Callable[[str], bool],
         clock: Clock,
     ) -> None:
         self._config, self._fetcher, self._elsewhere, self._find_way = config, fetcher, elsewhere, find_way
         self._parsers, self._turns = parsers, turns
-        self._budget, self._decide, self._refusal, self._clock = budget, decide, refusal, clock
+        self.budget, self._may_fetch, self._clock = LookBudget(), may_fetch, clock
         self._robots = RobotsCache(config, fetcher, clock)
-        self.fetches = 0  # requests made as a witness, robots.txt among them
+        self.fetches = 0  # requests made for second looks, robots.txt among them
         self.without_turn = 0  # looks given up because nobody lent a turn
 
-    async def observe(self, url: str) -> Look | None:
-        """Look at a page, for which the budget gave one fetch; None where nobody was asked what is there. Raises
-        FamilyMissing where the page's site has only a family of address that this machine has not; no turn of the site
-        is asked for then."""
+    async def observe(self, url: str) -> bytes:
+        """Look at a page, for which the budget gave one look; return the signature of its main text, b"" where nothing
+        was read. Raises FamilyMissing where the page's site has only a family of address that this machine has not; no
+        turn of the site is asked for then."""
         made = 0
         try:
             if (told := await self._elsewhere(url)) is not None:
@@ -77,15 +63,15 @@ class SecondLook:
                 turn = await self._turns.acquire(site_of(url), TURN_WITHIN_S)
                 if turn is None:
                     self.without_turn += 1
-                    return None
+                    return b""
                 made += 1
                 if (fetched := await self._request(url, turn)) is not None:
                     return await self._read(fetched)
         except (AddressRefused, FetchFailed, PageUnreadable) as error:
-            log.debug("witness saw nothing url=%s reason=%s", url, error)
+            log.debug("second look read nothing url=%s reason=%s", url, error)
         finally:
-            self._budget.settle(made)
-        return Look(b"", self._clock().wall, b"") if made else None
+            self.budget.settle(made)
+        return b""
 
     def _may(self, url: str) -> bool:
         """Whether this node may fetch a URL, or the rules of its site where it does not know them yet."""
@@ -94,13 +80,13 @@ class SecondLook:
             is_open = site_of(self._robots.next_url(url)) == site_of(url)
         else:
             is_open = isinstance(access, Robots) and access.allows(url)
-        return is_open and self._decide(url).allowed and not self._refusal(url)
+        return is_open and self._may_fetch(url)
 
     async def _request(self, url: str, turn: LentTurn) -> Fetched | None:
         """Make the request that a turn is for; None where that was for the site's rules. Raises what the fetcher
         does."""
         self.fetches += 1
-        log.info("asks as a witness url=%s", self._robots.next_url(url) if self._robots.find(url) is None else url)
+        log.info("second look url=%s", self._robots.next_url(url) if self._robots.find(url) is None else url)
         rest_s = self._config.min_delay_s
         try:
             if self._robots.find(url) is None:
@@ -123,9 +109,7 @@ class SecondLook:
         adaptive_s = min(fetched.latency_s * self._config.latency_factor, self._config.max_delay_s)
         return max(self._config.min_delay_s, adaptive_s, fetched.retry_after_s(self._clock().wall))
 
-    async def _read(self, fetched: Fetched) -> Look:
-        text = b""
-        if fetched.status == 200 and not fetched.cut:
-            text = (await self._parsers.parse(parse_task_of(fetched, self._config))).signature
-        block = AddressPolicy().subnet(fetched.address) if fetched.address else None
-        return Look(text, self._clock().wall, block or b"")
+    async def _read(self, fetched: Fetched) -> bytes:
+        if fetched.status != 200 or fetched.cut:
+            return b""
+        return (await self._parsers.parse(parse_task_of(fetched, self._config))).signature
