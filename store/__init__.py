@@ -49,6 +49,6 @@ __all__ = [
     "SlotReportReply", "SoundRecords", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies",
     "Version", "VersionPolicy", "check_copied_index", "check_store", "decode_document",
     "decode_host", "digest_of", "encode_document", "encode_host",
-    "erases", "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in", "page_part",
+    "erases", "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in",
     "sign_package", "store_copy", "url_of",
 ]  # fmt: skip
