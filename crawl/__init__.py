@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from crawl.fetch_hours import FetchHours
     from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
     from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
-    from crawl.frontier.mirror_detector import SAMPLE_EVERY_S, MirrorDetector
+    from crawl.frontier.mirror_detector import MirrorDetector
     from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
     from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
     from crawl.parsing.inline import InlineParsers
@@ -77,7 +77,6 @@ else:
 
 __all__ = [
     "MAX_SCOPE_CHARS",
-    "SAMPLE_EVERY_S",
     "SCOPE_KINDS",
     "AddressRefused",
     "AliasEvidence",
