@@ -5,17 +5,14 @@ Nothing that a verb needs is imported here, so that help and a wrong option are 
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
 
-from node.cli.argument_types import Between, Ordered, Share, lengths, path
-from node.cli.help_format import VerbFormatter, VerbsFormatter
-from node.cli.verb_parser import VerbParser
+from node.cli.argument_types import Between, Ordered, Share, lengths
 from node.version import VERSION
 
-TYPE_CHECKING = False  # as in `typing`, which takes a tenth of the time of `--help` to load
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    Verbs: TypeAlias = "argparse._SubParsersAction[VerbParser]"
+Parser = argparse.ArgumentParser
+Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 _ABOUT = """\
 A web search engine that nobody owns: crawler, store, index and peer of one network in one daemon.
@@ -37,12 +34,13 @@ _RULES = (  # options of `strategy draft` that become rules of the crawl, in the
 )
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> Parser:
     """Return the parser of all verbs, with their help; `verb` names the function that does one, as module:function."""
-    parser = argparse.ArgumentParser("dse-node", description=_ABOUT, epilog=_CODES, formatter_class=VerbsFormatter)
+    keeps_lines = argparse.RawDescriptionHelpFormatter
+    parser = Parser("dse-node", description=_ABOUT, epilog=_CODES, formatter_class=keeps_lines)
     parser.add_argument("--version", action="version", version=f"{parser.prog} {VERSION}", help="print the version")
     parser.set_defaults(verb=None, data_dir=None, config=None, url=None, json=False)
-    verbs = parser.add_subparsers(metavar="VERB", title="verbs", parser_class=VerbParser)
+    verbs = parser.add_subparsers(metavar="VERB", title="verbs")
     _add_staying(verbs)
     _add_setup(verbs)
     _add_asking(verbs)
@@ -52,21 +50,21 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _verb(verbs: "Verbs", name: str, target: str, about: str, example: str = "") -> VerbParser:
+def _verb(verbs: Verbs, name: str, target: str, about: str, example: str = "") -> Parser:
     shown = f"example: {example}" if example else None
-    verb = verbs.add_parser(name, help=about, description=about, epilog=shown, formatter_class=VerbFormatter)
+    verb = verbs.add_parser(name, help=about, description=about, epilog=shown)
     verb.set_defaults(verb=target)
     return verb
 
 
-def _family(verbs: "Verbs", name: str, about: str) -> "Verbs":
+def _family(verbs: Verbs, name: str, about: str) -> Verbs:
     """Add a verb that has verbs of its own; alone it prints its help."""
-    family = verbs.add_parser(name, help=about, description=about, formatter_class=VerbFormatter)
+    family = verbs.add_parser(name, help=about, description=about)
     family.set_defaults(parser=family)
-    return family.add_subparsers(metavar="VERB", title="verbs", parser_class=VerbParser)
+    return family.add_subparsers(metavar="VERB", title="verbs")
 
 
-def _place(verb: VerbParser, *, url: bool = False, json: bool = False) -> None:
+def _place(verb: Parser, *, url: bool = False, json: bool = False) -> None:
     """Add the options that say which node is meant, and --json."""
     verb.add_argument("--data-dir", metavar="DIR", help="the node's directory (default: this system's own place)")
     verb.add_argument("--config", metavar="FILE", help="its configuration (default: config.toml in that directory)")
@@ -76,18 +74,18 @@ def _place(verb: VerbParser, *, url: bool = False, json: bool = False) -> None:
         _json(verb)
 
 
-def _json(verb: VerbParser) -> None:
+def _json(verb: Parser) -> None:
     verb.add_argument("--json", action="store_true", help="print JSON for programs")
 
 
 def _repeatable(
-    verb: VerbParser,
+    verb: Parser,
     option: str,
     metavar: str,
     about: str,
     *,
     dest: str | None = None,
-    type: Callable[[str], object] | None = None,
+    type: Callable[[str], object] = str,
     required: bool = False,
 ) -> None:
     dest, about = dest or option.strip("-").replace("-", "_"), f"{about}; repeatable"
@@ -96,13 +94,13 @@ def _repeatable(
     )
 
 
-def _add_staying(verbs: "Verbs") -> None:
+def _add_staying(verbs: Verbs) -> None:
     demo = _verb(verbs, "demo", "run:demo", "show a network of real processes on this machine", "dse-node demo --once")
     demo.add_argument("--nodes", type=Between(1, 9), default=5, metavar="N", help="how many nodes, 1 to 9 (default 5)")
     demo.add_argument("--once", action="store_true", help="check every promise, report and end")
     demo.add_argument("--port", type=Between(1024, 60000), default=8090, metavar="P", help="first web port (8090)")
-    demo.add_argument("--web", type=path, metavar="DIR", help="a folder of sites, one subfolder a host, to be crawled")
-    demo.add_argument("--queries", type=path, metavar="FILE", help='JSON: [{"q": "words", "expect": "URL"}, …]')
+    demo.add_argument("--web", type=Path, metavar="DIR", help="a folder of sites, one subfolder a host, to be crawled")
+    demo.add_argument("--queries", type=Path, metavar="FILE", help='JSON: [{"q": "words", "expect": "URL"}, …]')
     _json(demo)
     example = "dse-node simulate --nodes 50 --hours 1 --seed 7"
     simulate = _verb(verbs, "simulate", "simulate:simulate", "run many nodes in memory under virtual time", example)
@@ -126,7 +124,7 @@ def _add_staying(verbs: "Verbs") -> None:
     bare.add_argument("--allow-private", action="store_true", help="let private addresses take part: test networks")
 
 
-def _add_service(verbs: "Verbs") -> None:
+def _add_service(verbs: Verbs) -> None:
     service = _family(verbs, "service", "have systemd start the node, watch it and start it again")
     about = "write the unit, say what to do next"
     install = _verb(service, "install", "service:install", about, "dse-node service install --user")
@@ -141,7 +139,7 @@ def _add_service(verbs: "Verbs") -> None:
     _json(status)
 
 
-def _add_setup(verbs: "Verbs") -> None:
+def _add_setup(verbs: Verbs) -> None:
     example = "dse-node init --network campus.toml --yes"
     init = _verb(verbs, "init", "setup:init", "make a node on this machine", example)
     init.add_argument("--network", metavar="FILE|URL", help="network file to join (default: a new private network)")
@@ -170,7 +168,7 @@ def _add_setup(verbs: "Verbs") -> None:
     _verb(verbs, "man", "manual:man", "print the manual page", "dse-node man")
 
 
-def _add_backups(verbs: "Verbs") -> None:
+def _add_backups(verbs: Verbs) -> None:
     example = "dse-node backup /media/disk --with-identity"
     backup = _verb(verbs, "backup", "backups:make", "copy a node, which may run, into one file", example)
     backup.add_argument("target", metavar="FILE|DIR", help="a new file; in a directory it gets a name")
@@ -188,7 +186,7 @@ def _add_backups(verbs: "Verbs") -> None:
         verb.add_argument("--passphrase-file", metavar="FILE", help="where the pass phrase lies; else it is asked for")
 
 
-def _add_asking(verbs: "Verbs") -> None:
+def _add_asking(verbs: Verbs) -> None:
     example = "dse-node search '\"a phrase\" site:example.org' --limit 5"
     search = _verb(verbs, "search", "query_node:search", "search the network", example)
     search.add_argument("query", nargs="+", help="words, phrases, site:host, lang:zh, OR, -without")
@@ -225,7 +223,7 @@ def _add_asking(verbs: "Verbs") -> None:
     _place(leave, url=True)
 
 
-def _add_doctor(verbs: "Verbs") -> None:
+def _add_doctor(verbs: Verbs) -> None:
     about = "look for what keeps the node, running or not, from doing all that it should, and say what helps"
     doctor = _verb(verbs, "doctor", "doctor:doctor", about, "dse-node doctor --bundle report.json")
     about = "show a report without addresses, keys and URLs, then write it, for whom you ask for help"
@@ -238,7 +236,7 @@ def _add_doctor(verbs: "Verbs") -> None:
     _place(update, url=True, json=True)
 
 
-def _add_crawl(verbs: "Verbs") -> None:
+def _add_crawl(verbs: Verbs) -> None:
     example = "dse-node crawl https://a.org/docs/ --depth 3 --scope prefix --wait"
     crawl = _verb(verbs, "crawl", "crawl:crawl", "hand URLs to the network, or ask about one", example)
     crawl.add_argument("urls", nargs="*", metavar="URL", help="where to begin; https:// where no scheme is given")
@@ -249,7 +247,7 @@ def _add_crawl(verbs: "Verbs") -> None:
     )
     crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), default="whole", help=about)
     about = "URLs, one a line, or the responses of a .warc[.gz]"
-    _repeatable(crawl, "--from", "FILE", about, dest="files", type=path)
+    _repeatable(crawl, "--from", "FILE", about, dest="files", type=Path)
     _repeatable(crawl, "--sitemap", "URL", "its pages are seeds", dest="sitemaps")
     crawl.add_argument("--dry-run", action="store_true", help="say what would be handed in and what not; write nothing")
     crawl.add_argument("--explain", metavar="URL", help="would it be fetched, by whom, when, why not; hands in nothing")
@@ -257,7 +255,7 @@ def _add_crawl(verbs: "Verbs") -> None:
     _place(crawl, url=True, json=True)
 
 
-def _add_archive(verbs: "Verbs") -> None:
+def _add_archive(verbs: Verbs) -> None:
     archive = _family(verbs, "archive", "what the network keeps, for other programs")
     example = "dse-node archive export --site example.org example.warc.gz"
     export = _verb(archive, "export", "archive:export", "write pages of the whole network to a file", example)
@@ -274,7 +272,7 @@ def _add_archive(verbs: "Verbs") -> None:
     example = "dse-node archive import CC-MAIN-2026.warc.gz --dry-run"
     take = _verb(archive, "import", "archive_import:take", "bring pages from archives into the network", example)
     about = "WARC, Common Crawl's WET too, WACZ, JSON lines, SPF, .webop or .webo; packed or not"
-    take.add_argument("files", nargs="+", metavar="FILE", help=about, type=path)
+    take.add_argument("files", nargs="+", metavar="FILE", help=about, type=Path)
     take.add_argument("--dry-run", action="store_true", help="say what would be taken and what not; write nothing")
     take.add_argument("--crawl", action="store_true", help="have their addresses fetched anew, too, without links")
     _place(take, url=True, json=True)
@@ -287,7 +285,7 @@ def _add_archive(verbs: "Verbs") -> None:
     _place(shape, url=True, json=True)
 
 
-def _add_networks(verbs: "Verbs") -> None:
+def _add_networks(verbs: Verbs) -> None:
     network = _family(verbs, "network", "the file that makes a network one")
     example = "dse-node network new campus --out campus.toml --bootstrap 192.0.2.1:8091"
     new = _verb(network, "new", "networks:new", "make a network: its file and two publisher keys", example)
@@ -318,7 +316,7 @@ def _add_networks(verbs: "Verbs") -> None:
     _place(show, json=True)
 
 
-def _add_invitations(verbs: "Verbs") -> None:
+def _add_invitations(verbs: Verbs) -> None:
     example = "dse-node invite --uses 3 --days 7 --out for-ann.toml"
     invite = _verb(verbs, "invite", "invitations:invite", "let others into a network by invitation", example)
     invite.add_argument("--uses", type=Between(1, 1000), default=1, metavar="N", help="for how many nodes (default 1)")
@@ -335,7 +333,7 @@ def _add_invitations(verbs: "Verbs") -> None:
     _place(accept)
 
 
-def _add_strategies(verbs: "Verbs") -> None:
+def _add_strategies(verbs: Verbs) -> None:
     strategy = _family(verbs, "strategy", "the signed document that says what the network does")
     about = "print the strategy in force; with --json a draft for the next"
     _place(_verb(strategy, "show", "strategies:show", about), url=True, json=True)
@@ -355,7 +353,7 @@ def _add_strategies(verbs: "Verbs") -> None:
     _place(_verb(strategy, "log", "strategies:log", about), url=True, json=True)
 
 
-def _add_draft(strategy: "Verbs") -> None:
+def _add_draft(strategy: Verbs) -> None:
     example = 'dse-node strategy draft --set replicas=4 --deny "*.example.org" --effective-in 1h --out draft.json'
     draft = _verb(strategy, "draft", "drafts:make", "write the next version, from the newest known", example)
     draft.add_argument("--from", dest="source", metavar="FILE", help="a signed version (default: the node's newest)")
@@ -389,7 +387,7 @@ def _add_draft(strategy: "Verbs") -> None:
     _place(draft, url=True)
 
 
-def _add_diff(strategy: "Verbs") -> None:
+def _add_diff(strategy: Verbs) -> None:
     example = "dse-node strategy diff draft.json --effect"
     diff = _verb(strategy, "diff", "drafts:diff", "what a draft or signed document changes", example)
     about = "a draft or signed document; against the one in force where B is not given"
