@@ -130,7 +130,79 @@ if TYPE_CHECKING:
     from dht.wire.heartbeat import MOST_GRACE_S, Load, VerifiedHeartbeat, open_heartbeat
     from dht.wire.invitation import Invitation, open_voucher, parse_invitation, revoked_id, sign_voucher, voucher_id
 else:
-    __getattr__ = lazily(__name__)
+    __getattr__ = lazily(
+        __name__,
+        {
+            "dht.atomic_file": "write_atomically",
+            "dht.audit_line": "AuditLine",
+            "dht.clock": "Clock Now now_of system_clock",
+            "dht.config": "DhtConfig",
+            "dht.errors": (
+                "MALFORMED BadIdentity BadInvitation BadMessage BadStrategy BrokenFile DseError InputError "
+                "LocalError MachineRefuses PeerTimeout RemoteError leaves_of"
+            ),
+            "dht.identity.crawler_key": "CrawlerKey crawler_key_of",
+            "dht.identity.http_signature": "json_web_key signature_fields thumbprint",
+            "dht.identity.node_key": "Identity node_id_of verify",
+            "dht.identity.puzzle": "solve_all work_of",
+            "dht.identity.puzzle_solver": "PuzzleFile",
+            "dht.keys": (
+                "MAX_SLOT_BITS MAX_SPREAD SITE_BYTES DocumentId Key NodeId Slot distance document_id placement_key "
+                "site_of slot_of slot_range slot_start split_url"
+            ),
+            "dht.leases.lease_balancer": "BalanceReport",
+            "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused",
+            "dht.membership.working_families": "WorkingFamilies",
+            "dht.messages": "Done Message",
+            "dht.overlay.api": "Overlay View",
+            "dht.overlay.assembly": "open_overlay",
+            "dht.overlay.dependencies": "OnEvent OverlayDependencies OverlaySettings",
+            "dht.overlay.peer_cache_file": "has_met_peers",
+            "dht.overlay.service": "OverlayService",
+            "dht.ownership.failure_domains": "FailureDomains",
+            "dht.ownership.placement_diff": "SlotMove placement_diff",
+            "dht.ownership.rendezvous": "Placement",
+            "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
+            "dht.ownership.site_shards": "FRESH_S SURE_S SiteShards shards stray_range",
+            "dht.peer_audit": "PeerAudit Topic",
+            "dht.protocol.engine": "ProtocolEngine",
+            "dht.protocol.events": "Event StrategyAhead",
+            "dht.protocol.requester": "Datagram",
+            "dht.protocol.udp_driver": "EngineDriver",
+            "dht.rate_limit": "RateLimiter",
+            "dht.reachability.dial_back": "DialBack",
+            "dht.reachability.node_role": "Mode",
+            "dht.rng": "Rng",
+            "dht.signals": "when_told_to_stop",
+            "dht.slot_resize": "resize_inside",
+            "dht.strategy.crawl_rules": "CrawlRules Pattern RuleDecision host_matches",
+            "dht.strategy.diff": "difference",
+            "dht.strategy.document": (
+                "Admitter Gone Need Publishers Revocation Rule SignedStrategy Strategy decode_signed "
+                "encode_document encode_signed parse_document unknown_parts"
+            ),
+            "dht.strategy.history": "AdoptedStrategy StrategyHistory",
+            "dht.strategy.network": "Network check_network network_id",
+            "dht.strategy.validation": (
+                "MAX_LISTED add_signature check_bounds check_publishers parse_address sign_strategy"
+            ),
+            "dht.supervisor": "STRICT Supervisor",
+            "dht.transport.doorway": "WEB Visitor",
+            "dht.transport.listener": "Listener library_log",
+            "dht.transport.request_auth": "check_window",
+            "dht.transport.small_packets": "small_packet_socket",
+            "dht.transport.transport": "HearTime NoConnection Route",
+            "dht.wire.address_policy": "AddressPolicy",
+            "dht.wire.contact": "Address Contact Endpoint Family",
+            "dht.wire.farewell": "FEW_MEMBERS",
+            "dht.wire.grant": (
+                "CLOCKS_S LATE_S Grant SignedGrant counted decode_grant encode_grant grant_flaw owners_needed "
+                "signers_needed"
+            ),
+            "dht.wire.heartbeat": "MOST_GRACE_S Load VerifiedHeartbeat open_heartbeat",
+            "dht.wire.invitation": "Invitation open_voucher parse_invitation revoked_id sign_voucher voucher_id",
+        },
+    )
 
 __all__ = [
     "CLOCKS_S",

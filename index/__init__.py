@@ -44,7 +44,42 @@ if TYPE_CHECKING:
     from index.text.analyzer_rules import ANALYZERS
     from index.text.page_terms import digest_of_terms, pack_terms
 else:
-    __getattr__ = lazily(__name__)
+    __getattr__ = lazily(
+        __name__,
+        {
+            "index.change_feed": "DocumentChange OfferedTerms Text",
+            "index.config": "IndexConfig",
+            "index.engine.protocol": "FACETS",
+            "index.engine.terms_trust": "FalseTerms TermsTrust",
+            "index.query.collection_statistics": "SlotTotals",
+            "index.query.filters": "FILTERS",
+            "index.query.search_request": "SearchRequest",
+            "index.query.search_rules": "NEWEST_RULES",
+            "index.rank.inflow": "InflowAck InflowMessage",
+            "index.rank.ledger": "allowed_flows",
+            "index.rank.link_graph": "LinkGraph build_graph",
+            "index.rank.page_number": "NUMBER_BITS page_number slots_of",
+            "index.rank.page_rank": "CONVERGED",
+            "index.rank.rank_level": "levels_of",
+            "index.rank.slot_ranks": "SlotRanks SlotStatement error_of",
+            "index.rank.told_hosts": "rank_told_hosts",
+            "index.search.agreement": "Reason is_remnant owners_digest",
+            "index.search.oracle": "SearchOracle",
+            "index.search.query_trace": "Tracer untraced",
+            "index.search.searcher": "CountedDocuments RunningSearch Searcher",
+            "index.shard.impact_teller": "ImpactTeller",
+            "index.shard.level_audit": "LevelAudit",
+            "index.shard.level_owners": "YOUNG_S",
+            "index.shard.local_index": "LocalIndex",
+            "index.shard.messages": "Agreement",
+            "index.shard.planned_rules": "planned_rules reads_anchors unknown_rules",
+            "index.shard.question_server": "Agree",
+            "index.shard.row_server": "RowServer",
+            "index.shard.witness_server": "WitnessServer",
+            "index.text.analyzer_rules": "ANALYZERS",
+            "index.text.page_terms": "digest_of_terms pack_terms",
+        },
+    )
 
 __all__ = [
     "ANALYZERS",

@@ -52,7 +52,40 @@ if TYPE_CHECKING:
     from store.replication.possession_audit import PeerFigures
     from store.replication.replicator import Replicator
 else:
-    __getattr__ = lazily(__name__)
+    __getattr__ = lazily(
+        __name__,
+        {
+            "store.config": "StoreConfig",
+            "store.disk.catalog_reader": "CatalogReader RecordChange",
+            "store.disk.file_system": "MemoryDisk",
+            "store.disk.record_store": "RecordStore",
+            "store.disk.scrub": "ScrubStatus",
+            "store.disk.store_check": "StoreReport check_store",
+            "store.disk.store_copy": "COPIED_NAME check_copied_index store_copy",
+            "store.errors": "BadReplica NoReadyOwner NotGranted StoreCorrupt TooFewCopies",
+            "store.record.anchor": (
+                "MAX_TEXT_CHARS Anchor anchor_id anchors_of decode_anchor encode_anchor page_part standing_anchors "
+                "stem_of"
+            ),
+            "store.record.denial": "PROOF_PATH REMOVED",
+            "store.record.document": (
+                "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document RequestNote decode_document encode_document"
+            ),
+            "store.record.former_page": "KEPT_DAYS erases former_id is_erasure name_of",
+            "store.record.host_record": "HostAlias HostRecord decode_host encode_host host_name host_url",
+            "store.record.package": "decode_head encode_head open_package pack sign_package url_of",
+            "store.record.page_terms": "TermsBody proven_terms terms_body",
+            "store.record.range_reconciliation": "RangeEntry",
+            "store.record.record": "Draft DraftTerms Kind Record Version digest_of",
+            "store.record.record_check": "RecordCheck SoundRecords",
+            "store.record.standing_page": "page_in",
+            "store.record.version_policy": "VersionPolicy",
+            "store.replication.copies_by_need": "CopyCounts",
+            "store.replication.messages": "SlotReport SlotReportReply",
+            "store.replication.possession_audit": "PeerFigures",
+            "store.replication.replicator": "Replicator",
+        },
+    )
 
 __all__ = [
     "COPIED_NAME", "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "MAX_TEXT_CHARS", "PROOF_PATH", "REMOVED",
