@@ -13,6 +13,8 @@ from itertools import product
 
 import numpy as np
 
+from store.replication.absences import LAPTOP_S, STABLE_S
+
 HOUR_S, DAY_S, YEAR_S = 3600.0, 86_400.0, 365.25 * 86_400.0
 MOST_COPIES = 5  # that are told apart: 200 states, 30 ms; with more of them the loss is less, and said to be as great
 STEP = 2.0**-8  # of the fastest change, in the first of the steps that are doubled
@@ -29,9 +31,9 @@ class MachineHabits:
     expected_s: float
 
 
-# As the store's figures assume them since its first design: a volunteer's server, and a laptop that sleeps by night.
-SERVERS = MachineHabits(7 * DAY_S, 3 * HOUR_S, 0.003, 9 * HOUR_S)
-LAPTOPS = MachineHabits(8 * HOUR_S, 16 * HOUR_S, 0.01, 40 * HOUR_S)
+# A volunteer's server, and a laptop that sleeps by night.
+SERVERS = MachineHabits(7 * DAY_S, 3 * HOUR_S, 0.003, STABLE_S)
+LAPTOPS = MachineHabits(8 * HOUR_S, 16 * HOUR_S, 0.01, LAPTOP_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from store.replication.admission import Admission
 from store.replication.copies_by_need import CopyCounts
 from store.replication.draft_proofs import DraftProofs
 from store.replication.endorsements import Endorsements
-from store.replication.habit_keeper import HabitKeeper
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
 from store.replication.messages import SlotState
@@ -101,7 +100,6 @@ class Replicator:
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
         audit = audit or PeerAudit(clock, rng.random)
         self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
-        self._habits = HabitKeeper(store)
         self._repair = repair = ReplicaRepair(
             config,
             store,
@@ -111,7 +109,6 @@ class Replicator:
             clock,
             rng,
             checks=checks,
-            absences=self._habits.absences,
             expects_others=expects_others,
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
@@ -174,7 +171,6 @@ class Replicator:
             start("store-scrub", self._scrub)
             start("store-try-again", self._try_again)
             start("store-mover", self._shard_mover.run)
-            start("store-habits", self._habits.run)
             start("store-record-audit", self._reader.record_audit.line.run)
 
     def scrub_now(self) -> None:

@@ -6,8 +6,8 @@ import pytest
 
 from benchmarks.durability import killed, moved
 from benchmarks.durability.__main__ import SIMULATED, modelled
+from benchmarks.durability.loss_model import YEAR_S
 from benchmarks.durability.neighbourhood import DAY_S, Neighbourhood, TrialPlan, TrialResult, WorkingWeek, trials
-from store.replication.loss_model import YEAR_S
 
 
 def model(plan: TrialPlan) -> float:

@@ -1,6 +1,6 @@
 """Copies are made by need: soon where one is left, later where two are, not at all for a reboot or a cut that ends.
 
-A stable machine is back within five minutes, as a rule, so it counts as a copy for so long while two others live.
+A stable machine is expected back within four hours, so it counts as a copy for so long while two others live.
 """
 
 from collections import Counter
@@ -9,12 +9,14 @@ from itertools import combinations
 from node.extras.simulation.census import Census, take_census
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from store.replication.absences import STABLE_S
+from store.replication.durability import PATIENCE_S
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.test_laptops import moved_bytes
 
 NODES = 6
 AWAY_S = 300.0  # a reboot, a cut
-TWO_COPIES_S, THREE_COPIES_S = 120.0, 3600.0
+TWO_COPIES_S, THREE_COPIES_S = 120.0, STABLE_S + PATIENCE_S + 1800.0
 PLAN = WorldPlan(seed=4, hosts=6, pages=6)
 
 

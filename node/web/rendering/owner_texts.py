@@ -182,7 +182,6 @@ OWNER_TEXTS: dict[str, tuple[str, str]] = {
     "work.copies.none": ("No part is this node's yet.", "本节点尚未负责任何分区。"),
     "work.oldest": ("Longest without enough copies", "副本不足的最长时间"),
     "work.oldest.none": ("no part", "无"),
-    "work.loss": ("Lost in a year, by the model", "按模型估计的年丢失率"),
     "work.scrub": ("Disk read through", "磁盘通读"),
     "work.log": ("Newest lines of the log", "最新日志"),
     "work.settings": ("Settings", "设置"),
