@@ -30,9 +30,9 @@ from node.app.query_desk import DeskSearch, QueryDesk
 from node.app.rank_status import ranks_json
 from node.app.setting_desk import SettingDesk
 from node.app.strategy_preview import StrategyPreview
-from node.extras.archive.capture import Capture, capture_of
-from node.extras.archive.network_reader import ArchivePart, ReadBounds
-from node.extras.archive.scope import Wish
+from node.captures.capture import Capture, capture_of
+from node.captures.network_reader import ArchivePart, ReadBounds
+from node.captures.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.owner.log_ring import LogRing

@@ -11,9 +11,9 @@ from crawl import ScopeKind
 from dht import Key
 from index import SearchRequest
 from node.app.owner_service import OwnerService
-from node.extras.archive.capture import Capture
-from node.extras.archive.network_reader import ArchivePart, ReadBounds
-from node.extras.archive.scope import Wish
+from node.captures.capture import Capture
+from node.captures.network_reader import ArchivePart, ReadBounds
+from node.captures.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 

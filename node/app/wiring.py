@@ -28,6 +28,7 @@ from index import (
     reads_anchors,
 )
 from node.app.environment import NodeEnvironment
+from node.captures.network_reader import NetworkReader
 from node.crawling.anchor_writer import AnchorWriter
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
@@ -47,7 +48,6 @@ from node.delegation.client_worker import ClientWorker
 from node.delegation.order_server import OrderServer
 from node.delegation.routed_fetcher import RoutedFetcher
 from node.delegation.site_token_exchange import SiteTokenExchange
-from node.extras.archive.network_reader import NetworkReader
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
 from node.jobs.page_import import PageImport

@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 import pytest
 from machines import ROOT, Machine, linked, village, wait_until
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.archive.parquet import write_parquet
 from tests.node.web.test_searxng_engine import is_legal, load_engine
 

@@ -17,11 +17,11 @@ from crawl import UrlStatus
 from dht import BadStrategy, CrawlerKey, Identity, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import SearchRequest
 from node.app.service import Json
+from node.captures.capture import Capture
+from node.captures.network_reader import ArchivePart, ReadBounds, UnreadPart
+from node.captures.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
-from node.extras.archive.capture import Capture
-from node.extras.archive.network_reader import ArchivePart, ReadBounds, UnreadPart
-from node.extras.archive.scope import Wish, scope_of
 from node.jobs.explain_verdict import Facts, verdict
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dht import site_of
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.web_report.web_graph import Ids, Names, WebGraph, graph_of
 
 MAX_LINKS = 10_000_000  # measured in 970 MB by `tests/node/extras/web_report/test_scale.py`

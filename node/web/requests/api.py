@@ -11,10 +11,12 @@ from index import SearchRequest
 from node.app.service import Service
 from node.jobs.job_progress import MAX_ASKED, Followed
 from node.views.duration import MAX_S
+from node.web.requests.handlers import Handlers, named
 from node.web.requests.openapi import openapi
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter
-from node.web.requests.routes import MAX_DEPTH, MAX_URL, route
+from node.web.requests.route_table import route
+from node.web.requests.routes import MAX_DEPTH, MAX_URL
 
 MAX_SEEDS = 1000
 SORTS = ("", "relevance", "date")
@@ -96,6 +98,30 @@ class Api:
     def __init__(self, service: Service, version: str) -> None:
         self._service = service
         self._openapi = openapi(version)
+
+    def handlers(self) -> Handlers:
+        """Return what answers its routes."""
+        return named(
+            self.search,
+            self.suggest,
+            self.opensearch_suggestions,
+            self.status,
+            self.peers,
+            self.strategy,
+            self.strategy_log,
+            self.preview_strategy,
+            self.document,
+            self.crawl,
+            self.remove,
+            self.progress,
+            self.rank,
+            self.explain,
+            self.pause,
+            self.leave,
+            self.scrub,
+            self.publish_strategy,
+            self.openapi,
+        )
 
     async def search(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/search."""

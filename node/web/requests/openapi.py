@@ -7,19 +7,8 @@ from typing import Any
 
 from crawl import SCOPE_KINDS
 from index import FACETS, Reason
-from node.extras.clients.narrowing import TIME_RANGES
-from node.web.requests.routes import (
-    FORM,
-    JSON,
-    MAX_COUNT,
-    MAX_LOADED,
-    MAX_SITES,
-    MAX_TAVILY,
-    ROUTES,
-    TOPICS,
-    HttpRoute,
-    Parameter,
-)
+from node.web.requests.route_table import ROUTES, SCHEMAS
+from node.web.requests.routes import FORM, JSON, HttpRoute, Parameter
 
 Json = dict[str, Any]
 
@@ -38,7 +27,7 @@ def openapi(version: str) -> Json:
         },
         "paths": paths,
         "components": {
-            "schemas": _SCHEMAS,
+            "schemas": _SCHEMAS | SCHEMAS,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "admin.token of the node"}
             },
@@ -109,8 +98,6 @@ def _list(items: Json) -> Json:
 
 _TEXT, _COUNT, _NUMBER, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"}
 _ANY = {"type": "object", "additionalProperties": True}
-
-_SOME = {**_list(_TEXT), "minItems": 1, "maxItems": MAX_LOADED}
 
 _RESULT = _object(
     "url title snippet score id",
@@ -335,24 +322,6 @@ _SCHEMAS: Json = {
         unread=_list(_object("slot reason count", slot=_COUNT, reason=_TEXT, count=_COUNT)),
         left_out={"type": "object", "additionalProperties": _COUNT},
     ),
-    "Counted": _object(
-        "query", query=_TEXT, count={"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": 10}
-    ),
-    "Urls": _object("urls", urls=_SOME),
-    "TavilySearch": _object(
-        "query",
-        query=_TEXT,
-        max_results={"type": "integer", "minimum": 0, "maximum": MAX_TAVILY, "default": 5},
-        topic={"type": "string", "enum": list(TOPICS)},
-        days={"type": "integer", "minimum": 1},
-        time_range={"type": "string", "enum": list(TIME_RANGES)},
-        start_date={"type": "string", "format": "date"},
-        end_date={"type": "string", "format": "date"},
-        include_domains={**_list(_TEXT), "maxItems": MAX_SITES},
-        exclude_domains={**_list(_TEXT), "maxItems": MAX_SITES},
-        include_raw_content={"type": ["boolean", "string"]},
-    ),
-    "TavilyExtract": _object("urls", urls={"oneOf": [_TEXT, _SOME]}),
     "CrawlOrder": _object(
         urls=_list(_TEXT),
         sitemaps=_list(_TEXT),

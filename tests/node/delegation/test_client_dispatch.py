@@ -18,7 +18,7 @@ from node.delegation.client_dispatch import (
     PollOrders,
 )
 from node.delegation.fetch_order import ORDER_WITHIN_S, ClientAnswer, FetchAnswer, FetchOrder
-from node.extras.simulation import SimLoop
+from node.extras.simulation.loop import SimLoop
 
 ONE, TWO = NodeId(b"1" * 20), NodeId(b"2" * 20)
 ORDER = FetchOrder("http://a.test/", (), 100)

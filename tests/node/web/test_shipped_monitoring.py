@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from node.app.owner_needs import TOPICS, needs_of
 from node.views.status import view_of
 from node.web.monitoring import Metrics
-from node.web.requests.routes import ROUTES
+from node.web.requests.route_table import ROUTES
 from tests.lab.namespace import NetworkNamespace, why_no_namespaces
 
 FOLDER = Path(__file__).parents[3] / "contrib" / "monitoring"

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.web_report.link_table import MAX_LANGUAGES, OTHER, FoundNames, LinkTable, name_of_url
 
 A, B, C, D = (f"http://{name}.test/" for name in "abcd")

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.web_report.html_page import html_page
 from node.extras.web_report.link_table import LinkTable
 from node.extras.web_report.report import ReportCoverage, WebReport, measure, report_of

@@ -15,7 +15,7 @@ from crawl.politeness.robots import parse_robots
 from dht import crawler_key_of, thumbprint
 from index import FILTERS
 from index.query.parser import ReadAs, parse_query
-from node.web.requests.routes import ROUTES
+from node.web.requests.route_table import ROUTES
 from tests.node.conftest import OWN
 
 FORMS = ["rss", "atom", "json"]
@@ -157,7 +157,7 @@ def test_atom_is_a_feed_of_the_newest_or_of_the_best(site: Any) -> None:
 
 def test_a_form_that_is_none_is_named(site: Any) -> None:
     reply = site.get("/search?q=task&format=csv")
-    assert (reply.status, reply.json["detail"]) == (400, "format: is 'csv'; it takes html, json, rss or atom")
+    assert (reply.status, reply.json["detail"]) == (400, "format: is 'csv'; it takes html, json, rss, atom")
     assert site.get("/search?q=task&format=html").headers["content-type"].startswith("text/html")
 
 

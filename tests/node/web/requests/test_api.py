@@ -8,7 +8,7 @@ import pytest
 
 from index import SearchRequest
 from node.web.requests.openapi import openapi
-from node.web.requests.routes import ROUTES
+from node.web.requests.route_table import ROUTES
 
 JSON = {"Content_Type": "application/json"}
 
