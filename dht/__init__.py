@@ -15,7 +15,7 @@ from dht.front_door import lazily
 if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
     from dht.audit_line import AuditLine
-    from dht.clock import Clock, Now, now_of, system_clock
+    from dht.clock import Clock, Now, ReadableClock, now_of, system_clock
     from dht.config import DhtConfig
     from dht.errors import (
         MALFORMED,
@@ -135,7 +135,7 @@ else:
         {
             "dht.atomic_file": "write_atomically",
             "dht.audit_line": "AuditLine",
-            "dht.clock": "Clock Now now_of system_clock",
+            "dht.clock": "Clock Now ReadableClock now_of system_clock",
             "dht.config": "DhtConfig",
             "dht.errors": (
                 "MALFORMED BadIdentity BadInvitation BadMessage BadStrategy BrokenFile DseError InputError "
@@ -278,6 +278,7 @@ __all__ = [
     "Publishers",
     "PuzzleFile",
     "RateLimiter",
+    "ReadableClock",
     "RemoteError",
     "Revocation",
     "Rng",

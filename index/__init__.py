@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
     from index.engine.terms_trust import FalseTerms, TermsTrust
+    from index.errors import QueryError
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
@@ -51,6 +52,7 @@ else:
             "index.config": "IndexConfig",
             "index.engine.protocol": "FACETS",
             "index.engine.terms_trust": "FalseTerms TermsTrust",
+            "index.errors": "QueryError",
             "index.query.collection_statistics": "SlotTotals",
             "index.query.filters": "FILTERS",
             "index.query.search_request": "SearchRequest",
@@ -102,6 +104,7 @@ __all__ = [
     "LinkGraph",
     "LocalIndex",
     "OfferedTerms",
+    "QueryError",
     "Reason",
     "RowServer",
     "RunningSearch",

@@ -50,21 +50,26 @@ def frames_by(name: str) -> Frames:
     return Frames(dictionary)
 
 
-_local = threading.local()
+class _IndexCodecs(threading.local):
+    """The codecs of one thread, made when it first needs them: they belong to one thread each."""
+
+    def __init__(self) -> None:
+        self.compressors: dict[int, zstandard.ZstdCompressor] = {}
+        self.decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+
+
+_local = _IndexCodecs()
 
 
 def squeeze(data: bytes, level: int = LEVEL) -> bytes:
     """Compress to one frame that states its size, by no dictionary."""
-    compressors: dict[int, zstandard.ZstdCompressor] = _local.__dict__.setdefault("compressors", {})
-    if level not in compressors:
-        compressors[level] = zstandard.ZstdCompressor(level=level)
-    return compressors[level].compress(data)
+    if level not in _local.compressors:
+        _local.compressors[level] = zstandard.ZstdCompressor(level=level)
+    return _local.compressors[level].compress(data)
 
 
 def expand(data: bytes, most: int) -> bytes:
     """Return what `squeeze` was given; raises ValueError for anything else, and for more bytes before they come out."""
-    if not hasattr(_local, "decompressor"):
-        _local.decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
     try:
         if not 0 <= zstandard.frame_content_size(data) <= most:  # -1: it says none
             raise ValueError("it is larger than it may be, or does not say how large")
