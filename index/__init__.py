@@ -2,9 +2,9 @@
 
 Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
 (how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring),
-`directory` (which slots can hold the best: term_row, slot_choice), `engine` (which documents hold the terms here:
-protocol, index_files), `shard` (what one node's index answers: local_index), `search` (how many nodes give one answer:
-searcher, then two_phase_search). `search/oracle.py` says what the answer must be.
+`engine` (which documents hold the terms here: protocol, index_files), `shard` (what one node's index answers:
+local_index), `search` (how many nodes give one answer: searcher, then two_phase_search). `search/oracle.py` says what
+the answer must be.
 """
 
 from typing import TYPE_CHECKING
@@ -29,19 +29,14 @@ if TYPE_CHECKING:
     from index.rank.rank_level import levels_of
     from index.rank.slot_ranks import SlotRanks, SlotStatement, error_of
     from index.rank.told_hosts import rank_told_hosts
-    from index.search.agreement import Reason, is_remnant, owners_digest
+    from index.search.agreement import YOUNG_S, Reason, is_remnant, owners_digest
     from index.search.oracle import SearchOracle
     from index.search.query_trace import Tracer, untraced
     from index.search.searcher import CountedDocuments, RunningSearch, Searcher
-    from index.shard.impact_teller import ImpactTeller
-    from index.shard.level_audit import LevelAudit
-    from index.shard.level_owners import YOUNG_S
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.planned_rules import planned_rules, reads_anchors, unknown_rules
     from index.shard.question_server import Agree
-    from index.shard.row_server import RowServer
-    from index.shard.witness_server import WitnessServer
     from index.text.analyzer_rules import ANALYZERS
     from index.text.page_terms import digest_of_terms, pack_terms
 else:
@@ -65,19 +60,14 @@ else:
             "index.rank.rank_level": "levels_of",
             "index.rank.slot_ranks": "SlotRanks SlotStatement error_of",
             "index.rank.told_hosts": "rank_told_hosts",
-            "index.search.agreement": "Reason is_remnant owners_digest",
+            "index.search.agreement": "YOUNG_S Reason is_remnant owners_digest",
             "index.search.oracle": "SearchOracle",
             "index.search.query_trace": "Tracer untraced",
             "index.search.searcher": "CountedDocuments RunningSearch Searcher",
-            "index.shard.impact_teller": "ImpactTeller",
-            "index.shard.level_audit": "LevelAudit",
-            "index.shard.level_owners": "YOUNG_S",
             "index.shard.local_index": "LocalIndex",
             "index.shard.messages": "Agreement",
             "index.shard.planned_rules": "planned_rules reads_anchors unknown_rules",
             "index.shard.question_server": "Agree",
-            "index.shard.row_server": "RowServer",
-            "index.shard.witness_server": "WitnessServer",
             "index.text.analyzer_rules": "ANALYZERS",
             "index.text.page_terms": "digest_of_terms pack_terms",
         },
@@ -96,17 +86,14 @@ __all__ = [
     "CountedDocuments",
     "DocumentChange",
     "FalseTerms",
-    "ImpactTeller",
     "IndexConfig",
     "InflowAck",
     "InflowMessage",
-    "LevelAudit",
     "LinkGraph",
     "LocalIndex",
     "OfferedTerms",
     "QueryError",
     "Reason",
-    "RowServer",
     "RunningSearch",
     "SearchOracle",
     "SearchRequest",
@@ -117,7 +104,6 @@ __all__ = [
     "TermsTrust",
     "Text",
     "Tracer",
-    "WitnessServer",
     "allowed_flows",
     "build_graph",
     "digest_of_terms",

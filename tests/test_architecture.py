@@ -54,7 +54,6 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "index/text",
         "index/rank",
         "index/query",
-        "index/directory",
         "index/engine",
         "index/shard",
         "index/search",

@@ -263,14 +263,7 @@ class ProtocolEngine:
         self._gossip.leave(now)
 
     def ask_in_packets(
-        self,
-        now: Now,
-        peer: Contact,
-        message: AskedMessage,
-        done: Callable[[Told], None],
-        silent: Callable[[], None],
-        *,
-        is_padded: bool = True,
+        self, now: Now, peer: Contact, message: AskedMessage, done: Callable[[Told], None], silent: Callable[[], None]
     ) -> bytes | None:
         """Ask a small message and return its transaction; None where it has to go another way."""
         known, endpoint = self.members.find(peer.node_id), self._partners.endpoint(peer)
@@ -279,7 +272,7 @@ class ProtocolEngine:
         if peer.introducers:
             self.introductions.reach(now, peer)
         key, usual_s = known.opened.heartbeat.public_key, self.routing.timeout_s(peer.node_id)
-        return self.questions.ask(now, key, endpoint.udp, message, usual_s, done, silent, is_padded=is_padded)
+        return self.questions.ask(now, key, endpoint.udp, message, usual_s, done, silent)
 
     def packets_unheard(self, now: Now, peer: NodeId) -> None:
         """Note that a peer answered over TLS what it did not answer in packets."""

@@ -118,7 +118,6 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     stable_owner: bool = False  # one of several owners is a stable machine where a candidate is
     ranks: bool = False  # the holders of slots compute the ranks of pages by links
     terms: str = "derive"  # each owner analyses a page; "travel": its author does, and tells the others; more: "derive"
-    directory: bool = False  # queries go by a directory of terms, and ask few slots
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
     @property
@@ -176,7 +175,7 @@ def encode_document(strategy: Strategy) -> bytes:
     for name, usual in (("admission", "open"), ("terms", "derive")):
         if fields[name] == usual:  # as it is without the field, which older programs do not know
             del fields[name]
-    left_out = "grants_from", "witness_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
+    left_out = "grants_from", "witness_permille", "former_last", "former_days", "stable_owner", "ranks"
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]

@@ -19,7 +19,6 @@ from index.text.forward_index import lengths_in
 
 PAGE_BYTES = 1 << 15  # some 14 rows; half of a page of 4 kB would stay empty
 LOG_PAGES = 128  # of the write-ahead log, 4 MB, before it is written back
-ID_BYTES = 20
 _CHUNK = 256  # rows of about 2 kB that a reader holds at once
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, key BLOB NOT NULL,
@@ -92,19 +91,6 @@ class ForwardTable:
         """Return the rows of those of these documents that are there; for the writing thread."""
         with self._failures(), self._writing:
             return {row.id: row for row in _select(self._writer, "id", ids)}
-
-    def beginning_with(self, id_begin: bytes) -> list[ForwardRow]:
-        """Return the rows of the documents whose ids begin so, 64 at most; for the writing thread."""
-        asked = "SELECT * FROM document WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 64"
-        with self._failures(), self._writing:
-            bounds = id_begin, id_begin.ljust(ID_BYTES, b"\xff")
-            return list(map(ForwardRow._make, self._writer.execute(asked, bounds)))
-
-    def following(self, number: int, limit: int) -> list[ForwardRow]:
-        """Return the next rows after a number, ascending; for the writing thread."""
-        asked = "SELECT * FROM document WHERE number > ? ORDER BY number LIMIT ?"
-        with self._failures(), self._writing:
-            return list(map(ForwardRow._make, self._writer.execute(asked, (number, limit))))
 
     def rows(self, numbers: Sequence[int]) -> Iterator[ForwardRow]:
         """Yield the rows of those of these numbers that are there, read in chunks; for the reading threads."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_bytes
-from typing import Protocol
 
 from dht import BrokenFile, DocumentId, MachineRefuses, refused, slot_of
 from index.change_feed import DocumentChange, OfferedTerms, Text
@@ -37,14 +36,6 @@ ADD_COUNT = 128  # documents that the engine is given at once; one by one, both 
 LAYOUT = 15  # of the forward table and the engines' schemas; another one is rebuilt
 
 
-class DocumentWatcher(Protocol):
-    """Whoever follows which documents are indexed, on the thread that writes."""
-
-    def changed(self, gone: Sequence[ForwardRow], added: Sequence[ForwardRow]) -> None: ...
-
-    def forget(self) -> None: ...
-
-
 class IndexFiles:
     """The engine and the forward table of one node, in the directory `path`, or in memory where that is None."""
 
@@ -63,7 +54,6 @@ class IndexFiles:
         self.young_since = float("inf")  # changes written since then are kept apart in the totals
         if path is not None:
             path.mkdir(parents=True, exist_ok=True)
-        self.watcher: DocumentWatcher | None = None
         self.is_damaged = False  # the next `recover` begins anew
         self.refusal: MachineRefuses | None = (
             None  # where the engine could not be set level with the table at the start
@@ -124,8 +114,6 @@ class IndexFiles:
             [row.number for row in gone], added, touched, cursor, taken, list(proved), list(same.values())
         )
         self.totals = self.totals.changed(touched, young, since)
-        if self.watcher and (gone or added):
-            self.watcher.changed(gone, added)
 
     def _named_anew(
         self, before: Mapping[DocumentId, ForwardRow], last: Mapping[DocumentId, Text | None]
@@ -171,8 +159,6 @@ class IndexFiles:
         self.engine.clear()
         self.table.clear(made=self._made(), engine=self.table.about("engine"))
         self.totals = IndexTotals({})
-        if self.watcher:
-            self.watcher.forget()
 
     def spare(self) -> None:
         """Give up what only indexing needs in memory."""
@@ -204,8 +190,6 @@ class IndexFiles:
         self.table, self.engine = self._open()
         self.totals = IndexTotals(self.table.totals())
         self.is_damaged = False
-        if self.watcher:
-            self.watcher.forget()
 
     def _take_back(self) -> None:
         """Take back what the engine was given before something failed, and the table does not know."""

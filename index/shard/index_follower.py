@@ -214,15 +214,6 @@ class IndexFollower:
             self._note(error)
             raise
 
-    async def write(self, work: Callable[[IndexFiles], _Result]) -> _Result:
-        """Run work on the writing thread, between two batches; raises MachineRefuses or IndexCorrupt, of which note is
-        taken."""
-        try:
-            return await self._in(self._writer, lambda: work(self.files))
-        except (MachineRefuses, IndexCorrupt) as error:
-            self._note(error)
-            raise
-
     async def close(self) -> None:
         """Close the files when the threads have finished what they are at."""
         try:

@@ -10,7 +10,7 @@ them is here (`question_server.py`). A thread of its own checks what peers answe
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from secrets import token_bytes
@@ -19,7 +19,6 @@ from typing import TypeVar
 from dht import (
     STRICT,
     BadMessage,
-    DocumentId,
     FaultSite,
     LocalFaults,
     MachineRefuses,
@@ -48,7 +47,6 @@ log = logging.getLogger(__name__)
 LOOK_S = 1.0  # how often it is looked which indexes are needed
 TRY_AGAIN_S = 10.0  # between two tries to begin an index where the machine refused
 NOTHING = SlotTotals()
-_DIRECTORY = "directory"  # what belongs to the directory of terms, beside the indexes
 _Result = TypeVar("_Result")
 
 
@@ -263,19 +261,6 @@ class LocalIndex:
         except BadMessage:  # busy, or damaged: an answer without this help is better than none
             return []
 
-    def directory_file(self, name: str) -> Path | None:
-        """Return where a file of the directory of terms lies, None where all is in memory."""
-        return None if self._path is None else self._path / _DIRECTORY / name
-
-    async def write(self, work: Callable[[IndexFiles], _Result]) -> _Result:
-        """Do work on the thread that writes the index that serves; raises MachineRefuses or IndexCorrupt."""
-        return await self._serving.write(work)
-
-    async def prove(self, ids: Sequence[DocumentId]) -> bool:
-        """Have terms of documents that were taken from their authors unread computed; return whether all were right.
-        Raises MachineRefuses or IndexCorrupt."""
-        return not self._serving.files.has_taken or await self._serving.prove(ids)
-
     @property
     def _serving(self) -> IndexFollower:
         """The index by the rules in force; where it cannot answer yet, one by those before that can."""
@@ -336,10 +321,9 @@ def _name(analyzer: AnalyzerRules) -> str:
 
 
 def _unneeded(path: Path, view: View) -> Iterable[Path]:
-    """What lies in the directory and belongs to no rules that count, counted lately or will; releases that knew one
-    analyzer left their files there."""
+    """Files in the index's directory that belong to no present, former or coming rules."""
     known = known_rules((view.strategy, *view.former_strategies(), *view.coming_strategies()))
-    needed = {_DIRECTORY, *(_name(rules.analyzer) for rules in known)}
+    needed = {_name(rules.analyzer) for rules in known}
     needed.add(_name(planned_rules(view.strategy, ()).now.analyzer))
     return [each for each in path.glob("*") if each.name not in needed]
 

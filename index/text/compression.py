@@ -44,36 +44,7 @@ class Frames(threading.local):
 
 
 def frames_by(name: str) -> Frames:
-    """Return what compresses by the dictionary of this name, whose file is beside this one."""
+    """Return a compressor by the dictionary of this name; its file is beside this one."""
     dictionary = zstandard.ZstdCompressionDict(Path(__file__).with_name(f"{name}.dict").read_bytes())
     dictionary.precompute_compress(level=LEVEL)  # once for all threads
     return Frames(dictionary)
-
-
-class _IndexCodecs(threading.local):
-    """The codecs of one thread, made when it first needs them: they belong to one thread each."""
-
-    def __init__(self) -> None:
-        self.compressors: dict[int, zstandard.ZstdCompressor] = {}
-        self.decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-
-
-_local = _IndexCodecs()
-
-
-def squeeze(data: bytes, level: int = LEVEL) -> bytes:
-    """Compress to one frame that states its size, by no dictionary."""
-    if level not in _local.compressors:
-        _local.compressors[level] = zstandard.ZstdCompressor(level=level)
-    return _local.compressors[level].compress(data)
-
-
-def expand(data: bytes, most: int) -> bytes:
-    """Return what `squeeze` was given; raises ValueError for anything else, and for more bytes before they come out."""
-    try:
-        if not 0 <= zstandard.frame_content_size(data) <= most:  # -1: it says none
-            raise ValueError("it is larger than it may be, or does not say how large")
-        found: bytes = _local.decompressor.decompress(data)
-    except zstandard.ZstdError as error:
-        raise ValueError(str(error)) from error
-    return found

@@ -47,7 +47,6 @@ _LENGTHS = slice(7, 11)
 RUN = 32  # numbers that are added up, at most
 TABLES, ROWS = frames_by("forward_tables"), frames_by("forward_rows")
 _UNSIGNED = bytes(SIGNATURE_BYTES)
-_BORDERS = np.array((*BASES[1:], BOILERPLATE_BASE))
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
@@ -105,19 +104,6 @@ class ForwardRecord(NamedTuple):
             pairs = zip(self.low[first:last], rows[high + first : high + last], strict=True)
             known[place] = [a | b << 8 for a, b in pairs]
         return [known.get(place, []) for place in found]
-
-    def counts(self) -> tuple[list[str], NDArray[np.int64]]:
-        """Return all terms, and how often each stands in each field."""
-        terms = self.table.decode().split("\0")[1:-1]
-        half, data = (len(self.rows) - len(self.low)) // 2, np.frombuffer(self.rows, np.uint8).astype(np.uint16)
-        steps: NDArray[np.uint16] = data[:half] | data[half : 2 * half] << np.uint16(8)
-        starts = sums(steps[: self.many + 1]).astype(np.int64)
-        again = np.frombuffer(self.low, np.uint8) | data[2 * half :] << np.uint16(8)
-        places = np.concatenate((again, sums(steps[self.many + 1 :])))
-        number = np.concatenate((np.repeat(np.arange(self.many), np.diff(starts)), np.arange(self.many, len(terms))))
-        field, fields = np.searchsorted(_BORDERS, places, side="right"), len(FIELDS) + 1
-        found = np.bincount(number * fields + field, minlength=len(terms) * fields)
-        return terms, found.reshape(-1, fields)[:, : len(FIELDS)]
 
 
 def needle_of(term: str) -> bytes:

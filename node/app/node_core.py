@@ -80,9 +80,6 @@ class NodeCore:
             start("replicator", partial(self.store.replicator.run, supervisor))
             start("index", partial(self.index.local.run, supervisor))
             start("hit-audit", self.index.searcher.hit_audit.line.run)
-            start("directory", self.index.teller.run)
-            start("level-audit", self.index.level_audit.run)
-            start("level-proofs", self.index.searcher.level_proofs.line.run)
             start("terms-evidence", self.index.evidence.run)
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
@@ -141,7 +138,6 @@ class NodeCore:
         async with AsyncExitStack() as closing:  # the last first, and each whatever the files of another refuse
             closing.callback(self.store.records.close)
             closing.push_async_callback(self.index.local.close)
-            closing.push_async_callback(self.index.teller.close)
             closing.callback(self._disk_meter.close)
             closing.callback(self.crawl.crawler.close)
 

@@ -1,4 +1,4 @@
-"""What a node says of itself and of the network: the bodies of /api/v1/status and /api/v1/peers."""
+"""Writes a node's report about itself and the network: the bodies of /api/v1/status and /api/v1/peers."""
 
 import os
 import resource
@@ -72,7 +72,6 @@ class NodeStatus:
             "possession": self._possession(),
             "witness": witness_json(self._core.witnessing),
             "ranks": ranks_json(self._core.ranking.figures),
-            "directory": self._directory(),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,
@@ -110,26 +109,6 @@ class NodeStatus:
         one that is leaving for good."""
         leavers = self._overlay.leavers()
         return [self._peer(peer, peer in leavers) for peer in sorted({*self._overlay.view.members(), *leavers})]
-
-    def _directory(self) -> Json:
-        """Count what is kept, told and asked of the directory of terms; `entries`: a term in a slot, by one owner;
-        `checked_levels`, `raised_levels`: by pages; `disbelieved`: owners whose levels these belied."""
-        index = self._core.index
-        directory, teller = index.searcher.directory, index.teller
-        return {
-            "runs": self._overlay.view.strategy.directory,
-            "entries": index.rows.entries,
-            "answered": index.rows.answered,
-            "own_entries": teller.entries,
-            "is_full": teller.is_full,
-            "sent_bytes": teller.sent_bytes,
-            "searches": directory.searches,
-            "asked_slots": directory.asked_slots,
-            "asked_keepers": index.searcher.rows.asked,
-            "checked_levels": index.level_audit.checked,
-            "raised_levels": index.level_audit.raised,
-            "disbelieved": len(index.rows.disbelieved()),
-        }
 
     def _clients(self) -> Json:
         dispatch, worker = self._core.fetching.client_dispatch, self._core.fetching.client_worker

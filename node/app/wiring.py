@@ -18,13 +18,9 @@ from crawl import (
 from dht import PeerAudit, SiteShards
 from index import (
     Agree,
-    ImpactTeller,
     IndexConfig,
-    LevelAudit,
     LocalIndex,
-    RowServer,
     Searcher,
-    WitnessServer,
     reads_anchors,
 )
 from node.app.environment import NodeEnvironment
@@ -248,10 +244,6 @@ class IndexParts:
         read, rng = lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
         self.evidence = TermsEvidenceKeeper(env.overlay, env.store, self.local.trust, env.clock)
-        self.rows = RowServer(env.overlay, self.local, env.clock, rng)
-        self.teller = ImpactTeller(env.overlay, self.local, agree, self.rows, env.clock)
-        self.witnesses = WitnessServer(env.overlay, self.local, self.teller, env.clock)
-        self.level_audit = LevelAudit(env.overlay, self.rows, read, env.clock)
 
 
 class JobParts:

@@ -71,11 +71,6 @@ class StatusView:
     found_out: str = ""  # whom witnesses speak against
     ranks: str = ""  # of pages by their links, in one line
     has_ranks: bool = False  # any are computed
-    has_directory: bool = False  # queries go by a directory of terms
-    directory_entries: int = 0  # words of owners about terms whose rows are kept here
-    directory_bytes: int = 0  # that were sent to tell of terms
-    directory_searches: int = 0  # that went by it
-    directory_slots: int = 0  # that these asked
     are_ranks_proved: bool = False
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
@@ -127,10 +122,6 @@ _COUNTS = {  # field of the view → where the answer has it
     "strategy_version": "strategy.version",
     "disk_used": "disk.used",
     "disk_quota": "disk.quota",
-    "directory_entries": "directory.entries",
-    "directory_bytes": "directory.sent_bytes",
-    "directory_searches": "directory.searches",
-    "directory_slots": "directory.asked_slots",
     "ranked_sites": "ranks.sites",
     "ranked_pages": "ranks.pages",
     "ranked_hosts": "ranks.hosts",
@@ -184,7 +175,6 @@ def view_of(status: Json) -> StatusView:
         found_out=found_line(status),
         ranks=ranks_line(status),
         has_ranks=ranks.get("runs") is True,
-        has_directory=table(status, "directory").get("runs") is True,
         are_ranks_proved=ranks.get("converged") is True,
         rank_distance=number(ranks, "distance") if ranks.get("distance") is not None else None,
         not_taken=_not_taken(table(crawl, "refused")),

@@ -63,18 +63,7 @@ class _StatusFigures(Collector):
         yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
         if status.has_ranks:
             yield CounterMetricFamily("dse_ranks_sent_bytes", "Bytes sent to compute ranks", value=status.rank_bytes)
-        if status.has_directory:
-            yield from _directory(status)
         yield CounterMetricFamily("dse_crawl_fetched", "Pages fetched since the start", value=status.fetched)
-
-
-def _directory(status: StatusView) -> Iterable[Metric]:
-    about = "Words of owners about the terms whose rows are kept here"
-    yield GaugeMetricFamily("dse_directory_entries", about, value=status.directory_entries)
-    yield CounterMetricFamily("dse_directory_sent_bytes", "Bytes sent to tell of terms", value=status.directory_bytes)
-    about = "Searches that went by the directory of terms"
-    yield CounterMetricFamily("dse_directory_searches", about, value=status.directory_searches)
-    yield CounterMetricFamily("dse_directory_slots", "Slots that these asked", value=status.directory_slots)
 
 
 def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:

@@ -119,7 +119,6 @@ class FakeService:
     answered: int = 256
     total: int | None = None
     why: list[Json] = field(default_factory=list)
-    directory: Json | None = None  # by which questions went that do not ask for every slot
     asked: list[SearchRequest] = field(default_factory=list)
     versions: list[Capture] = field(default_factory=list)  # former ones of PAGES, or of others
     unread: bool = False  # that a part of the archive is
@@ -175,8 +174,7 @@ class FakeService:
             if query in page["text"] + page["title"]
         ]
         hits = hits if self.hits is None else self.hits
-        answered = 32 if self.directory and not question.every_slot else self.answered
-        slots = {"slots": 256, "answered": answered, "peers_asked": 4, "peers_answered": 4, "late": []}
+        slots = {"slots": 256, "answered": self.answered, "peers_asked": 4, "peers_answered": 4, "late": []}
         return {
             "query": query,
             "took_ms": 34.6,
@@ -184,14 +182,13 @@ class FakeService:
             "whole": self.answered == 256,
             "partial": self.answered < 256,
             "why": self.why,
-            "directory": None if question.every_slot else self.directory,
             "coverage": slots,
             "total": 1234 if query == "task" else len(hits) if self.total is None else self.total,
-            "total_is": "at_least" if self.directory and not question.every_slot else "exact",
+            "total_is": "exact",
             "results": [hit for hit in hits if not language or hit["language"] == language][: question.limit],
             "suggestions": ["zebra <finch>"] if query == "zebar" else [],
             "corrections": {"zebar": ["<zebra> crossing"], "tsak": ["task"]}.get(query, []),
-            "facets": FACETS if (question.facets or question.facets_of_all) and not question.cursor else {},
+            "facets": FACETS if question.facets and not question.cursor else {},
             "facets_cut": ["year"],
             "readings": [{"read_as": "option", "piece": query}] if query.startswith("-") else [],
             "next_cursor": "bmV4dA" if query == "task" and not question.cursor else None,

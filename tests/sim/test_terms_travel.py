@@ -24,18 +24,18 @@ def believe_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def files_of(node: SimNode) -> IndexFiles:
-    return await node.node_core.index.local.write(lambda files: files)
+    return node.node_core.index.local._serving.files
 
 
 async def indexed(node: SimNode) -> dict[bytes, bytes]:
     """The forward records of a node, by document."""
-    return {row.id: row.record for row in (await files_of(node)).table.following(0, 10_000)}
+    return {row.id: row.record for row in (await files_of(node)).table.rows(range(1, 10_000))}
 
 
 async def taken_by(node: SimNode) -> int:
     """How many documents a node indexed by what others made of them, unread."""
     files = await files_of(node)
-    rows = files.table.following(0, 10_000)
+    rows = list(files.table.rows(range(1, 10_000)))
     return len(files.table.taken([row.id for row in rows]))
 
 

@@ -156,10 +156,10 @@ def _print_result(number: int, result: Result) -> None:
 
 def _tally(page: ResultPage) -> str:
     english = translator("en")
-    about = "" if page.is_exact_total else "at least " if page.is_at_least else "about "
+    about = "" if page.is_exact_total else "at least " if page.is_partial else "about "
     noun = "result" if page.total == 1 else "results"
     whole = f"{len(page.results)} of {about}{page.total:,} {noun} in {page.took_ms} ms"
-    if page.total < len(page.results) and not page.is_at_least:
+    if page.total < len(page.results) and not page.is_partial:
         whole = f"{english(page.tally_key, total=page.total)} {len(page.results)} results in {page.took_ms} ms"
     if page.is_partial and page.answered == page.slots:
         return f"{whole}; some nodes answered too late, so the order may differ a little"
@@ -167,8 +167,7 @@ def _tally(page: ResultPage) -> str:
         return f"{whole}; only {page.answered} of {page.slots} slots answered in time, so results may be missing"
     reasons = (english(f"why.{each.reason}", each.reason, peers=each.peers, slots=each.slots) for each in page.doubts)
     doubts = "".join(f"; {reason}" for reason in reasons)
-    reach = f"{page.answered} of {page.slots} slots" if page.by_directory else f"{page.slots} slots"
-    return f"{whole}; {english(page.reach_key)} ({reach}){doubts}"
+    return f"{whole}; {english('results.whole')} ({page.slots} slots){doubts}"
 
 
 def _members(view: StatusView) -> str:

@@ -137,17 +137,6 @@ _PAGE_TEXTS: Texts = {
     "results.others": ("Others that begin so:", "相近的搜索："),
     "results.took": ("{ms} ms", "{ms} 毫秒"),
     "results.whole": ("the whole network answered", "全网均已应答"),
-    "results.proven": ("nothing better lies in the parts that were not asked", "未查询的分区中没有更好的结果"),
-    "results.few": ("the likeliest parts of the network were asked", "已查询最可能的分区"),
-    "results.not_asked": (
-        "{count} of {slots} parts of the network that may hold something better were not asked.",
-        "全网 {slots} 个分区中，有 {count} 个可能含有更好的结果，但未查询。",
-    ),
-    "results.not_sure": (
-        "Something better may lie in parts of the network that were not asked.",
-        "未查询的分区中可能有更好的结果。",
-    ),
-    "results.search_rest": ("Search the rest", "查询其余分区"),
     "results.partial": (
         "Only {answered} of {slots} parts of the network answered in time, so results may be missing.",
         "全网 {slots} 个分区中只有 {answered} 个及时应答，结果可能不完整。",
@@ -167,7 +156,6 @@ _PAGE_TEXTS: Texts = {
         "it is by other rules of search than those in force",
         "所用的检索规则不是当前生效的规则",
     ),
-    "why.directory": ("it goes by what nodes told some minutes ago", "依据各节点几分钟前的说明"),
     "why.strategy": ("nodes with another version of the strategy: {peers}", "使用其他策略版本的节点：{peers} 个"),
     "why.owners": ("nodes that see other members: {peers}", "成员视图不同的节点：{peers} 个"),
     "why.unsaid": (

@@ -87,7 +87,6 @@ def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> 
         deadline_ms=deadline_ms,
         explain=values.flag("explain"),
         facets=values.flag("facets"),
-        every_slot=values.flag("every_slot"),
         is_by_date=values.text("sort") == "date",
     )
 

@@ -63,8 +63,6 @@ _CURSOR = Parameter("cursor", "`next_cursor` of the page before; good at any nod
 _INTERFACE = Parameter("hl", "the language of the page: en or zh", most=16)
 _URL = Parameter("url", "the address of the page", default=None, most=MAX_URL)
 
-_EVERY_SLOT = Parameter("every_slot", "ask all slots where the network has a directory of terms", "flag", False)
-
 _SEARCH = (
     _QUERY,
     Parameter("limit", "results on a page", "count", 10, 1, MAX_COUNT),
@@ -75,7 +73,6 @@ _SEARCH = (
     Parameter("deadline_ms", "answer within this time, with what there is", "count", 2000, 50, 20_000),
     Parameter("explain", "say how each score came about", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type", "flag", False),
-    _EVERY_SLOT,
 )
 _SEARCH_PAGE = (
     Parameter("q", _SYNTAX, most=MAX_QUERY),
@@ -87,14 +84,13 @@ _SEARCH_PAGE = (
     _INTERFACE,
     Parameter("quick", "show what has come after 400 ms; the page's script fetches the rest", "flag", False),
     Parameter("later", "the token of a search whose first results were shown: show all of it, once", most=64),
-    Parameter("rest", "ask all of the network, and wait up to ten seconds for what is late", "flag", False),
+    Parameter("rest", "wait up to ten seconds for what is late", "flag", False),
     Parameter("unruled", "leave the reader's rules for sites aside", "flag", False),
     Parameter(
         "start", "under such rules: how many of these hundred earlier pages have shown", "count", 0, 0, MAX_COUNT
     ),
     Parameter("explain", "say how each score came about; the page does", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type; the page does", "flag", False),
-    _EVERY_SLOT,
     Parameter("format", "html; json as SearXNG gives it; rss or atom for a feed of the newest", most=8),
     Parameter("pageno", "with json: which page of twenty results", "count", 1, 1, MAX_PAGE),
     Parameter("language", "with json: only documents in this language; all for any", most=16),

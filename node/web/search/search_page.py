@@ -152,7 +152,7 @@ class SearchPage:
         start = values.count("start") if rules else 0
         deadline_ms = REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
         question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms)
-        question = replace(question, explain=True, facets_of_all=not start, every_slot=values.flag("rest"))
+        question = replace(question, explain=True, facets=question.facets or not start)
         answer, later = await self._answer(values, question)
         cursor = answer.get("next_cursor")
         following: dict[str, object] = {"cursor": cursor} if cursor else {}

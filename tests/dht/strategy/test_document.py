@@ -157,7 +157,7 @@ def test_who_is_gone_is_signed_and_a_document_without_says_nothing_of_it() -> No
             check_bounds(msgspec.structs.replace(wanted, gone=(entry,)))
 
 
-@pytest.mark.parametrize("name", ["ranks", "directory"])
+@pytest.mark.parametrize("name", ["ranks"])
 def test_what_a_document_turns_on_older_ones_say_nothing_of(name: str) -> None:
     first = parse_document(network().first.document)
     assert not getattr(first, name) and f'"{name}"'.encode() not in network().first.document

@@ -184,22 +184,6 @@ def test_a_partial_answer_says_so(site: Any) -> None:
     assert site.service.asked[-1].deadline_ms == 10_000
 
 
-def test_an_answer_by_the_directory_says_what_was_not_asked_and_searches_the_rest(site: Any) -> None:
-    site.service.directory = {"proven": True, "as_of": 1.0, "slots_asked": 32, "slots_not_asked": 0}
-    page = site.get("/search?q=task").text
-    assert "nothing better lies in the parts that were not asked" in page and "At least 1,234" in page
-    assert "the whole network answered" not in page and "rest=1" not in page and "answered in time" not in page
-
-    site.service.directory |= {"proven": False, "slots_not_asked": 17}
-    page = site.get("/search?q=task").text
-    assert "17 of 256 parts of the network that may hold something better were not asked." in page
-    assert "/search?q=task&rest=1" in links(page) and "nothing better lies" not in page
-    assert "256 个分区中，有 17 个" in site.get("/search?q=task&hl=zh").text
-    assert "the whole network answered" in site.get("/search?q=task&rest=1").text
-    assert site.service.asked[-1].every_slot and not site.service.asked[0].every_slot
-    assert site.get("/api/v1/search?q=task&every_slot=true").json["directory"] is None
-
-
 def test_a_whole_answer_that_is_not_exact_says_why(site: Any) -> None:
     site.service.why = [{"reason": "asleep", "slots": 12, "peers": ["aa"], "peer_count": 31}]
     page = site.get("/search?q=task").text
