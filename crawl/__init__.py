@@ -15,7 +15,7 @@ from dht import lazily
 if TYPE_CHECKING:
     from crawl.config import CrawlConfig
     from crawl.content.media_types import looks_like_html
-    from crawl.content.page import MadeTerms, Page
+    from crawl.content.page import Page
     from crawl.content.parse_task import ParseResult, Parsers, ParseTask
     from crawl.content.similarity import different_bits, signature
     from crawl.errors import (
@@ -78,7 +78,7 @@ else:
         {
             "crawl.config": "CrawlConfig",
             "crawl.content.media_types": "looks_like_html",
-            "crawl.content.page": "MadeTerms Page",
+            "crawl.content.page": "Page",
             "crawl.content.parse_task": "ParseResult Parsers ParseTask",
             "crawl.content.similarity": "different_bits signature",
             "crawl.errors": "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable",
@@ -141,7 +141,6 @@ __all__ = [
     "FindWay",
     "InlineParsers",
     "Locate",
-    "MadeTerms",
     "MirrorAlias",
     "MirrorCandidate",
     "MirrorDetector",

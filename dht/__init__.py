@@ -84,7 +84,6 @@ if TYPE_CHECKING:
     from dht.strategy.document import (
         Admitter,
         Gone,
-        Need,
         Publishers,
         Revocation,
         Rule,
@@ -118,7 +117,6 @@ if TYPE_CHECKING:
     from dht.wire.grant import (
         CLOCKS_S,
         LATE_S,
-        Grant,
         SignedGrant,
         counted,
         decode_grant,
@@ -178,8 +176,8 @@ else:
             "dht.strategy.crawl_rules": "CrawlRules Pattern RuleDecision host_matches",
             "dht.strategy.diff": "difference",
             "dht.strategy.document": (
-                "Admitter Gone Need Publishers Revocation Rule SignedStrategy Strategy decode_signed "
-                "encode_document encode_signed parse_document unknown_parts"
+                "Admitter Gone Publishers Revocation Rule SignedStrategy Strategy decode_signed encode_document "
+                "encode_signed parse_document unknown_parts"
             ),
             "dht.strategy.history": "AdoptedStrategy StrategyHistory",
             "dht.strategy.network": "Network check_network network_id",
@@ -196,8 +194,7 @@ else:
             "dht.wire.contact": "Address Contact Endpoint Family",
             "dht.wire.farewell": "FEW_MEMBERS",
             "dht.wire.grant": (
-                "CLOCKS_S LATE_S Grant SignedGrant counted decode_grant encode_grant grant_flaw owners_needed "
-                "signers_needed"
+                "CLOCKS_S LATE_S SignedGrant counted decode_grant encode_grant grant_flaw owners_needed signers_needed"
             ),
             "dht.wire.heartbeat": "MOST_GRACE_S Load VerifiedHeartbeat open_heartbeat",
             "dht.wire.invitation": "Invitation open_voucher parse_invitation revoked_id sign_voucher voucher_id",
@@ -246,7 +243,6 @@ __all__ = [
     "Family",
     "FaultSite",
     "Gone",
-    "Grant",
     "HearTime",
     "Identity",
     "InputError",
@@ -260,7 +256,6 @@ __all__ = [
     "MachineRefuses",
     "Message",
     "Mode",
-    "Need",
     "Network",
     "NoConnection",
     "NodeId",

@@ -32,40 +32,17 @@ class Text:
     modified_at: float = 0.0
     written_at: float = 0.0  # when its author wrote this version, by its own clock
     origin: str = ""  # the archive that it was imported from; "" where it was fetched
-    anchors: tuple[str, ...] = ()  # how other sites call it, one text of each registrable domain that links to it
-    page_version: bytes = b""  # of what its author wrote, where `version` is of that and its anchors
-
-    @property
-    def is_fetched(self) -> bool:
-        """Whether anybody has seen the page itself; where not, its address and its anchors are all that is known."""
-        return self.fetched_at > 0 or not self.anchors
-
-
-@dataclass(frozen=True, slots=True)
-class OfferedTerms:
-    """What its author made of a document for the index (`index/text/page_terms.py`), nobody has checked how well.
-
-    `analyzer`: its number; `author`: its public key, b"" where that is this node itself; `proof`: what shows others
-    that it signed number and digest for this version of the document."""
-
-    data: bytes
-    digest: bytes  # 32 bytes
-    analyzer: int
-    author: bytes = b""
-    proof: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
     """Says that a document became `text`, or left the answers (None: gone, expired, taken down, moved away).
 
-    `written_at`: when its author wrote this version, Unix seconds; 0.0 where it left with no new version. `offered`:
-    what its author made of just this text, where that came along."""
+    `written_at`: when its author wrote this version, Unix seconds; 0.0 where it left with no new version."""
 
     id: DocumentId
     text: Text | None
     written_at: float = 0.0
-    offered: OfferedTerms | None = None
 
 
 Read = Callable[[Sequence[tuple[DocumentId, Key]]], Awaitable[Mapping[DocumentId, Text | None]]]
@@ -79,17 +56,10 @@ class ChangeFeed(Protocol):
         """Tell whether `changes` can go on from here. Where not (another incarnation, too old), documents may have left
         unseen: the follower forgets everything and begins at b"", which is always known."""
 
-    async def changes(
-        self, cursor: bytes, limit: int, known: dict[bytes, int] | None = None
-    ) -> tuple[Sequence[DocumentChange], bytes]:
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         """Return up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor.
 
-        It returns at once, maybe empty; where nothing follows, the cursor is the one that was given. `known` is the
-        feed's own note of what it told, empty at first, and again where not all of it was kept; that need not be told
-        twice."""
-
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        """Return what documents are now, with nothing offered."""
+        It returns at once, maybe empty; where nothing follows, the cursor is the one that was given."""
 
     def lag(self, cursor: bytes) -> int:
         """Return how many changes follow the cursor, those included that do not concern the index."""

@@ -52,7 +52,6 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
     "index": (
         "index",
         "index/text",
-        "index/rank",
         "index/query",
         "index/engine",
         "index/shard",
@@ -62,7 +61,6 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node",
         "node/extras",
         "node/crawling",
-        "node/ranking",
         "node/delegation",
         "node/witness",
         "node/joining",

@@ -22,13 +22,12 @@ STEP = 2.0**-8  # of the fastest change, in the first of the steps that are doub
 
 @dataclass(frozen=True, slots=True)
 class MachineHabits:
-    """How machines of one kind come and go. `awake_s`: the mean time between two absences; `away_s`: the mean absence;
-    `gone_a_day`: the share that leave for good in a day; `expected_s`: for how long a silent one counts as a copy."""
+    """How machines of one kind come and go."""
 
-    awake_s: float
-    away_s: float
-    gone_a_day: float
-    expected_s: float
+    awake_s: float  # the mean time between two absences
+    away_s: float  # the mean absence
+    gone_a_day: float  # the share that leave for good in a day
+    expected_s: float  # for how long a silent one counts as a copy
 
 
 # A volunteer's server, and a laptop that sleeps by night.

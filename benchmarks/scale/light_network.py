@@ -191,7 +191,7 @@ class ListFeed:
         """Tell whether changes can go on from a cursor: from any."""
         return True
 
-    async def changes(self, cursor: bytes, limit: int, known: object = None) -> tuple[Sequence[DocumentChange], bytes]:
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         """Return changes after a cursor, and the next cursor."""
         start = self.sequence(cursor)
         batch = self.log[start : start + limit]

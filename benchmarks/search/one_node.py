@@ -38,13 +38,10 @@ class FeedOfLog:
     async def wait(self, cursor: bytes) -> None:
         await asyncio.Event().wait()  # what comes later is followed by `OneNode.follow`
 
-    async def changes(self, cursor: bytes, limit: int, known: object = None) -> tuple[Sequence[DocumentChange], bytes]:
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         start = int(cursor or b"0")
         found = self.log[start : start + limit]
         return found, str(start + len(found)).encode() if found else cursor
-
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        return [change for change in self.log if change.id in ids]
 
 
 class TextsOfLog:

@@ -41,12 +41,13 @@ from dht import (
 from dht.messages import Done
 from node.crawling.record_rules import RecordRules
 from node.sites.host_book import HostBook
-from store import Draft, RecordStore, Replicator, StoreConfig
+from store import Draft, Kind, RecordStore, Replicator, StoreConfig
 
 PIECE_BYTES = 1 << 20  # of opaque bytes in a message: as large as packages are
 AT_ONCE = StoreConfig().max_flushes  # messages, as many as there are packages under way
 WRITTEN_AT_ONCE, READ_AT_ONCE = 16, 64  # drafts of one write, records of one read
 TIMEOUT_S = 60.0
+KIND = Kind(200)  # a page as a record of a newer version's kind, which needs no lease: nobody holds one here
 ANNOUNCE_EVERY_S = 0.5
 
 
@@ -99,7 +100,8 @@ class PeerProcess:
         drafts = msgspec.msgpack.decode(await asyncio.to_thread(Path(order["file"]).read_bytes), type=list[Draft])
         wanted, view = set(map(bytes.fromhex, order["owners"])), self._overlay.view
         bits = view.strategy.slot_bits
-        self._drafts = [d for d in drafts if wanted.issuperset(view.owners(slot_of(d.key, bits)))]
+        mine = [d for d in drafts if wanted.issuperset(view.owners(slot_of(d.key, bits)))]
+        self._drafts = [msgspec.structs.replace(draft, kind=KIND) for draft in mine]
         return _size(self._drafts)
 
     async def _write(self, order: dict[str, Any]) -> int:

@@ -6,5 +6,4 @@ UNREACHABLE = 0.0  # slots of identities without a machine that answers
 FLOOD_CPU = 25.0  # % of a core, for 5,000 hostile datagrams a second
 FLOOD_WAIT = 2.0  # times the quiet p95 of a search, meanwhile
 GRANTS_CPU = 3.0  # % of a page's processor time
-GRANTS_PACKETS = 5.0  # % more than without
 GUEST_JOINS_S = 10.0  # until whoever was invited is a member to all

@@ -1,7 +1,7 @@
 """What grants cost in normal work: processor time a page and a slot's minute, packets, and a guest's wait.
 
-A simulated network of a new one's defaults (256 slots, three copies, by invitation) crawls a web and rests, with grants
-and, of the same seed, without. What code of grants takes is timed where others call it, so the share is one of a node's
+A simulated network of a new one's defaults (256 slots, three copies, by invitation) crawls a web and rests.
+What code of grants takes is timed where others call it, so the share is one of a node's
 work without its sockets, TLS and parser processes: on a real node it is less.
 """
 
@@ -21,9 +21,8 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
 from store.disk.known_grants import KnownGrants
 from store.disk.ledger import Ledger
-from store.replication import endorsements
+from store.replication import write_right
 from store.replication.draft_proofs import DraftProofs
-from store.replication.endorsements import Endorsements
 from store.replication.write_right import WriteRight
 
 NODES, HOSTS, PAGES = 5, 20, 30
@@ -34,10 +33,8 @@ LOOK_EVERY_S = 0.1
 # Everything of grants that other code calls; what these call of each other counts once.
 TIMED: tuple[tuple[Any, Sequence[str]], ...] = (
     (GrantBook, ("ask", "hear", "sign", "granted", "find")),
-    (endorsements, ("_flaws",)),
-    (Endorsements, ("is_strong", "grants_of", "answer")),
-    (WriteRight, ("ruling", "named_by", "written_under", "is_known", "_named")),
-    (WriteRight, ("is_strongly_written", "is_weakly_written")),
+    (write_right, ("_flaws",)),
+    (WriteRight, ("named_by", "written_under", "is_known", "is_of_most_owners", "_named")),
     (KnownGrants, ("covering", "has")),
     (Ledger, ("keep_grants",)),
     (DraftProofs, ("granted",)),
@@ -84,8 +81,7 @@ class Run:
 def rows(*, is_quick: bool) -> Iterator[Row]:
     """Yield the rows of the price."""
     pages, rest_s, seeds = (8, 120.0, (1,)) if is_quick else (PAGES, REST_S, (1, 2))
-    runs = [_run(seed, pages, rest_s, has_grants=True) for seed in seeds]
-    plain = [_run(seed, pages, rest_s, has_grants=False) for seed in seeds]
+    runs = [_run(seed, pages, rest_s) for seed in seeds]
     who = f"{NODES} nodes, {1 << SLOT_BITS} slots"
     slot_minutes = rest_s / 60 * (1 << SLOT_BITS)
     yield row(f"{who}: grants, of the processor time of a page", [100 * r.grants_s / r.cpu_s for r in runs], "%",
@@ -94,21 +90,13 @@ def rows(*, is_quick: bool) -> Iterator[Row]:
     yield row(
         f"{who}: grants, a slot's minute at rest, all nodes", [1000 * r.resting_s / slot_minutes for r in runs], "ms"
     )
-    with_without = [
-        100 * (r.sent / p.sent * (p.crawl_s + rest_s) / (r.crawl_s + rest_s) - 1)
-        for r, p in zip(runs, plain, strict=True)
-    ]
-    yield row(f"{who}: packets more than without grants", with_without, "%", goal=goals.GRANTS_PACKETS)
-    yield row(f"{who}: packets and messages with grants", [r.sent for r in runs], "", peer=[p.sent for p in plain])
+    yield row(f"{who}: packets and messages", [r.sent for r in runs], "")
     yield row(f"{who}: a guest is a member to all after", [r.join_s for r in runs], "s", goal=goals.GUEST_JOINS_S)
 
 
-def _run(seed: int, pages: int, rest_s: float, *, has_grants: bool) -> Run:
+def _run(seed: int, pages: int, rest_s: float) -> Run:
     run, watch = Run(), Stopwatch()
-    strategy = {} if has_grants else {"grants_from": 0, "witness_permille": 0}
-    plan = WorldPlan(
-        seed=seed, hosts=HOSTS, pages=pages, slot_bits=SLOT_BITS, strategy={"witness_permille": 0} | strategy
-    )
+    plan = WorldPlan(seed=seed, hosts=HOSTS, pages=pages, slot_bits=SLOT_BITS, strategy={"witness_permille": 0})
 
     async def scenario(world: World) -> None:
         await world.add(NODES)

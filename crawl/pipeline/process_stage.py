@@ -69,11 +69,7 @@ class ProcessStage:
         """Parse a page, and put what comes of it into the delivery."""
         now = self.clock().wall
         try:
-            parsing = parse_task_of(fetched, self.config)
-            known = task.visit.history.fingerprint
-            parsed = await self.ports.parsers.parse(
-                replace(parsing, analyzer=self.ports.analyzer(), last_fingerprint=known)
-            )
+            parsed = await self.ports.parsers.parse(parse_task_of(fetched, self.config))
         except PageUnreadable as error:
             delivery.outcome = refused(visit, error.reason, now, self.config)
             return

@@ -98,13 +98,13 @@ class LeaseService:
         return promise.holder if promise is not None else None
 
     def held(self, now: Now) -> Mapping[Slot, int]:
-        """Return the slots that this node may crawl now, each with its epoch: where the network wants grants, those
-        for which it has one, since nobody takes what is written without."""
+        """Return the slots that this node may crawl now, each with its epoch: those for which it has a grant,
+        since nobody takes what is written without."""
         self._notice_standstill(now)
         if self._view.strategy.slot_bits != self._slot_bits:
             self._take_teams()
         held = self._leases.held(now)
-        return self._only_granted(now, held) if self._view.strategy.grants_from else held
+        return self._only_granted(now, held)
 
     def grants(self, slot: Slot) -> Sequence[SignedGrant]:
         """Return the grants that this node got for a slot within the last hour, newest first."""
@@ -177,9 +177,7 @@ class LeaseService:
         return bytes.fromhex(self._view.strategy.network)
 
     def _ask_grants(self, attempts: Mapping[Slot, Attempt]) -> None:
-        view = self._view
-        if view.strategy.grants_from:
-            self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, self._grant_terms)
+        self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, self._grant_terms)
 
     def _grant_terms(self, slot: Slot, live: Team) -> GrantTerms:
         """Among few members a grant names all owners, so that none is passed over who is silent or has stopped."""

@@ -15,7 +15,6 @@ from dht.strategy.crawl_rules import Pattern
 from dht.strategy.document import (
     ADMISSIONS,
     DOMAIN,
-    TERMS,
     Need,
     Publishers,
     Rule,
@@ -103,9 +102,6 @@ def check_bounds(strategy: Strategy) -> None:
     _check_range("min_age_s", strategy.min_age_s, 0, MAX_NUMBER)
     fits = 0 < len(strategy.admission) <= MAX_ADMISSION_CHARS
     _require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
-    fits = 0 < len(strategy.terms) <= MAX_ADMISSION_CHARS
-    _require(fits, "terms", f"{len(strategy.terms)} characters long", f"choose one of {', '.join(TERMS)}")
-    _check_range("grants_from", strategy.grants_from, 0, MAX_INSTANT)
     _check_range("witness_permille", strategy.witness_permille, 0, MAX_WITNESS_PERMILLE)
     _check_range("former_last", strategy.former_last, 0, MAX_FORMER_LAST)
     _check_range("former_days", strategy.former_days, 0, MAX_FORMER_DAYS)

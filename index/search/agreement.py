@@ -32,7 +32,6 @@ class Reason(StrEnum):
     RULES = "rules"  # it goes by other rules of search than those in force, as nodes that have these do
     STRATEGY = "strategy"  # a peer goes by another version of the strategy
     OWNERS = "owners"  # a peer takes others for the owners of a slot
-    UNSAID = "unsaid"  # a peer does not say how its copies compare with others: its software is older
     ASLEEP = "asleep"  # too few owners of a slot are live
     BEHIND = "behind"  # too few live owners' copies are known to be equal
     UNLIKE = "unlike"  # another copy of a slot has differed for a while
@@ -135,9 +134,8 @@ def _masks(said: Iterable[Said]) -> dict[int, int]:
 
 def _other_rules(said: Said, strategy: int, owners: Sequence[tuple[NodeId, ...]]) -> Reason | None:
     agreement = said.agreement
-    if not agreement.strategy or len(agreement.level) != len(said.slots):
-        return Reason.UNSAID
-    if agreement.strategy != strategy or max(said.slots, default=0) >= len(owners):
+    is_same = agreement.strategy == strategy and len(agreement.level) == len(said.slots)
+    if not is_same or max(said.slots, default=0) >= len(owners):
         return Reason.STRATEGY
     return Reason.OWNERS if agreement.owners != owners_digest(owners, said.slots) else None
 

@@ -14,7 +14,6 @@ from index.search.shown_texts import cut_title, readings_of, snippet_chars
 from index.search.snippet import make_snippet, terms_of
 from index.shard.corrections import correct
 from index.shard.local_index import LocalIndex
-from index.text.anchor_terms import best_name
 from index.text.page_date import date_of
 from index.text.stem_classes import class_of
 
@@ -90,7 +89,7 @@ class AnswerBody:
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,
-            "title": cut_title(text.title or best_name(text.anchors)),
+            "title": cut_title(text.title),
             "heading": heading_above(text.body, snippet.start, text.headings, text.title),
             "snippet": snippet.text,
             "highlights": [list(mark) for mark in snippet.highlights],
@@ -102,7 +101,6 @@ class AnswerBody:
             "replicas": len(view.ready(slot_of(text.key, view.strategy.slot_bits))),
             "site_more": page.more.get(text.id, 0),
             "origin": text.origin,
-            "named_by": len(text.anchors),
             "similar": [copy.url for copy in each.copies],
             "similar_count": each.similar,
         }

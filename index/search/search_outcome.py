@@ -74,7 +74,7 @@ def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) 
     spellings = dict.fromkeys(asked.spellings, 0)
     for _, answer, slots in covered.answers:
         counting = list(map(slots.__contains__, answer.slots))
-        for word, counts in zip(asked.spellings, answer.spellings, strict=False):  # older software counts none
+        for word, counts in zip(asked.spellings, answer.spellings, strict=True):
             spellings[word] += sum(compress(counts, counting))
     outcome = SearchOutcome(sums, ready, answered=covered.slots, spellings=spellings)
     numbers = [(answer, len(slots)) for _, answer, slots in covered.answers]

@@ -37,7 +37,7 @@ class TwoPhaseSearch:
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
         """Return a query in which each pattern is replaced by the network's words for it."""
-        places, told = find_patterns(asked.text, asked.query.rules.analyzer.characters)
+        places, told = find_patterns(asked.text)
         if not places:
             return replace(asked, query=replace(asked.query, readings=(*asked.query.readings, *told)))
         patterns = tuple(dict.fromkeys(each.pattern for each in places))

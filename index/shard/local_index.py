@@ -13,7 +13,6 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from secrets import token_bytes
 from typing import TypeVar
 
 from dht import (
@@ -31,7 +30,6 @@ from dht import (
 from index.change_feed import ChangeFeed
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
-from index.engine.terms_trust import TermsTrust
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import SlotTotals
 from index.query.search_rules import SearchRules
@@ -67,14 +65,13 @@ class LocalIndex:
         self._config, self._path, self._overlay, self._feed = config, path, overlay, feed
         self._faults, self._server = faults, QuestionServer(config, overlay, self._find, agree)
         self._checker = ThreadPoolExecutor(1, "index-check")
-        self.trust = TermsTrust(token_bytes(16))  # in who offers terms
         self._followers: dict[AnalyzerRules, IndexFollower] = {}
         self._running: dict[AnalyzerRules, asyncio.Task[None]] = {}
         self._young_since = float("inf")
         self._try_again_at = 0.0  # loop time
         self._planned: tuple[object, object, PlannedRules] | None = None
         now = self.plan.now.analyzer
-        self._add(IndexFiles(config, self._folder(now), now, self.trust), is_beside=False)
+        self._add(IndexFiles(config, self._folder(now), now), is_beside=False)
 
     @classmethod
     def open(
@@ -291,9 +288,7 @@ class LocalIndex:
             return
         site = FaultSite.INDEX_BESIDE if is_beside else FaultSite.INDEX
         try:
-            files = await self._off_the_loop(
-                lambda: IndexFiles(self._config, self._folder(analyzer), analyzer, self.trust)
-            )
+            files = await self._off_the_loop(lambda: IndexFiles(self._config, self._folder(analyzer), analyzer))
         except (MachineRefuses, IndexCorrupt) as error:
             self._try_again_at = loop.time() + TRY_AGAIN_S
             self._faults.begin(site, error)
@@ -321,7 +316,7 @@ def _name(analyzer: AnalyzerRules) -> str:
 
 
 def _unneeded(path: Path, view: View) -> Iterable[Path]:
-    """Files in the index's directory that belong to no present, former or coming rules."""
+    """List what lies in the directory and belongs to no rules that are in force, were lately or will be."""
     known = known_rules((view.strategy, *view.former_strategies(), *view.coming_strategies()))
     needed = {_name(rules.analyzer) for rules in known}
     needed.add(_name(planned_rules(view.strategy, ()).now.analyzer))

@@ -32,16 +32,6 @@ class Frames(threading.local):
         except zstandard.ZstdError as error:
             raise IndexCorrupt("a record", str(error), "the index is built anew from the store") from error
 
-    def expand(self, data: bytes, most: int) -> bytes:
-        """Return what a frame of a stranger's holds; raises ValueError where it is none, or holds more than `most`."""
-        try:
-            size = zstandard.frame_content_size(data)
-            if not 0 <= size <= most:
-                raise ValueError(f"a frame of {size} bytes, {most} allowed")
-            return self._decompressor.decompress(data, allow_extra_data=False)
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from error
-
 
 def frames_by(name: str) -> Frames:
     """Return a compressor by the dictionary of this name; its file is beside this one."""

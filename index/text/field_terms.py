@@ -16,19 +16,16 @@ from numpy.typing import NDArray
 from index.change_feed import Text
 from index.text.analyzer import terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.anchor_terms import agreed_terms
 from index.text.site_host import front_name
 from index.text.stem_classes import class_of
 
 TITLE, HEADINGS, URL, BODY = range(4)
-LIMITS = (64, 512, 64, 20_000)  # terms kept of each field; part of the analyzer's version
 BOILERPLATE_LIMIT = 8_000  # a menu of more terms is a list of URLs
 MAX_HEADINGS = 64
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
 Places = NDArray[np.uint16]  # of terms in a vocabulary
-AnchorWords = tuple[tuple[str, ...], tuple[str, ...]]  # texts, and the terms that several sites agree on
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class FieldTerms:
 
     vocabulary: Sequence[str]  # each of its terms once, in the order in which they come
     places: Places  # of all terms
-    lines: Sequence[Places]  # its parts: title, each heading, agreed anchors as one more, address, main text, all else
+    lines: Sequence[Places]  # its parts: title, each heading, address, main text, all else
 
     @property
     def title(self) -> list[str]:
@@ -69,63 +66,21 @@ class FieldTerms:
 
 
 def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
-    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each."""
-    stem_class, room = class_of(text.language), LIMITS[HEADINGS]
-    address = (front_name(text.url) if rules.fronts_by_host else "") or text.url.partition("://")[2]
-    found = [terms(text.title[:MAX_LINE_CHARS], LIMITS[TITLE], stem_class)]
+    """Cut a document's fields into the terms of its stem class, as many of each as the analyzer keeps. The address of a
+    front page is its host name alone."""
+    stem_class, limits = class_of(text.language), rules.limits
+    address, room = front_name(text.url) or text.url.partition("://")[2], limits[HEADINGS]
+    found = [terms(text.title[:MAX_LINE_CHARS], limits[TITLE], stem_class)]
     for heading in text.headings[:MAX_HEADINGS]:
         if cut := terms(heading[:MAX_LINE_CHARS], room, stem_class):
             found.append(cut)
             room -= len(cut)
-    found += _agreed(text, rules, room)
     found += (
-        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
-        terms(text.body[:MAX_BODY_CHARS], LIMITS[BODY], stem_class),
-        _beside(text, rules),
+        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), limits[URL], stem_class),
+        terms(text.body[:MAX_BODY_CHARS], limits[BODY], stem_class),
+        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
     )
     return _numbered(found)
-
-
-def with_anchors(fields: FieldTerms, text: Text, rules: AnalyzerRules) -> FieldTerms:
-    """Return the terms of a document with its anchors, given those of what its author wrote, each once in their
-    vocabulary: only what is new is looked at term by term."""
-    title, *headings, url, body, _ = fields.lines
-    numbers = dict(zip(fields.vocabulary, range(len(fields.vocabulary)), strict=True))
-
-    def numbered(line: Sequence[str]) -> Places:
-        return np.array([numbers.setdefault(term, len(numbers)) for term in line], np.uint16)
-
-    agreed = map(numbered, _agreed(text, rules, LIMITS[HEADINGS] - sum(map(len, headings))))
-    lines = [title, *headings, *agreed, url, body, numbered(_beside(text, rules))]
-    places, vocabulary = np.concatenate(lines), list(numbers)
-    known, firsts = np.unique(places, return_index=True)
-    order, rank = known[firsts.argsort()], np.zeros(len(numbers), np.uint16)  # in which they come
-    rank[order] = np.arange(len(order), dtype=np.uint16)
-    return _of_lines([vocabulary[number] for number in order.tolist()], rank[places], list(map(len, lines)))
-
-
-def anchor_words(text: Text, rules: AnalyzerRules) -> AnchorWords:
-    """Return all that a document's terms owe to its anchors: equal where they say the same."""
-    return _said(text, rules), tuple(chain.from_iterable(_agreed(text, rules, LIMITS[HEADINGS])))
-
-
-def _agreed(text: Text, rules: AnalyzerRules, room: int) -> list[list[str]]:
-    """The line of what several sites call a document, where there is any."""
-    if not (text.anchors and rules.anchor_domains):
-        return []
-    found = agreed_terms(text.anchors, rules.anchor_domains, class_of(text.language))[:room]
-    return [found] if found else []
-
-
-def _said(text: Text, rules: AnalyzerRules) -> tuple[str, ...]:
-    """The anchors that are searched."""
-    return tuple(sorted({*text.anchors})) if rules.anchors_once else text.anchors
-
-
-def _beside(text: Text, rules: AnalyzerRules) -> list[str]:
-    """The line of all that scores nothing."""
-    beside = "\n".join((*_said(text, rules), text.boilerplate))[:MAX_BODY_CHARS]
-    return terms(beside, BOILERPLATE_LIMIT, class_of(text.language))
 
 
 def _numbered(lines: Sequence[Sequence[str]]) -> FieldTerms:
@@ -133,9 +88,5 @@ def _numbered(lines: Sequence[Sequence[str]]) -> FieldTerms:
     numbers.default_factory = numbers.__len__
     places = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
     numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
-    return _of_lines(list(numbers), places, list(map(len, lines)))
-
-
-def _of_lines(vocabulary: Sequence[str], places: Places, lengths: Sequence[int]) -> FieldTerms:
-    ends = accumulate(lengths, initial=0)
-    return FieldTerms(vocabulary, places, [places[start:end] for start, end in pairwise(ends)])
+    ends = accumulate(map(len, lines), initial=0)
+    return FieldTerms(list(numbers), places, [places[start:end] for start, end in pairwise(ends)])

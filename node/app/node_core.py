@@ -26,8 +26,6 @@ from node.crawling.waiting_for import waiting_reason
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
 from node.owner.host_control import HostControl
-from node.ranking.rank_keeper import RankKeeper
-from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
 LIVE_SETTINGS = ("crawl.hours", "crawl.max_bytes_s", "crawl.refuse", "store.quota_bytes", "store.reserve_bytes")
@@ -64,8 +62,6 @@ class NodeCore:
             levels,
             env.clock,
         )
-        self.ranking = RankKeeper(env.overlay, env.store, local, self.store.shards, env.clock)
-        self.rank_lookup = RankLookup(env.overlay, self.ranking, self.store.shards)
         self._disk_meter = DiskMeter(env.store, env.measure_files)
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler)
         self._looked_at_sequence = self._spared_at_sequence = -1  # of the change log
@@ -80,13 +76,10 @@ class NodeCore:
             start("replicator", partial(self.store.replicator.run, supervisor))
             start("index", partial(self.index.local.run, supervisor))
             start("hit-audit", self.index.searcher.hit_audit.line.run)
-            start("terms-evidence", self.index.evidence.run)
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
             start("frontier-sync", self.crawl.frontier_sync.run)
-            start("standing-review", self.crawl.standing_review.run)
             start("crawl-watch", self.crawl_watch.run)
-            start("anchors", self.store.anchors.run)
             start("announcer", self._announcer.run)
             start("compared", self._tell_compared)
             start("disk-meter", self._disk_meter.run)
@@ -98,9 +91,6 @@ class NodeCore:
             start("mirror-finder", self.sites.mirror_finder.run)
             start("witness", self.witnessing.witness.run)
             start("evidence-board", self.witnessing.board.run)
-            start("anchor-audit", self.witnessing.anchor_audit.run)
-            start("ranks-read", self.ranking.read)
-            start("ranks-compute", self.ranking.compute)
             start("client-worker", self.fetching.client_worker.run)
             start("resubmission", self.jobs.resubmission.run)
 
@@ -120,7 +110,6 @@ class NodeCore:
         if before != now or now == self._spared_at_sequence or not self.index.local.is_current:
             return False
         self._spared_at_sequence = now
-        self.store.replicator.terms.clear()
         await self.store.records.spare()
         await self.index.local.spare()
         return True

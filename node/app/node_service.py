@@ -15,7 +15,6 @@ from dht import (
     OverlayService,
     decode_signed,
     parse_document,
-    site_of,
     slot_of,
     split_url,
     unknown_parts,
@@ -27,7 +26,6 @@ from node.app.node_status import NodeStatus, scrub_json
 from node.app.owner_desk import OwnerDesk
 from node.app.owner_needs import OwnerNeed
 from node.app.query_desk import DeskSearch, QueryDesk
-from node.app.rank_status import ranks_json
 from node.app.setting_desk import SettingDesk
 from node.app.strategy_preview import StrategyPreview
 from node.captures.capture import Capture, capture_of
@@ -119,8 +117,7 @@ class NodeService:
         else:
             stored = await self._core.store.lookup.records(names, content=False)
             found = [stored.get(url) for url in names]
-        anchors = await self._core.store.lookup.anchors([record for record in found if record], local=local)
-        return [self._document(record, anchors[record.id]) if record else None for record in found]
+        return [self._document(record) if record else None for record in found]
 
     async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         return await self._core.store.reader.read(wish, start, bounds, content=content)
@@ -161,18 +158,6 @@ class NodeService:
     async def explain(self, url: str) -> Json:
         return await self._core.jobs.explanations.explain(url)
 
-    async def rank(self, url: str) -> Json:
-        try:
-            canonical = canonical_url(url)
-        except BadUrl as error:
-            nothing = dict.fromkeys(("canonical", "rank", "level", "host_rank", "host_level", "holder", "distance"))
-            return {"url": url, "host": "", **nothing, "why": error.reason}
-        found, said = await self._core.rank_lookup.find(canonical), ranks_json(self._core.ranking.figures)
-        holder = found.holder.hex() if found.holder else None
-        of_page = {"url": url, "canonical": canonical, "rank": found.rank, "level": found.level, "holder": holder}
-        of_host = {"host": site_of(canonical), "host_rank": found.host_rank, "host_level": found.host_level}
-        return {**of_page, **of_host, "distance": said["distance"], "why": said["why"]}
-
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         pause = self._core.fetching.pause
         if paused:
@@ -202,9 +187,9 @@ class NodeService:
         self._overlay.adopt(signed)
         return {**await self.strategy(), "adopted": not known}
 
-    def _document(self, record: Record, anchors: Sequence[str]) -> Json:
+    def _document(self, record: Record) -> Json:
         slot = slot_of(record.key, self._overlay.view.strategy.slot_bits)
-        return document_json(record, decode_document(record.body), len(self._overlay.view.ready(slot)), anchors)
+        return document_json(record, decode_document(record.body), len(self._overlay.view.ready(slot)))
 
 
 def may_be_shown(document: Document) -> bool:
@@ -242,9 +227,8 @@ def known_url(text: str) -> str:
         return text
 
 
-def document_json(record: Record, document: Document, replicas: int, anchors: Sequence[str]) -> Json:
-    """Return a stored document as programs read it; `replicas`: ready replicas of its slot; `anchors`: how other sites
-    call it."""
+def document_json(record: Record, document: Document, replicas: int) -> Json:
+    """Return a stored document as programs read it; `replicas`: ready replicas of its slot."""
     return {
         "id": record.id.hex(),
         "key": record.key.hex(),
@@ -268,5 +252,4 @@ def document_json(record: Record, document: Document, replicas: int, anchors: Se
         "published_at": document.published_at,
         "modified_at": document.modified_at,
         "origin": document.origin,
-        "anchors": list(anchors),
     }

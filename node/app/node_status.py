@@ -10,7 +10,6 @@ from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, n
 from node.app.network_size import network_size
 from node.app.node_core import NodeCore
 from node.app.owner_needs import OwnerNeed, needs_of
-from node.app.rank_status import ranks_json
 from node.app.silence_status import endpoints_json, silence_json
 from node.app.witness_status import witness_json
 from node.version import VERSION
@@ -71,7 +70,6 @@ class NodeStatus:
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
             "witness": witness_json(self._core.witnessing),
-            "ranks": ranks_json(self._core.ranking.figures),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,

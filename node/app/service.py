@@ -119,10 +119,6 @@ class Service(Protocol):
         no | unknown, why, changed, id, placement, rule, owners, holder, known, crawler}; only the first four where it
         is no URL."""
 
-    async def rank(self, url: str) -> Json:
-        """Say how important a page is by links: {url, canonical, rank, level, holder, distance, why}. `rank`: beside
-        that of an average page, None where nobody computes it; `distance`, `why`: as in the status."""
-
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         """Fetch nothing for so many seconds or (None) until told otherwise, or go on; return why nothing is fetched
         now, or ""."""

@@ -21,21 +21,16 @@ from index import (
     IndexConfig,
     LocalIndex,
     Searcher,
-    reads_anchors,
 )
 from node.app.environment import NodeEnvironment
 from node.captures.network_reader import NetworkReader
-from node.crawling.anchor_writer import AnchorWriter
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
-from node.crawling.page_analysis import analyzer_of
 from node.crawling.record_rules import RecordRules
-from node.crawling.standing_review import StandingReview
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
-from node.crawling.terms_evidence import TermsEvidenceKeeper
 from node.crawling.url_lookup import UrlLookup
 from node.crawling.waiting_for import waiting_for
 from node.delegation.client_audit import ClientAudit
@@ -59,13 +54,11 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from node.witness.anchor_audit import AnchorAudit
 from node.witness.draw import WitnessBudget
 from node.witness.evidence_board import EvidenceBoard
 from node.witness.hearing import Hearing
 from node.witness.page_replacement import PageReplacement
 from node.witness.panel_view import PanelView
-from node.witness.proof_exchange import ProofExchange
 from node.witness.second_look import SecondLook
 from node.witness.site_turns import SiteTurns
 from node.witness.verdict_file import VerdictFile
@@ -93,19 +86,14 @@ class StoreParts:
             audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
-        find_page = partial(env.store.find_page, content=False, proven=False)
-        self.anchors = AnchorWriter(
-            self.replicator, find_page, self.shards.key_of, lambda: reads_anchors(env.overlay.view.strategy)
-        )
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of, self.anchors)
+        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
         self.site_removals = SiteRemovals(env.store, env.clock)
         self.panels = PanelView(env.overlay)
         self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
-        convicts = self.board.convicts
-        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock, convicts)
+        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         learn = self.host_records.learn
         self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
-        self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.clock)
+        self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.store.denial, env.clock)
 
 
 class FetchParts:
@@ -173,7 +161,6 @@ class CrawlParts:
             env.locate,
             env.late,
             fetching.proofs.find,
-            lambda: analyzer_of(env.overlay.view.strategy),
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
         self.frontier_sync = FrontierSync(
@@ -187,9 +174,6 @@ class CrawlParts:
             store.denial_sweep,
             env.clock,
             store.board,
-        )
-        self.standing_review = StandingReview(
-            env.store, env.overlay, self.crawler, store.replicator.is_strong_holder, env.clock
         )
 
 
@@ -227,8 +211,6 @@ class WitnessParts:
         self.witness = Witness(
             overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
         )
-        proofs = ProofExchange(overlay, check, board, clock)
-        self.anchor_audit = AnchorAudit(overlay, env.store, env.identity, store.lookup, proofs, clock)
 
 
 class IndexParts:
@@ -237,13 +219,11 @@ class IndexParts:
     def __init__(
         self, config: IndexConfig, env: NodeEnvironment, store: StoreParts, agree: Agree, audit: PeerAudit
     ) -> None:
-        lookup, terms = store.lookup, store.replicator.terms
-        feed = StoreChangeFeed(env.store, terms.find, env.identity.public_key)
+        feed = StoreChangeFeed(env.store)
         no_room = partial(env.store.no_room, 0)
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
-        read, rng = lookup.texts, env.new_rng()
+        read, rng = store.lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
-        self.evidence = TermsEvidenceKeeper(env.overlay, env.store, self.local.trust, env.clock)
 
 
 class JobParts:

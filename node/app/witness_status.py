@@ -18,8 +18,6 @@ def witness_json(parts: WitnessParts) -> dict[str, Any]:
         "unlike": witness.unlike,
         "agreed": parts.hearing.agreed,
         "without_turn": parts.look.without_turn,
-        "anchors_compared": parts.anchor_audit.compared,
-        "anchors_invented": parts.anchor_audit.invented,
         "accused": {author.hex(): count for author, count in sorted(board.statements.items())[:MAX_NAMED]},
         "convicted": [
             {"node_id": author.hex(), "since": each.since, "until": each.until, "sites": list(each.sites)}

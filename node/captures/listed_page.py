@@ -11,22 +11,15 @@ from dht import DocumentId, Key
 from node.captures.scope import Wish
 from store import Kind, RangeEntry, is_erasure, name_of
 
-PAGE = (Kind.DOCUMENT, Kind.STANDING)
-
 
 @dataclass(slots=True)
 class ListedPage:
-    """One page: where it lies, the records of its shown version, and its former versions."""
+    """One page: where it lies, and its versions."""
 
     key: Key
     id: DocumentId | None = None  # None where former versions alone are left
-    kinds: dict[Kind, int] = field(default_factory=dict)  # of the shown version, with their instants in milliseconds
+    shown_at: int | None = None  # instant of the newest version, in milliseconds; None where there is none
     formers: dict[int, DocumentId] = field(default_factory=dict)  # by instant
-
-    @property
-    def shown_at(self) -> int | None:
-        """The instant of the version that is shown, in milliseconds; None where there is none."""
-        return self.kinds.get(Kind.STANDING, self.kinds.get(Kind.DOCUMENT))
 
     def chosen(self, wish: Wish) -> list[int]:
         """Return the instants of the versions that are wished for, oldest first: the one that is shown, or all, or the
@@ -46,12 +39,11 @@ def listed_pages(entries: Iterable[RangeEntry], wish: Wish) -> list[ListedPage]:
     site is spread."""
     found: dict[tuple[Key, bytes], ListedPage] = {}
     for entry in entries:
-        if entry.kind not in (*PAGE, Kind.FORMER):
+        if entry.kind not in (Kind.DOCUMENT, Kind.FORMER):
             continue
         page = found.setdefault((entry.key, name_of(entry.id)), ListedPage(entry.key))
         if entry.kind != Kind.FORMER:
-            page.id = entry.id
-            page.kinds[entry.kind] = entry.at_ms
+            page.id, page.shown_at = entry.id, entry.at_ms
         elif not is_erasure(entry.id):
             page.formers[entry.at_ms] = entry.id
     return sorted((page for page in found.values() if page.chosen(wish)), key=lambda page: page.key)

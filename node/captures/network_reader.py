@@ -14,10 +14,10 @@ from msgspec.structs import replace
 
 from dht import Clock, DocumentId, Key, Overlay, RemoteError, SiteShards, Slot, document_id, shards, site_of
 from node.captures.capture import Capture, capture_of
-from node.captures.listed_page import PAGE, ListedPage, batches, listed_pages, parts_of
+from node.captures.listed_page import ListedPage, batches, listed_pages, parts_of
 from node.captures.scope import ArchiveScope, Wish, following, scope_of
-from node.crawling.store_change_feed import is_hidden, shown_page
-from store import Document, Kind, Record, Replicator, decode_document, erases, page_in
+from node.crawling.is_shown import is_withheld_page
+from store import Document, Kind, Record, RecordDenial, Replicator, decode_document, erases, page_in
 
 BATCH = 8  # pages read at once: their contents are in memory together, and those of one page's versions
 MAX_FORMER_BYTES = 32 << 20  # of former versions of one page, or of a few: an answer is whole within a client's bounds
@@ -58,11 +58,17 @@ class NetworkReader:
     """Reads pages wherever they lie."""
 
     def __init__(
-        self, overlay: Overlay, replicator: Replicator, places: SiteShards, learn: Learn, clock: Clock
+        self,
+        overlay: Overlay,
+        replicator: Replicator,
+        places: SiteShards,
+        learn: Learn,
+        denial: RecordDenial,
+        clock: Clock,
     ) -> None:
         """`learn` reads the host records of sites, where they were not read lately."""
         self._overlay, self._replicator, self._places, self._learn = overlay, replicator, places, learn
-        self._clock = clock
+        self._denial, self._clock = denial, clock
 
     async def read(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         """Read what is wished for from a key on, within bounds."""
@@ -107,7 +113,7 @@ class NetworkReader:
             parts = list(batches(listed_pages(listed.entries, wish), wish, batch))
             for number, pages in enumerate(parts):
                 part = ArchivePart()
-                await _PageReading(self._replicator, scope, wish, slot, part, content).read(pages)
+                await _PageReading(self._replicator, self._denial, scope, wish, slot, part, content).read(pages)
                 part.next = listed.next if number + 1 == len(parts) else following(pages[-1].key)
                 yield part
             if not parts:
@@ -124,9 +130,16 @@ class _PageReading:
     """Reads some pages of one slot into a part."""
 
     def __init__(
-        self, replicator: Replicator, scope: ArchiveScope, wish: Wish, slot: Slot, part: ArchivePart, content: bool
+        self,
+        replicator: Replicator,
+        denial: RecordDenial,
+        scope: ArchiveScope,
+        wish: Wish,
+        slot: Slot,
+        part: ArchivePart,
+        content: bool,
     ) -> None:
-        self._replicator, self._scope, self._wish, self._slot = replicator, scope, wish, slot
+        self._replicator, self._denial, self._scope, self._wish, self._slot = replicator, denial, scope, wish, slot
         self._part, self._content = part, content
         self._ungiven = 0
 
@@ -136,7 +149,7 @@ class _PageReading:
         is_bare = self._scope.is_sparse or self._wish.at is not None  # contents are read where they are wanted
         named = {page.id: page for page in pages if page.id is not None}
         records = await self._records(named, self._content and not is_bare)
-        left = {id: page for id, page in named.items() if self._is_wanted(shown_page(records, id))}
+        left = {id: page for id, page in named.items() if self._is_wanted(records.get((Kind.DOCUMENT, id)))}
         chosen = {id: page.chosen(self._wish) for id, page in left.items()}
         if self._content and is_bare:
             wanted = {id: page for id, page in left.items() if page.shown_at in chosen[id]}
@@ -146,12 +159,12 @@ class _PageReading:
         formers = list[tuple[DocumentId, Key]]()
         for id, page in left.items():
             older = [page.formers[at] for at in chosen[id] if at != page.shown_at]
-            record = shown_page(records, id)
+            record = records.get((Kind.DOCUMENT, id))
             if record is None:
                 self._part.left_out["withheld"] += len(older)
                 continue
             document = decode_document(record.body)
-            reason = _unshown(document, records.get((Kind.VISIT, id)))
+            reason = self._why_left_out(record, document, records.get((Kind.VISIT, id)))
             if page.shown_at in chosen[id]:
                 if reason:
                     self._part.left_out[reason] += 1
@@ -196,7 +209,9 @@ class _PageReading:
             return []
         wanted = {made.url: (Kind.VISIT, document_id(made.url), key) for key, made in found}
         visits = await self._replicator.read_many(list(wanted.values()))
-        shown = [each for each in found if not is_hidden(visits.get(wanted[each[1].url][:2]))]
+        shown = [
+            each for each in found if not is_withheld_page(None, visits.get(wanted[each[1].url][:2]), self._denial)
+        ]
         self._part.left_out["hidden"] += len(found) - len(shown)
         return shown
 
@@ -204,11 +219,10 @@ class _PageReading:
         self, pages: Mapping[DocumentId, ListedPage], content: bool
     ) -> Mapping[tuple[Kind, DocumentId], Record]:
         """Read what is shown of pages, and their visits, which may hide them; count what nobody gave."""
-        wanted = [(kind, id, page.key) for id, page in pages.items() for kind in PAGE if kind in page.kinds]
-        wanted += [(Kind.VISIT, id, page.key) for id, page in pages.items()]
+        wanted = [(kind, id, page.key) for kind in (Kind.DOCUMENT, Kind.VISIT) for id, page in pages.items()]
         records, unsure = await self._replicator.read_sure(wanted, content=content)
-        for id in (id for id in pages if shown_page(records, id) is None):
-            self._leave_out(is_unsure=any((kind, id) in unsure for kind in PAGE))
+        for id in (id for id in pages if records.get((Kind.DOCUMENT, id)) is None):
+            self._leave_out(is_unsure=(Kind.DOCUMENT, id) in unsure)
         return records
 
     def _leave_out(self, *, is_unsure: bool) -> None:
@@ -220,13 +234,14 @@ class _PageReading:
         read = page if page.content is not None else replace(page, content=b"")
         return capture_of(read, decode_document(page.body), links=self._wish.links)
 
+    def _why_left_out(self, page: Record, document: Document, visit: Record | None) -> str:
+        """Why a page is not in an archive, "" where it is."""
+        if is_withheld_page(page, visit, self._denial):
+            return "hidden"
+        return "gone" if document.gone else "noarchive" if document.noarchive else ""
+
     def _is_wanted(self, record: Record | None) -> bool:
         return record is not None and self._scope.accepts(decode_document(record.body).url)
-
-
-def _unshown(document: Document, visit: Record | None) -> str:
-    """Why the version of a page that is shown is not in an archive, "" where it is."""
-    return "hidden" if is_hidden(visit) else "gone" if document.gone else "noarchive" if document.noarchive else ""
 
 
 def _size(read: Capture) -> int:

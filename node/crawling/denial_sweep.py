@@ -10,10 +10,10 @@ somebody else fetches it.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from crawl import Visit, reach
-from dht import Clock, Identity, NodeId, Overlay, placement_key, shards
+from dht import Clock, Identity, Overlay, placement_key, shards
 from node.crawling.ingest import visit_draft
 from node.crawling.store_change_feed import visit_of
 from store import Kind, Record, RecordStore, VersionPolicy, sign_package
@@ -26,19 +26,10 @@ NOTE = "denied"  # in the store: the mark of the denials whose sweep ended last
 
 
 class DenialSweep:
-    """Keeps a store free of what the strategy in force and the owners of sites take back, and of convicts' anchors."""
+    """Keeps a store free of what the strategy in force and the owners of sites take back."""
 
-    def __init__(
-        self,
-        overlay: Overlay,
-        store: RecordStore,
-        identity: Identity,
-        clock: Clock,
-        convicts: Callable[[], Iterable[NodeId]] = tuple,
-    ) -> None:
-        """`convicts`: whose anchors count no more."""
+    def __init__(self, overlay: Overlay, store: RecordStore, identity: Identity, clock: Clock) -> None:
         self._overlay, self._store, self._identity, self._clock = overlay, store, identity, clock
-        self._convicts, self._swept_authors = convicts, frozenset[NodeId]()
         self._follow()
         self._removed: Mapping[str, tuple[str, ...]] = {}  # as swept last
         self._swept_sites: set[str] = set()
@@ -62,8 +53,6 @@ class DenialSweep:
                 await self._sweep(denial.mark)
             if denial.removed != self._removed:
                 await self._sweep_sites(denial.removed)
-            if denial.disbelieved != self._swept_authors:
-                await self._sweep_anchors(denial.disbelieved)
             await asyncio.sleep(LOOK_EVERY_S)
 
     async def _sweep(self, mark: str) -> None:
@@ -94,13 +83,6 @@ class DenialSweep:
                 await asyncio.sleep(0)
         self._swept_sites |= changed
 
-    async def _sweep_anchors(self, authors: frozenset[NodeId]) -> None:
-        """Take out what convicts said of pages of others' sites."""
-        for part in self._store.denied(FIRST, LAST, only=Kind.ANCHOR) if authors else ():
-            await self._store.forget(part)
-            await asyncio.sleep(0)
-        self._swept_authors = authors
-
     @property
     def has_sites(self) -> bool:
         """Whether removals changed since `take_sites`."""
@@ -115,7 +97,6 @@ class DenialSweep:
     def _follow(self) -> None:
         strategy = self._overlay.view.strategy
         self._store.denial.follow(strategy, self._clock().steady)
-        self._store.denial.disbelieve(frozenset(self._convicts()), self._clock().steady)
         self._store.keep_versions(VersionPolicy(strategy.former_last, strategy.former_days))
 
     def _parts(self) -> Iterator[list[Record]]:
@@ -131,7 +112,11 @@ class DenialSweep:
             yield from self._store.denied(FIRST, LAST, only=Kind.VISIT)
 
     async def _take_out(self, records: Sequence[Record]) -> None:
+        denial = self._store.denial
         await self._store.forget(records, erased=True)
+        for page in records:
+            if page.kind == Kind.DOCUMENT and not denial.page_reason(page):  # its author is blocked, the page is not
+                await self._store.show_former(page.id)
         visits = [(visit_of(record), record) for record in records if record.kind == Kind.VISIT]
         found = [(Visit(v.url, v.depth, v.hops, scope=v.scope, is_sitemap=v.is_sitemap), r) for v, r in visits]
         drafts = [visit_draft(visit, 0, reach(visit), r.expires_day, r.key) for visit, r in found]

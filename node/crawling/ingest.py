@@ -11,13 +11,11 @@ from msgspec.structs import astuple
 
 from crawl import Page, Visit, encode_visit, reach
 from dht import Clock, Key, document_id, placement_key
-from node.crawling.anchor_writer import AnchorWriter
 from store import (
     KEPT_DAYS,
     MAX_MEDIA_TYPE_CHARS,
     Document,
     Draft,
-    DraftTerms,
     Kind,
     RequestNote,
     encode_document,
@@ -38,23 +36,14 @@ class RecordWriter(Protocol):
 class Ingest:
     """The crawler's `Sink`, which writes to the network's store."""
 
-    def __init__(
-        self,
-        writer: RecordWriter,
-        clock: Clock,
-        place: Callable[[str], Key] = placement_key,
-        anchors: AnchorWriter | None = None,
-    ) -> None:
-        """`place`: where the records of a canonical URL live now. Without `anchors`, none are written."""
-        self._writer, self._clock, self._place, self._anchors = writer, clock, place, anchors
+    def __init__(self, writer: RecordWriter, clock: Clock, place: Callable[[str], Key] = placement_key) -> None:
+        """`place`: where the records of a canonical URL live now."""
+        self._writer, self._clock, self._place = writer, clock, place
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners
-        have each of them on disk; soon after, the pages of other sites are told how this one calls them."""
-        before = self._anchors.texts_before(page) if self._anchors is not None else {}
+        have each of them on disk."""
         await self._writer.write([self._draft(page, epoch, document_of(page)), *self._found(found)])
-        if self._anchors is not None:
-            self._anchors.note(page, epoch, before, self._day())
 
     def imported(self, page: Page, origin: str) -> Draft:
         """Return the draft of a page that somebody brings from elsewhere; it expires as if it were fetched today."""
@@ -88,7 +77,6 @@ class Ingest:
             body=encode_document(document),
             content=page.content,
             content_digest=page.content_digest,
-            terms=DraftTerms(*astuple(page.terms)) if page.terms else None,
         )
 
     def _found(self, found: Sequence[Visit]) -> list[Draft]:

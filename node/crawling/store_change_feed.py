@@ -3,43 +3,31 @@
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from hashlib import sha256
+from collections.abc import Sequence
 
-from crawl import Visit, VisitState, decode_visit
-from dht import DocumentId, document_id
-from index import DocumentChange, OfferedTerms, Text
+from crawl import Visit, decode_visit
+from dht import DocumentId
+from index import DocumentChange, Text
+from node.crawling.is_shown import is_withheld_page, may_turn, shown_document
 from node.crawling.record_rules import RecordRules
 from store import (
-    Anchor,
     Document,
     Kind,
     Record,
     RecordChange,
     RecordCheck,
+    RecordDenial,
     RecordStore,
-    decode_document,
-    encode_head,
-    page_in,
-    page_part,
-    standing_anchors,
-    terms_body,
 )
 
 CHECK = RecordCheck(RecordRules())
-LEAST_DOMAINS = 2  # that call a URL something: it is searched before it is fetched
-
-Find = Callable[[DocumentId, bytes], Record | None]
-Named = Sequence[tuple[Record, Anchor]]
 
 
 class StoreChangeFeed:
     """The index's `ChangeFeed`, read from a record store."""
 
-    def __init__(self, store: RecordStore, terms: Find | None = None, own: bytes = b"") -> None:
-        """`terms` finds what came beside a page, given its digest; `own`: this node's public key."""
-        self._store, self._log, self._terms, self._own = store, store.log, terms, own
+    def __init__(self, store: RecordStore) -> None:
+        self._store, self._log = store, store.log
 
     def knows(self, cursor: bytes) -> bool:
         """Tell whether nothing that the log has forgotten came after this cursor."""
@@ -47,56 +35,27 @@ class StoreChangeFeed:
             return True
         return cursor[:16] == self._log.incarnation and self.sequence(cursor) >= self._log.horizon
 
-    async def changes(
-        self, cursor: bytes, limit: int, known: dict[bytes, int] | None = None
-    ) -> tuple[Sequence[DocumentChange], bytes]:
-        """Return up to `limit` changes of documents after the cursor, and the next cursor; nothing of those that were
-        read since, as `known` says of each: a page's anchors come one by one."""
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
+        """Return up to `limit` changes of documents after the cursor, and the next cursor."""
         changed = self._log.changes(self.sequence(cursor), limit)
         if not changed:
             return [], cursor
-        read, now = known if known is not None else {}, self._log.sequence
-        found = list[DocumentChange]()
-        for change in changed:
-            page = page_part(change.id)
-            if read.get(page, -1) < change.sequence and (id := self._page_of(change)) is not None:
-                read[page] = now
-                found.append(self._read(id))
-        return found, self._cursor(changed[-1].sequence)
+        pages = dict.fromkeys(change.id for change in changed if self._concerns_pages(change))
+        return list(map(self._read, pages)), self._cursor(changed[-1].sequence)
 
-    def _offered(self, record: Record | None) -> OfferedTerms | None:
-        """What came beside just this version of a page."""
-        found = self._terms(record.id, record.version.digest) if self._terms and record else None
-        if found is None or found.content is None:
-            return None
-        author = b"" if found.proof.author == self._own else found.proof.author
-        _, digest, analyzer = terms_body(found)
-        return OfferedTerms(found.content, digest, analyzer, author, encode_head(found))
-
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        """Return what documents are now, with nothing offered."""
-        return [replace(self._read(id), offered=None) for id in ids]
-
-    def _page_of(self, change: RecordChange) -> DocumentId | None:
-        """The page of which a change may alter what the index holds, None where there is none: a visit does where it
-        hides a page, or shows it again, and where it goes, or other sites call a URL something that has no page."""
-        if change.kind == Kind.ANCHOR:
-            return self._store.page_of(change.id)
+    def _concerns_pages(self, change: RecordChange) -> bool:
+        """Whether a change may alter what the index holds: a visit does where it hides a page, or shows it again, and
+        where it goes."""
         if change.kind != Kind.VISIT:
-            return change.id if change.kind in (Kind.DOCUMENT, Kind.STANDING) else None
-        beside = frozenset[Kind]() if change.removed else self._store.kinds_beside(change.id)
-        if not change.removed and Kind.DOCUMENT not in beside:
-            return change.id if Kind.ANCHOR in beside else None
+            return change.kind == Kind.DOCUMENT
         visit = None if change.removed else self._find(Kind.VISIT, change.id)
-        return change.id if visit is None or visit_of(visit).barred_at else None
+        return visit is None or may_turn(visit)
 
     def _read(self, id: DocumentId) -> DocumentChange:
-        record, visit = self._store.find_page(id, content=False, proven=False), self._find(Kind.VISIT, id)
-        anchors = self._store.anchors(id)
-        text = shown_text(record, visit, anchors)
-        is_told = text is not None or (record is not None and not is_hidden(visit))
-        offered = self._offered(record) if text is not None else None
-        return DocumentChange(id, text, written_at([record, *anchors]) if is_told else 0.0, offered)
+        page, visit, denial = self._find(Kind.DOCUMENT, id), self._find(Kind.VISIT, id), self._store.denial
+        text = shown_text(page, visit, denial)
+        is_new = page is not None and not is_withheld_page(page, visit, denial)
+        return DocumentChange(id, text, page.version.at_ms / 1000 if page is not None and is_new else 0.0)
 
     def _find(self, kind: Kind, id: DocumentId) -> Record | None:
         return self._store.find(kind, id, content=False, proven=False)
@@ -117,83 +76,18 @@ class StoreChangeFeed:
         return self._log.incarnation + sequence.to_bytes(8, "big")
 
 
-def shown_page(records: Mapping[tuple[Kind, DocumentId], Record], id: DocumentId) -> Record | None:
-    """Return the version of a page that is shown, of those records of it that were read; None where there is none."""
-    standing = records.get((Kind.STANDING, id))
-    return page_in(standing) if standing is not None else records.get((Kind.DOCUMENT, id))
-
-
-def is_hidden(visit: Record | None) -> bool:
-    """Tell whether the visit of a page says that it must not be shown, because its site disallows it by now."""
-    return visit is not None and visit_of(visit).is_hidden
-
-
 def visit_of(record: Record) -> Visit:
     """Return the visit in a VISIT record."""
     return decode_visit(record.body)
 
 
-def text_of(record: Record | None) -> Text | None:
-    """Return what the index sees of a stored document; None where it is gone, not to be found, or says what none may:
-    an older version of this node may have taken it."""
-    if record is None or CHECK.said_flaw(record):
+def shown_text(page: Record | None, visit: Record | None, denial: RecordDenial) -> Text | None:
+    """Return what the index sees of a page, given the records that there are of it; None where it is not shown, or says
+    what none may."""
+    document = shown_document(page, visit, denial)
+    if page is None or document is None or CHECK.said_flaw(page):
         return None
-    document = decode_document(record.body)
-    return None if document.gone else text_of_document(record, document)
-
-
-def shown_text(record: Record | None, visit: Record | None, anchors: Sequence[Record]) -> Text | None:
-    """Return what the index sees of a page, given the version that is shown, what is known of its URL, and its anchors;
-    None where it is nothing. Of a URL that waits, what several other sites call it is seen."""
-    named = sound_anchors(anchors)
-    if is_hidden(visit):
-        return None
-    if record is None:
-        is_waiting = visit is not None and visit_of(visit).state == VisitState.WAITING
-        return text_of_anchors(named) if is_waiting and len(named) >= LEAST_DOMAINS else None
-    text = text_of(record)
-    if text is None or not named:
-        return text
-    version, written = version_with(text.version, named), written_at([record, *anchors])
-    return replace(text, version=version, written_at=written, anchors=texts_of(named), page_version=text.version)
-
-
-def sound_anchors(anchors: Sequence[Record]) -> Named:
-    """Return those of a page's anchors that count: the links are there, and each says what one may."""
-    return standing_anchors(each for each in anchors if not CHECK.said_flaw(each))
-
-
-def texts_of(named: Named) -> tuple[str, ...]:
-    """Return how other sites call a page, one text of each domain."""
-    return tuple(anchor.text for _, anchor in named)
-
-
-def text_of_anchors(named: Named) -> Text:
-    """Return what is searched of a URL that nobody has fetched."""
-    first, anchor = named[0]
-    return Text(
-        id=document_id(anchor.url),
-        key=first.key,
-        version=version_with(b"", named),
-        url=anchor.url,
-        title="",
-        headings=(),
-        body="",
-        language="",
-        fetched_at=0.0,
-        written_at=written_at([record for record, _ in named]),
-        anchors=texts_of(named),
-    )
-
-
-def version_with(version: bytes, named: Named) -> bytes:
-    """Return the version of a page together with its anchors: equal where both are."""
-    return sha256(version + b"".join(record.id + record.version.digest for record, _ in named)).digest()
-
-
-def written_at(records: Iterable[Record | None]) -> float:
-    """Return when the newest of some records was written, by its author's clock."""
-    return max((record.version.at_ms / 1000 for record in records if record is not None), default=0.0)
+    return text_of_document(page, document)
 
 
 def text_of_document(record: Record, document: Document) -> Text:

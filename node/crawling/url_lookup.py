@@ -5,22 +5,17 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from crawl import Visit
 from dht import DocumentId, Key, SiteShards, document_id, site_of
 from index import Text
-from node.crawling.store_change_feed import is_hidden, shown_page, shown_text, sound_anchors, texts_of, visit_of
+from node.crawling.is_shown import is_withheld_page
+from node.crawling.store_change_feed import shown_text, visit_of
 from store import (
     Document,
     Kind,
     Record,
     RecordStore,
     Replicator,
-    anchors_of,
     decode_document,
-    former_id,
-    page_in,
-    stem_of,
 )
 
-PAGE = (Kind.DOCUMENT, Kind.STANDING)  # of a page there may be two versions, of which one is shown
-Records = Mapping[tuple[Kind, DocumentId], Record]
 Learn = Callable[[Iterable[str]], Awaitable[object]]
 """Reads the host records of sites, where they were not read lately."""
 
@@ -47,94 +42,51 @@ class UrlLookup:
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
         """Return the visits that are known, by URL."""
-        return {url: visit_of(record) for url, record in (await self._read((Kind.VISIT,), urls, False)).items()}
+        found = await self._read([Kind.VISIT], urls, content=False)
+        return {url: visit_of(records[Kind.VISIT]) for url, records in found.items()}
 
     async def documents(self, urls: Sequence[str]) -> Mapping[str, Document]:
         """Return the pages that are stored, without their contents, by URL."""
-        found = await self._read(PAGE, urls, False)
-        return {url: decode_document(record.body) for url, record in found.items()}
+        return {url: decode_document(page.body) for url, page in (await self.records(urls, content=False)).items()}
 
     async def records(self, urls: Sequence[str], *, content: bool) -> Mapping[str, Record]:
-        """Return the documents that are stored, as records, by URL."""
-        return await self._read(PAGE, urls, content)
+        """Return the documents that are stored, as records, by URL; those that are withheld are missing."""
+        found, denial = await self._read([Kind.DOCUMENT, Kind.VISIT], urls, content=content), self._store.denial
+        pages = {url: (of_url[Kind.DOCUMENT], of_url.get(Kind.VISIT)) for url, of_url in found.items()}
+        return {url: page for url, (page, visit) in pages.items() if not is_withheld_page(page, visit, denial)}
 
     def here(self, url: str) -> Record | None:
         """Return the document of a URL that lies on this node, as a record without its content; None where there is
-        none or it must not be shown."""
+        none or it is withheld."""
         id, find = document_id(url), self._store.find
-        record = self._store.find_page(id, content=False)
-        return None if is_hidden(find(Kind.VISIT, id, content=False, proven=False)) else record
+        page, visit = find(Kind.DOCUMENT, id, content=False), find(Kind.VISIT, id, content=False, proven=False)
+        return None if is_withheld_page(page, visit, self._store.denial) else page
 
     async def texts(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
         """Read signed documents by id and place, as the searcher shows them; None where nobody has one, nothing where
-        it may just have been taken back."""
-        kinds = [(kind, id, key) for kind in (*PAGE, Kind.VISIT) for id, key in wanted]
-        kinds += [(Kind.ANCHOR, anchors_of(id), key) for id, key in wanted]
+        it is withheld or may just have been taken back."""
+        kinds = [(kind, id, key) for kind in (Kind.DOCUMENT, Kind.VISIT) for id, key in wanted]
         records, unsure = await self._replicator.read_sure(kinds)
-        anchors = _by_page(records)
-        shown = {id: records.get((Kind.VISIT, id)) for id, _ in wanted}
-        texts = {
-            id: shown_text(shown_page(records, id), visit, anchors.get(stem_of(id), ()))
-            for id, visit in shown.items()
-            if not is_hidden(visit)
-        }
-        is_told = {id: not self._is_vanishing() and (Kind.DOCUMENT, id) not in unsure for id in texts}
-        return {id: text for id, text in texts.items() if text or is_told[id]}
+        denial, texts = self._store.denial, dict[DocumentId, Text | None]()
+        for id, _ in wanted:
+            page, visit = records.get((Kind.DOCUMENT, id)), records.get((Kind.VISIT, id))
+            text, is_sure = shown_text(page, visit, denial), (Kind.DOCUMENT, id) not in unsure
+            if text or (is_sure and not self._is_vanishing() and not is_withheld_page(page, visit, denial)):
+                texts[id] = text
+        return texts
 
-    async def shown(self, urls: Sequence[str]) -> Mapping[str, Record | None]:
-        """Return the versions of pages that are shown, by URL; None where there surely is none, nothing where nobody
-        can tell."""
+    async def _read(
+        self, kinds: Sequence[Kind], urls: Sequence[str], *, content: bool
+    ) -> Mapping[str, Mapping[Kind, Record]]:
+        """Read records of these kinds from their places now, else from those where they lay before, for those URLs that
+        have one of the first kind: a caller that asks for a URL learns where it lies."""
         await self._learn({site_of(url) for url in urls})
-        places = {url: self._places.keys_of(url) for url in urls}
-        wanted = [(kind, document_id(url), keys[0]) for kind in PAGE for url, keys in places.items()]
-        found, unsure = await self._replicator.read_sure(wanted)
-        pages = {url: shown_page(found, document_id(url)) for url in urls}
-        doubted = {url for url in urls if any((kind, document_id(url)) in unsure for kind in PAGE)}
-        doubted |= {url for url, page in pages.items() if page is None and len(places[url]) > 1}  # on its way perhaps
-        return {url: page for url, page in pages.items() if url not in doubted}
-
-    async def former(self, url: str, at_ms: int) -> Record | None:
-        """Return the version of a page that was written at an instant, where it is kept as a former one."""
-        id = former_id(document_id(url), at_ms)
-        found = await self._replicator.read_many([(Kind.FORMER, id, await self.place(url))])
-        return page_in(found[Kind.FORMER, id]) if found else None
-
-    async def anchors(self, pages: Sequence[Record], *, local: bool) -> Mapping[DocumentId, tuple[str, ...]]:
-        """Return how other sites call some pages, as far as that lies here (`local`), or anywhere."""
-        if local:
-            found = {page.id: self._store.anchors(page.id) for page in pages}
-        else:
-            wanted = [(Kind.ANCHOR, anchors_of(page.id), Key(page.key)) for page in pages]
-            by_page = _by_page(await self._replicator.read_many(wanted))
-            found = {page.id: by_page.get(stem_of(page.id), []) for page in pages}
-        return {id: texts_of(sound_anchors(anchors)) for id, anchors in found.items()}
-
-    async def _read(self, kinds: Sequence[Kind], urls: Sequence[str], content: bool) -> Mapping[str, Record]:
-        """Read from their places now, else from those where they lay before; whoever asks for a URL learns where it
-        lies. A document that its site's rules disallow by now is not shown."""
-        await self._learn({site_of(url) for url in urls})
-        hidden, found, places = set[str](), dict[str, Record](), {url: self._places.keys_of(url) for url in urls}
+        found, places = {url: dict[Kind, Record]() for url in urls}, {url: self._places.keys_of(url) for url in urls}
         for turn in range(max(map(len, places.values()), default=0)):
-            left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}
-            wanted = [
-                (kind, document_id(url), key)
-                for kind in dict.fromkeys((*kinds, Kind.VISIT))
-                for url, key in left.items()
-            ]
+            left = {url: keys[turn] for url, keys in places.items() if kinds[0] not in found[url] and turn < len(keys)}
+            wanted = [(kind, document_id(url), key) for kind in kinds for url, key in left.items()]
             records = await self._replicator.read_many(wanted, content=content)
-            found |= {url: r for url in left if (r := _chosen(kinds, records, document_id(url))) is not None}
-            hidden |= {url for url in left if is_hidden(records.get((Kind.VISIT, document_id(url))))}
-        return found if kinds != PAGE else {url: r for url, r in found.items() if url not in hidden}
-
-
-def _by_page(records: Records) -> dict[bytes, list[Record]]:
-    """The anchors among some records, by what the ids of their pages begin with."""
-    found: dict[bytes, list[Record]] = {}
-    for (kind, id), record in records.items():
-        if kind == Kind.ANCHOR:
-            found.setdefault(stem_of(id), []).append(record)
-    return found
-
-
-def _chosen(kinds: Sequence[Kind], records: Records, id: DocumentId) -> Record | None:
-    return shown_page(records, id) if kinds == PAGE else records.get((kinds[0], id))
+            for url in left:
+                here = {kind: r for kind in kinds if (r := records.get((kind, document_id(url)))) is not None}
+                found[url] = here | found[url]
+        return {url: records for url, records in found.items() if kinds[0] in records}

@@ -50,7 +50,6 @@ from node.config.data_dir import DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
-from node.crawling.page_analysis import analyse_page
 from node.errors import ConfigError
 from node.extras import QUERY_TRACER, TRACE_EXPORT, added
 from node.joining.rejoin import Rejoiner
@@ -249,7 +248,7 @@ async def _open_core(
             late=fetcher.late_s,
             limit=fetcher.bandwidth.set_rate,
             find_texts=TxtRecords(config.crawl, system_clock).find,
-            parsers=await stack.enter_async_context(open_parsers(config.crawl, analyse_page)),
+            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             clock=system_clock,
             rng=rng,
             index_path=data.index,

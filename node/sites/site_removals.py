@@ -53,14 +53,14 @@ class SiteRemovals:
             return False
         changes = self._store.log.changes(self._sequence, BATCH)
         for change in changes:
-            if change.kind in (Kind.DOCUMENT, Kind.STANDING):
+            if change.kind == Kind.DOCUMENT:
                 self._look_at(change.id)
         last = changes[-1].sequence if changes else 0
         self._sequence = last if len(changes) == BATCH else max(newest, last)
         return len(changes) == BATCH
 
     def _look_at(self, id: DocumentId) -> None:
-        record = self._store.find_page(id, content=False, proven=False)
+        record = self._store.find(Kind.DOCUMENT, id, content=False, proven=False)
         removal = None
         if record is not None and PROOF_PATH in url_of(record):
             removal = proved(decode_document(record.body))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from node.views.balance import balance_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.ranks import ranks_line
 from node.views.safe_text import day, plain
 from node.views.witness import found_line, looks_line
 
@@ -69,18 +68,10 @@ class StatusView:
     rules: str = ""  # of search, in one line
     witness: str = ""  # how much it looked at again, in one line
     found_out: str = ""  # whom witnesses speak against
-    ranks: str = ""  # of pages by their links, in one line
-    has_ranks: bool = False  # any are computed
-    are_ranks_proved: bool = False
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
     called_for: tuple[str, ...] = ()  # the sentences of those that do
     leaving_slots: int | None = None  # that a node still has to hand over which leaves for good; None where it stays
-    ranked_sites: int = 0
-    ranked_pages: int = 0
-    ranked_hosts: int = 0  # of the whole network
-    rank_bytes: int = 0  # sent to other nodes since the start
-    rank_distance: float | None = None  # by how much all ranks are wrong together at most; None: not proved
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -122,10 +113,6 @@ _COUNTS = {  # field of the view → where the answer has it
     "strategy_version": "strategy.version",
     "disk_used": "disk.used",
     "disk_quota": "disk.quota",
-    "ranked_sites": "ranks.sites",
-    "ranked_pages": "ranks.pages",
-    "ranked_hosts": "ranks.hosts",
-    "rank_bytes": "ranks.sent_bytes",
 }
 
 
@@ -133,7 +120,6 @@ def view_of(status: Json) -> StatusView:
     """Read the answer of /api/v1/status. Besides the contract's fields it uses, where present: `network` (a name, or
     an object with name and documents), `members` (this node among them) and `warnings`."""
     strategy, crawl, clients = table(status, "strategy"), table(status, "crawl"), table(status, "clients")
-    ranks = table(status, "ranks")
     network, refused, copies = table(status, "network"), table(status, "refused_packets"), table(status, "copies")
     counts = {field: _count_at(status, path) for field, path in _COUNTS.items()}
     live = count(table(status, "peers"), "live") or max(counts["ipv4"], counts["ipv6"])
@@ -173,10 +159,6 @@ def view_of(status: Json) -> StatusView:
         rules=_rules(table(status, "search")),
         witness=looks_line(status),
         found_out=found_line(status),
-        ranks=ranks_line(status),
-        has_ranks=ranks.get("runs") is True,
-        are_ranks_proved=ranks.get("converged") is True,
-        rank_distance=number(ranks, "distance") if ranks.get("distance") is not None else None,
         not_taken=_not_taken(table(crawl, "refused")),
         needs=_needs(status),
         called_for=tuple(plain(e.get("text", ""), 500) for e in tables(status, "needs") if e.get("state") == "trouble"),

@@ -61,8 +61,6 @@ class _StatusFigures(Collector):
             yield GaugeMetricFamily(name, about, value=value)
         yield from process_figures(self._tasks)
         yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
-        if status.has_ranks:
-            yield CounterMetricFamily("dse_ranks_sent_bytes", "Bytes sent to compute ranks", value=status.rank_bytes)
         yield CounterMetricFamily("dse_crawl_fetched", "Pages fetched since the start", value=status.fetched)
 
 
@@ -87,17 +85,6 @@ def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
     yield "dse_strategy_expires_timestamp_seconds", "When the strategy document expires", status.strategy_expires_at
     yield "dse_disk_used_bytes", "Bytes used of the quota", status.disk_used
     yield "dse_disk_quota_bytes", "Bytes that this node may use", status.disk_quota
-    if status.has_ranks:
-        yield from _ranks(status)
-
-
-def _ranks(status: StatusView) -> Iterable[tuple[str, str, float]]:
-    yield "dse_ranked_pages", "Pages whose ranks are computed here", status.ranked_pages
-    yield "dse_ranked_hosts", "Hosts of the network that have ranks", status.ranked_hosts
-    yield "dse_ranked_sites", "Sites whose pages' ranks are computed here", status.ranked_sites
-    yield "dse_ranks_converged", "1 when the ranks of all pages are proved", float(status.are_ranks_proved)
-    if status.rank_distance is not None:
-        yield "dse_ranks_distance", "By how much all ranks are wrong together at most", status.rank_distance
 
 
 def _labelled(name: str, about: str, label: str, values: dict[str, int]) -> Metric:

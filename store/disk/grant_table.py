@@ -11,10 +11,9 @@ from sqlite3 import Connection
 
 from dht import SignedGrant, decode_grant, encode_grant
 
-SCHEMA = """CREATE TABLE IF NOT EXISTS grants (epoch INTEGER, holder BLOB, slot_bits INTEGER, slot INTEGER,
+SCHEMA = """CREATE TABLE grants (epoch INTEGER, holder BLOB, slot_bits INTEGER, slot INTEGER,
   until INTEGER, digest BLOB, begin INTEGER, segment INTEGER, body BLOB,
   PRIMARY KEY (epoch, holder, slot_bits, slot, until, digest)) WITHOUT ROWID;"""
-WEAK_SCHEMA = "CREATE TABLE IF NOT EXISTS weak_grants (digest BLOB PRIMARY KEY) WITHOUT ROWID;"
 FIND = """SELECT body FROM grants WHERE epoch = ? AND holder = ? AND slot_bits = ? AND slot = ? AND until >= ?
   AND begin <= ? ORDER BY until LIMIT ?"""
 ENDED = "SELECT epoch, holder, slot_bits, slot, until, digest, begin FROM grants WHERE until < ?"
@@ -26,18 +25,6 @@ EndedGrant = tuple[int, bytes, int, int, int, bytes, int]  # a row of `ENDED`
 def digest_of(signed: SignedGrant) -> bytes:
     """Return what stands for a grant in the index."""
     return blake2b(encode_grant(signed), digest_size=8).digest()
-
-
-def note_weak(database: Connection, grants: Iterable[SignedGrant]) -> None:
-    """Note that too few owners had signed some grants when these came."""
-    rows = [(digest_of(signed),) for signed in grants]
-    database.executemany("INSERT OR IGNORE INTO weak_grants VALUES (?)", rows)
-
-
-def is_weak(database: Connection, signed: SignedGrant) -> bool:
-    """Tell whether a grant was noted as weak."""
-    query = "SELECT 1 FROM weak_grants WHERE digest = ?"
-    return database.execute(query, (digest_of(signed),)).fetchone() is not None
 
 
 def add(database: Connection, grants: Iterable[SignedGrant], segment: int) -> None:
@@ -67,7 +54,6 @@ def drop(database: Connection, rows: Sequence[EndedGrant]) -> None:
         "DELETE FROM grants WHERE epoch = ? AND holder = ? AND slot_bits = ? AND slot = ? AND until = ? AND digest = ?"
     )
     database.executemany(query, [row[:6] for row in rows])
-    database.executemany("DELETE FROM weak_grants WHERE digest = ?", [row[5:6] for row in rows])
 
 
 def decoded(rows: Iterable[tuple[bytes]]) -> Iterator[SignedGrant]:

@@ -4,7 +4,7 @@ Grants are durable before the records that they prove are written. Reads are pla
 """
 
 from collections import OrderedDict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from dht import CLOCKS_S, LATE_S, NodeId, SignedGrant, Slot, slot_of
 from store.disk import grant_table
@@ -55,21 +55,12 @@ class KnownGrants:
         """Tell whether a grant is here."""
         return grant in self._in_span(_tenure(grant), grant.grant.not_before_s // _SPAN_S)
 
-    def was_strong(self, grant: SignedGrant) -> bool:
-        """Tell whether a grant is here, and was not weak when it came."""
-        return self.has(grant) and not self.is_weak(grant)
-
-    def is_weak(self, grant: SignedGrant) -> bool:
-        """Tell whether a grant was weak when it came."""
-        return grant_table.is_weak(self._catalog.reader.database, grant)
-
-    async def keep(self, grants: Iterable[SignedGrant], weak: Container[SignedGrant] = ()) -> None:
-        """Keep those that are not here, durably when this returns, and note which of these are `weak`. Raises
-        MachineRefuses or StoreCorrupt."""
+    async def keep(self, grants: Iterable[SignedGrant]) -> None:
+        """Keep those that are not here, durably when this returns. Raises MachineRefuses or StoreCorrupt."""
         news = [grant for grant in dict.fromkeys(grants) if not self.has(grant)]
         if not news:
             return
-        await self._queue.run(lambda: self._ledger.keep_grants(news, weak))
+        await self._queue.run(lambda: self._ledger.keep_grants(news))
         self._widths |= {grant.grant.slot_bits for grant in news}
         for grant in news:
             self._forget(grant)

@@ -18,13 +18,12 @@ from msgspec.structs import replace
 from dht import DocumentId, MachineRefuses, SignedGrant, encode_grant
 from store.config import StoreConfig
 from store.disk import grant_table
-from store.disk.catalog import DICTIONARY_FORMAT, PACKED_FORMAT
 from store.disk.dictionary_training import DictionaryTraining
 from store.disk.file_system import Disk
 from store.disk.grant_table import EndedGrant
 from store.disk.quota import Quota
 from store.disk.record_group import encode_group, parts_of
-from store.disk.recovery import STEP, cover, list_grants, open_catalog, replay, row_of, rows_of
+from store.disk.recovery import STEP, cover, open_catalog, replay, row_of, rows_of
 from store.disk.row_table import CatalogRow
 from store.disk.segments import FrameType, SegmentPlace, Segments
 from store.disk.shared_frame import open_shared
@@ -47,7 +46,6 @@ class Ledger:
         self._disk = disk
         self._segment_bytes = config.segment_bytes
         self.set_quota(config.quota_bytes, config.reserve_bytes)
-        self._keeps_parts = config.dictionary_bytes > 0  # else older programs go on reading what is written
         self.beside_bytes = 0  # that this node's other files take, as they were measured last
         level = config.compression_level
         self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
@@ -62,10 +60,8 @@ class Ledger:
                 self.catalog.write_note("incarnation", incarnation)
             self.catalog.write_note("clean", 0)
         self.incarnation: bytes = incarnation
-        if self.segments.dictionary is not None:
-            self.catalog.raise_format(DICTIONARY_FORMAT)  # also where it was rebuilt
-            if self.erase_upto >= self.segments.newest:
-                self.segments.retire_dictionary()
+        if self.segments.dictionary is not None and self.erase_upto >= self.segments.newest:
+            self.segments.retire_dictionary()
 
     @property
     def path(self) -> str:
@@ -165,11 +161,8 @@ class Ledger:
         """Write records to the newest segment, small ones and those of whole parts together, and say where each lies,
         in order."""
         if (dictionary := self.training.trained()) is not None:
-            self.catalog.raise_format(DICTIONARY_FORMAT)
             self.segments.offer(dictionary)
-        packed = [part for part in whole_parts(parts, records) if is_plain(part)] if self._keeps_parts else []
-        if packed:
-            self.catalog.raise_format(PACKED_FORMAT)
+        packed = [part for part in whole_parts(parts, records) if is_plain(part)]
         inside = {id(record) for part in packed for record in part.records}
         others = [record for record in records if id(record) not in inside]
         groups = [[others[n] for n in group] for group in parts_of(others)]
@@ -187,21 +180,12 @@ class Ledger:
             return self.segments.encode(FrameType.GROUP, encode_group(records), b"")
         return self.segments.encode(FrameType.RECORD, encode_head(records[0]), records[0].content or b"")
 
-    def keep_grants(
-        self, grants: Sequence[SignedGrant], weak: Container[SignedGrant] = (), *, check: bool = True
-    ) -> None:
-        """Make grants durable, before the records that name them, and which of them are `weak`. Raises MachineRefuses,
-        having changed nothing."""
-        parts = {
-            FrameType.GRANTS: [grant for grant in grants if grant not in weak],
-            FrameType.WEAK_GRANTS: [grant for grant in grants if grant in weak],
-        }
-        parts = {type: part for type, part in parts.items() if part}
-        heads = {type: msgspec.msgpack.encode([*map(encode_grant, part)]) for type, part in parts.items()}
-        places = self._append([self.segments.encode(type, head, b"") for type, head in heads.items()], check=check)
+    def keep_grants(self, grants: Sequence[SignedGrant], *, check: bool = True) -> None:
+        """Make grants durable, before the records that name them. Raises MachineRefuses, having changed nothing."""
+        head = msgspec.msgpack.encode([*map(encode_grant, grants)])
+        (place,) = self._append([self.segments.encode(FrameType.GRANTS, head, b"")], check=check)
         with self.catalog.transaction():
-            for (type, part), place in zip(parts.items(), places, strict=True):
-                list_grants(self.catalog, type, part, place.segment)
+            grant_table.add(self.catalog.writer, grants, place.segment)
             cover(self.catalog, self.segments)
 
     def drop_grants(self, grants: Sequence[EndedGrant]) -> None:
@@ -305,8 +289,7 @@ class Ledger:
         """Forget a sealed segment that holds no live record any more, once the index says so durably; its grants are
         written anew."""
         if grants := grant_table.in_segment(self.catalog.writer, segment):
-            weak = [grant for grant in grants if grant_table.is_weak(self.catalog.writer, grant)]
-            self.keep_grants(grants, weak, check=False)
+            self.keep_grants(grants, check=False)
         self.catalog.checkpoint()
         self.segments.delete(segment)
 

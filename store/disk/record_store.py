@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from dht import BrokenFile, Clock, DocumentId, FaultSite, Key, LocalFaults, MachineRefuses
 from store.config import StoreConfig
@@ -22,7 +22,6 @@ from store.disk.cell_sums import CELL_BITS, RangeSummary
 from store.disk.change_log import ChangeLog
 from store.disk.compaction import Compaction
 from store.disk.file_system import Disk, FolderDisk
-from store.disk.format_migration import migrate_index
 from store.disk.known_grants import KnownGrants
 from store.disk.ledger import MORE_ROOM, Ledger
 from store.disk.recent_records import RecentRecords
@@ -35,10 +34,9 @@ from store.disk.version_filing import FIRST
 from store.disk.write_queue import WriteQueue
 from store.errors import StoreCorrupt
 from store.record.denial import NO_PAGES, RecordDenial
-from store.record.former_page import former_range
+from store.record.former_page import former_range, is_erasure, page_in
 from store.record.package_part import PackagePart
 from store.record.record import Kind, Record, ShortVersion
-from store.record.standing_page import page_in
 from store.record.time_flaw import DAY_S, time_flaw
 from store.record.version_policy import VersionPolicy
 
@@ -48,13 +46,6 @@ _ERASING_REST_S = 0.4  # after a step of 4 MB: 20 GiB in 35 minutes
 _THINNING_REST_S = 0.05  # after a thousand rows, some 10 ms of the writer thread
 _JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
 T = TypeVar("T")
-
-
-class StandingName(NamedTuple):
-    """Names a page of which two versions are here."""
-
-    sequence: int  # of its last change
-    id: DocumentId
 
 
 class RecordStore:
@@ -82,8 +73,7 @@ class RecordStore:
 
     @classmethod
     def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
-        """Open or create the store in a folder, as the constructor does; an index of an older format is migrated."""
-        migrate_index(path)
+        """Open or create the store in a folder, as the constructor does."""
         return cls(FolderDisk(path), config, clock, faults)
 
     def close(self) -> None:
@@ -211,7 +201,7 @@ class RecordStore:
         """Tell whether putting a record would change nothing, because that version or a newer one is durable here.
 
         It may say no of what was not written just now; but of a found URL, which many pages name, it always knows, and
-        of a former version. A page may stand beside a newer one, so of an older page it never knows.
+        of a former version. Of an older page it never knows: that may come to be kept as a former version.
         """
         if self._has_just(record):
             return record.kind != Kind.DOCUMENT or self.find_version(record.kind, record.id) == record.version.short
@@ -227,19 +217,6 @@ class RecordStore:
         that is not asked for. Raises StoreCorrupt.
         """
         return self._records.find(kind, id, content=content, proven=proven)
-
-    def find_page(self, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
-        """Return the version of a page that is shown: the one that stands where there is such, else the newest; as
-        `find` does."""
-        standing = self.find(Kind.STANDING, id, content=content) if self._catalog.may_stand else None
-        return (
-            page_in(standing) if standing is not None else self.find(Kind.DOCUMENT, id, content=content, proven=proven)
-        )
-
-    def standing(self, after: int, limit: int) -> list[StandingName]:
-        """List pages of which a version stands beside a newer one, after a place in the change log and by it."""
-        found = self._catalog.reader.query(row_table.STANDING, (after, limit)) if self._catalog.may_stand else ()
-        return [StandingName(*row) for row in found]
 
     def find_version(self, kind: Kind, id: DocumentId) -> ShortVersion | None:
         """Return which version of a record lies here, None where there is none."""
@@ -390,24 +367,18 @@ class RecordStore:
         self._thinned = mark
         return total
 
-    def anchors(self, id: DocumentId) -> list[Record]:
-        """Return the anchors of a page that lie here, in the order of their ids, those that were withdrawn, too."""
-        named = (other for kind, other in self.query(row_table.OF_PAGE, (id,)) if kind == Kind.ANCHOR)
-        found = (self.find(Kind.ANCHOR, DocumentId(other), content=False) for other in named)
-        return [record for record in found if record is not None]
-
-    def kinds_beside(self, id: DocumentId) -> frozenset[Kind]:
-        """Return of which kinds records of a page lie here: itself, what is known of its URL, its anchors."""
-        return frozenset(Kind(kind) for kind, _ in self.query(row_table.OF_PAGE, (id,)))
-
-    def page_of(self, anchor: DocumentId) -> DocumentId | None:
-        """Return the id of the page that an anchor is of, where its page or what is known of its URL lies here."""
-        found = self.query(row_table.OF_PAGE, (anchor,))
-        return next((DocumentId(other) for kind, other in found if kind in (Kind.DOCUMENT, Kind.VISIT)), None)
-
     def formers(self, id: DocumentId) -> list[DocumentId]:
         """List the ids of the former versions of a page that lie here, oldest first; read them as kind FORMER."""
         return [DocumentId(former) for (former,) in self.query(row_table.FORMER_IDS, former_range(id))]
+
+    async def show_former(self, id: DocumentId) -> None:
+        """Make the newest former version of a page its page, where none is here: all newer ones were taken back. Raises
+        MachineRefuses or StoreCorrupt."""
+        formers = [former for each in self.formers(id) if (former := self.find(Kind.FORMER, each)) is not None]
+        newest = max(formers, key=lambda former: former.version, default=None)
+        if newest is not None and self.find_version(Kind.DOCUMENT, id) is None:
+            await self.put([page_in(newest)])
+            await self.forget([] if is_erasure(newest.id) else [newest])
 
     def _is_passed_over(self, record: Record) -> bool:
         """Whether nothing is to be written of a record, as far as is known without a look at the disk."""

@@ -13,7 +13,7 @@ import msgspec
 
 from dht import SignedGrant, decode_grant
 from store.disk import grant_table
-from store.disk.catalog import PACKED_FORMAT, Catalog
+from store.disk.catalog import Catalog
 from store.disk.file_system import Disk
 from store.disk.row_table import CatalogRow
 from store.disk.segments import Frame, FrameType, SegmentPlace, Segments
@@ -69,13 +69,6 @@ def cover(catalog: Catalog, segments: Segments) -> None:
     catalog.write_note("covered_bytes", segments.end)
 
 
-def list_grants(catalog: Catalog, type: FrameType, grants: Sequence[SignedGrant], segment: int) -> None:
-    """Index, within a transaction, the grants of a frame of this type in a segment."""
-    grant_table.add(catalog.writer, grants, segment)
-    if type == FrameType.WEAK_GRANTS:
-        grant_table.note_weak(catalog.writer, grants)
-
-
 def row_of(record: Record, place: SegmentPlace) -> CatalogRow:
     """Return the row that leads to a record at a place."""
     return CatalogRow(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
@@ -113,7 +106,7 @@ class _Read(NamedTuple):
         match frame.type:
             case FrameType.DROP:
                 return cls([], [], msgspec.msgpack.decode(frame.head, type=tuple[bytes, bytes, int]))
-            case FrameType.GRANTS | FrameType.WEAK_GRANTS:
+            case FrameType.GRANTS:
                 bodies = msgspec.msgpack.decode(frame.head, type=list[bytes])
                 return cls([], [decode_grant(body) for body in bodies], None)
             case _:
@@ -121,8 +114,6 @@ class _Read(NamedTuple):
 
 
 def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
-    if any(frame.type == FrameType.PACKAGE for frame in frames):
-        catalog.raise_format(PACKED_FORMAT)
     rows: dict[tuple[int, bytes], CatalogRow] = {}
     for frame in frames:
         try:
@@ -137,7 +128,7 @@ def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
             _drop(catalog, *read.dropped)
         if read.grants:
             with catalog.transaction():
-                list_grants(catalog, frame.type, read.grants, frame.place.segment)
+                grant_table.add(catalog.writer, read.grants, frame.place.segment)
         for row in read.rows:
             other = rows.get((row.kind, row.id))
             if other is None or _follows(row.version, row.key, other):

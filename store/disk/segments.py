@@ -54,7 +54,6 @@ class FrameType(IntEnum):
     DROP = 2  # head: first and last key of a range, and the day; every earlier record in it was given away
     GROUP = 3  # head: many small records, see `store/disk/record_group.py`
     GRANTS = 4  # head: a list of grants, see `store/disk/grant_table.py`
-    WEAK_GRANTS = 5  # head: such a list, of those that were weak when they came
     DICTIONARY = 6  # content: by what the records of this segment are packed; a segment begins with it, twice
     PACKAGE = 7  # head: several records with their contents, as they came, see `store/record/package_part.py`
 

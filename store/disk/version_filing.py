@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from store.disk.catalog import Catalog
 from store.disk.row_table import CatalogRow
-from store.record.former_page import filed, is_erasure, name_of
+from store.record.former_page import filed, is_erasure, name_of, page_in
 from store.record.record import Kind, Record
-from store.record.version_policy import VersionPolicy
+from store.record.version_policy import VersionPolicy, newest_of_authors
 
 THINNED_AT_ONCE = 1024  # rows looked at in one job: more than any page has versions
 FIRST = bytes(20)
@@ -45,6 +45,8 @@ class VersionFiling:
         found: dict[bytes, dict[bytes, Record]] = {}
         for record in (*self._replaced(fresh), *late):
             former = record if record.kind == Kind.FORMER else _filed(record)
+            if record.kind == Kind.FORMER and not is_erasure(record.id) and self._is_newest(page_in(record)):
+                continue  # it came to be shown again here, since what was newer was taken back
             if former is not None and former.expires_day >= self.today:
                 same = found.setdefault(name_of(former.id), {})
                 if former.id not in same or former.version > same[former.id].version:
@@ -52,7 +54,7 @@ class VersionFiling:
         come, went = list[tuple[Record, CatalogRow | None]](), list[CatalogRow]()
         for name, formers in found.items():
             rows = {row.id: row for row in self._catalog.formers(name)}
-            kept = self._kept([*((r.id, r.version.at_ms) for r in formers.values()), *_named(rows.values())])
+            kept = self._kept(rows.values(), formers.values())
             come += [(record, rows.get(record.id)) for id, record in formers.items() if id in kept]
             went += [row for id, row in rows.items() if id not in kept]
         return Filing(come, went)
@@ -64,7 +66,7 @@ class VersionFiling:
         parts = [list(part) for _, part in groupby(rows, lambda row: name_of(row.id))]
         is_last = len(rows) < THINNED_AT_ONCE
         whole = parts if is_last or len(parts) == 1 else parts[:-1]  # the last page may have more
-        kept = {id for part in whole for id in self._kept(_named(part))}
+        kept = {id for part in whole for id in self._kept(part)}
         went = [row for part in whole for row in part if row.id not in kept]
         return went, b"" if is_last else whole[-1][-1].id
 
@@ -75,20 +77,30 @@ class VersionFiling:
                 page = self._read(row)
                 yield from () if page is None else (page,)
 
-    def _kept(self, named: Iterable[tuple[bytes, int]]) -> set[bytes]:
-        """The ids of those that are kept, of all versions of a page by id and instant."""
-        named = list(named)
-        erased_upto = max((at for id, at in named if is_erasure(id)), default=-1)
-        instants = [at for id, at in named if not is_erasure(id)]
-        kept = self.policy.kept(instants, self.today, erased_upto)
-        return {id for id, at in named if (self.policy.is_young(at, self.today) if is_erasure(id) else at in kept)}
+    def _is_newest(self, page: Record) -> bool:
+        (row,) = self._catalog.rows_of([(Kind.DOCUMENT, page.id)])
+        return row is not None and row.version == page.version.short
+
+    def _kept(self, rows: Iterable[CatalogRow], news: Iterable[Record] = ()) -> set[bytes]:
+        """The ids of those that are kept, of all versions of a page: those that lie here, and new ones."""
+        held: dict[bytes, CatalogRow] = {row.id: row for row in rows}
+        come: dict[bytes, Record] = {record.id: record for record in news}
+        instants = {id: row.version.at_ms for id, row in held.items()}
+        instants |= {id: record.version.at_ms for id, record in come.items()}
+        erased_upto = max((at for id, at in instants.items() if is_erasure(id)), default=-1)
+
+        def author_of(id: bytes) -> bytes:
+            record = come.get(id) or self._read(held[id])
+            return record.proof.author if record is not None else id  # one that cannot be read counts by itself
+
+        versions = {id: at for id, at in instants.items() if not is_erasure(id)}
+        counting = newest_of_authors(versions, author_of)
+        kept = self.policy.kept(map(versions.__getitem__, counting), self.today, erased_upto)
+        erasures = {id for id, at in instants.items() if is_erasure(id) and self.policy.is_young(at, self.today)}
+        return erasures | {id for id in counting if versions[id] in kept}
 
 
 def _filed(page: Record) -> Record | None:
     """What is to keep a page; an erasure is brought by whoever knows that the page may erase others."""
     former = filed(page)
     return None if former is None or is_erasure(former.id) else former
-
-
-def _named(rows: Iterable[CatalogRow]) -> list[tuple[bytes, int]]:
-    return [(row.id, row.version.at_ms) for row in rows]

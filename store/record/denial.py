@@ -1,6 +1,5 @@
-"""Says which records are taken back: pages that the strategy in force denies, what nodes wrote that it blocks, pages
-that their site's owner removes, anchors of whoever was convicted of writing what no site said, and such as their pages
-do not bear out.
+"""Says which records are taken back: pages that the strategy in force denies, what nodes wrote that it blocks, and
+pages that their site's owner removes.
 
 Pure: strategies and records in, reasons out. What is taken back is hidden from every read, refused at every door and
 swept off the disk, so it counts in no fingerprint either. Two kinds say nothing of a page and are no page's text: a
@@ -8,16 +7,14 @@ visit tells the crawler of a URL, whose denial is noted in it, and a host record
 """
 
 from collections.abc import Mapping
-from contextlib import suppress
 from hashlib import sha256
 from typing import NamedTuple
 
 import msgspec
 
-from dht import CrawlRules, NodeId, Strategy, node_id_of, split_url
+from dht import CrawlRules, Strategy, node_id_of, split_url
 from store.record.package import url_in
 from store.record.record import Draft, Kind, Record
-from store.record.standing_page import page_in
 
 VANISHING_S = 300.0  # after a change of denials: by then the indexes of all nodes follow
 PROOF_PATH = "/.well-known/dse-node-removal.txt"  # at a site: what its owner removes; never taken back itself
@@ -41,8 +38,6 @@ class RecordDenial:
         self._strategy: Strategy | None = None
         self._now = _InForce("", None, frozenset(), 0)
         self._removed: Mapping[str, tuple[str, ...]] = {}
-        self._disbelieved: frozenset[NodeId] = frozenset()
-        self._left_out: frozenset[tuple[bytes, bytes]] = frozenset()
         self._changed_at = float("-inf")  # steady
 
     def follow(self, strategy: Strategy, now: float) -> None:
@@ -68,25 +63,10 @@ class RecordDenial:
         """The beginnings of what is removed, by site."""
         return self._removed
 
-    def disbelieve(self, authors: frozenset[NodeId], now: float) -> None:
-        """Take back, from now on (steady time), the anchors that these nodes wrote, and no others."""
-        self._changed_at = now if authors - self._disbelieved else self._changed_at
-        self._disbelieved = authors
-
-    @property
-    def disbelieved(self) -> frozenset[NodeId]:
-        """Whose anchors are taken back; one that is read without its proof is there until it is swept."""
-        return self._disbelieved
-
-    def leave_out(self, anchors: frozenset[tuple[bytes, bytes]]) -> None:
-        """Take back these anchors, by id and digest of the version, and no others. Nothing counts as vanishing for
-        that: whoever makes anchors up would decide for how long."""
-        self._left_out = anchors
-
     @property
     def is_any(self) -> bool:
         """Whether anything at all is taken back."""
-        return bool(self._now.mark or self._removed or self._disbelieved or self._left_out)
+        return bool(self._now.mark or self._removed)
 
     @property
     def mark(self) -> str:
@@ -105,17 +85,9 @@ class RecordDenial:
     def reason(self, record: Record) -> str:
         """Say why a record is taken back, "" where it is not. Raises nothing, whatever its body is."""
         now = self._now
-        if now.blocked and not now.blocked.isdisjoint(_authors(record)) and not _only_found(record):
+        if now.blocked and node_id_of(record.proof.author) in now.blocked and not _only_found(record):
             return f"strategy {now.version} blocks its author"
-        if record.kind == Kind.ANCHOR and (said := self._anchor_reason(record)):
-            return said
         return self.page_reason(record)
-
-    def _anchor_reason(self, anchor: Record) -> str:
-        if (anchor.id, anchor.version.digest) in self._left_out:
-            return "the page that it names does not say so"
-        is_convicts = self._disbelieved and node_id_of(anchor.proof.author) in self._disbelieved
-        return "its author wrote what no site said" if is_convicts else ""
 
     def page_reason(self, record: Record | Draft) -> str:
         """Say why the page that a record is about is taken back, whoever wrote it; "" where it is not."""
@@ -142,15 +114,6 @@ class RecordDenial:
         prefixes = self._removed.get(parts.site, ())
         path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
         return path.startswith(prefixes) and parts.path != PROOF_PATH if prefixes else False
-
-
-def _authors(record: Record) -> set[bytes]:
-    """Who wrote a record, and the page in it where it holds one."""
-    authors = {record.proof.author}
-    if record.kind == Kind.STANDING:
-        with suppress(ValueError, RecursionError):  # it holds none: others say so
-            authors.add(page_in(record).proof.author)
-    return {node_id_of(author) for author in authors}
 
 
 def _only_found(record: Record) -> bool:

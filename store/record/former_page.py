@@ -7,21 +7,40 @@ newest version that said that the page must not be found, before which nothing o
 """
 
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from dht import DocumentId, Key
 from store.record.document import Document, decode_document, document_flaw
-from store.record.package import MAX_RECORD_BYTES, forgeries
+from store.record.package import MAX_RECORD_BYTES, decode_head, encode_head, forgeries
 from store.record.record import Kind, Record, Version, digest_of
-from store.record.standing_page import encode_page, page_in
 from store.record.version_policy import DAY_MS, MOST_DAYS
 
 NAME_BYTES = 12  # of a page's id, with which those of its former versions begin
 KEPT_DAYS = 365  # of a page, from when it was written; its author wishes a shorter time where it is given one
 NO_MORE = frozenset((301, 302, 303, 307, 308, 404, 410))  # statuses of a page that has left without asking for anything
-_ERASURE = b"\xff" * 8  # in place of an instant: it is the last of all ids
+_ERASURE = b"\xff" * 8  # in place of a version: it is the last of all ids
+
+
+class FormerBody(msgspec.Struct, frozen=True, array_like=True):
+    """The body of a FORMER record. Its content is the page's."""
+
+    url: str
+    head: bytes  # the page's record without its content, as it lies in segments
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(FormerBody)
+
+
+def page_in(former: Record) -> Record:
+    """Return the page that a FORMER record holds; raises ValueError where it holds none. The page lies where its record
+    does, to which its site may have been spread since."""
+    page = replace(decode_head(_decoder.decode(former.body).head), content=former.content)
+    return replace(page, key=former.key, proof=replace(page.proof, key=former.proof.key))
 
 
 def former_of(page: Record) -> Record:
@@ -29,10 +48,10 @@ def former_of(page: Record) -> Record:
     where it is no page."""
     document = decode_document(page.body)
     signed = replace(page, key=Key(page.signed_key), proof=replace(page.proof, key=b""))
-    body = encode_page(signed, document.url)
+    body = _encoder.encode(FormerBody(document.url, encode_head(signed)))
     epoch, at_ms, _ = page.version
     version = Version(epoch, at_ms, digest_of(body, page.content_digest))
-    id = erasure_id(page.id) if erases(document) else former_id(page.id, at_ms)
+    id = erasure_id(page.id) if erases(document) else former_id(page)
     day, content = _last_day(page, document), page.content
     return Record(Kind.FORMER, id, page.key, version, day, body, content, page.content_digest, page.proof)
 
@@ -60,9 +79,11 @@ def erases(document: Document) -> bool:
     return document.gone and document.status not in NO_MORE
 
 
-def former_id(page: DocumentId, at_ms: int) -> DocumentId:
-    """Return the id under which the version of an instant is kept."""
-    return DocumentId(page[:NAME_BYTES] + at_ms.to_bytes(8, "big"))
+def former_id(page: Record) -> DocumentId:
+    """Return the id under which a version of a page is kept. It follows from its instant and its author, so that nobody
+    takes the place of another author's version by one of the same instant."""
+    named = sha256(page.version.at_ms.to_bytes(8, "big") + page.proof.author).digest()
+    return DocumentId(page.id[:NAME_BYTES] + named[:8])
 
 
 def erasure_id(page: DocumentId) -> DocumentId:

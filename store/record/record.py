@@ -28,10 +28,7 @@ class Kind(IntEnum):
     DOCUMENT = 1  # body: store.record.document.Document; content: the fetched bytes
     VISIT = 2  # body: crawl.visits.Visit; no content
     HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
-    STANDING = 4  # body: store.record.standing_page.StandingBody; content: that of the page in it
-    FORMER = 5  # the same body and content; nobody signs it: store.record.former_page
-    ANCHOR = 6  # body: store.record.anchor.Anchor; no content; signed for the key of the page that links
-    TERMS = 7  # body and content: store.record.page_terms; travels beside the page that it is of, and is kept nowhere
+    FORMER = 4  # body: store.record.former_page.FormerBody; content: that of the page in it; nobody signs it
 
     @classmethod
     def _missing_(cls, value: object) -> "Kind | None":
@@ -92,16 +89,6 @@ class Draft(msgspec.Struct, frozen=True):
     body: bytes
     content: bytes = b""
     content_digest: bytes = b""  # its SHA-256, where whoever made it has it
-    terms: "DraftTerms | None" = None  # what travels beside it
-
-
-class DraftTerms(msgspec.Struct, frozen=True):
-    """What its author made of a page for the index, packed, the digest of what it holds (32 bytes), and by which
-    analyzer (a number below 2**16)."""
-
-    data: bytes
-    digest: bytes
-    analyzer: int
 
 
 class Record(msgspec.Struct, frozen=True):

@@ -13,14 +13,12 @@ from hashlib import sha256
 from typing import NamedTuple, Protocol
 
 from dht import DocumentId, Key, SiteShards, document_id, placement_key, site_of
-from store.record.anchor import anchor_flaw, decode_anchor
 from store.record.denial import RecordDenial
 from store.record.document import decode_document, document_flaw
-from store.record.former_page import former_flaw, proof_flaws
+from store.record.former_page import former_flaw, page_in, proof_flaws
 from store.record.host_record import decode_host, host_flaw
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, url_in, url_of
 from store.record.record import Draft, Kind, Record, Version, digest_of
-from store.record.standing_page import page_in, standing_flaw
 
 MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
 MOST_SOUND = 1 << 14  # records whose judgement is remembered: some 4 MB
@@ -30,7 +28,7 @@ _NOTHING = sha256(b"").digest()
 
 class SoundRecords:
     """The records of which was found lately that they say nothing wrong, by one set of rules: each is judged at the
-    door, and again by all who follow the change log, since an older version may have taken what lies on the disk."""
+    door, and again by all who follow the change log."""
 
     def __init__(self) -> None:
         self._known = OrderedDict[tuple[Kind, DocumentId, Key, Version], None]()
@@ -143,8 +141,6 @@ class RecordCheck:
     def _flaw(self, record: Record | Draft, epoch: int, at_ms: int, *, has_content: bool) -> str:
         """Judge what a body says. It starts with its URL, from which id and key follow, or a liar could put a page's
         next version elsewhere."""
-        if record.kind == Kind.TERMS:
-            return "terms travel beside their page, and are not kept"
         try:
             if record.kind == Kind.DOCUMENT:
                 document = decode_document(record.body)
@@ -153,34 +149,20 @@ class RecordCheck:
                     flaw = "an import names where it was taken from, and a fetched page nothing"
             else:
                 flaw, url = "", url_in(record.body)
-            if record.kind == Kind.STANDING:
-                digest = record.content_digest or sha256(record.content or b"").digest()
-                flaw = standing_flaw(record.body, digest, epoch, at_ms, has_content=has_content)
             id = record.id
             if record.kind == Kind.FORMER:
                 if isinstance(record, Draft):
                     return "a former version is filed, not written"
                 flaw, id = former_flaw(record, has_content=has_content), page_in(record).id
-            if record.kind == Kind.ANCHOR:
-                flaw, id = self._anchor_flaw(record, epoch), document_id(url)
             if wrong := flaw or _elsewhere(url, id, record.key) or self._rules.url_flaw(url):
                 return wrong
-            if record.kind in (Kind.VISIT, Kind.HOST, Kind.ANCHOR) and has_content:
+            if record.kind in (Kind.VISIT, Kind.HOST) and has_content:
                 return f"a {record.kind.name} has no content"
             if record.kind == Kind.VISIT:
                 return self._rules.visit_flaw(record.body, epoch, at_ms)
             return self._host_flaw(record, epoch, at_ms) if record.kind == Kind.HOST else ""
         except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
             return f"body is no {record.kind.name}: {error}"
-
-    def _anchor_flaw(self, record: Record | Draft, epoch: int) -> str:
-        anchor, rules = decode_anchor(record.body), self._rules
-        if flaw := rules.url_flaw(anchor.source):
-            return flaw
-        if not epoch:
-            return "an anchor is written under a lease, and this one names none"
-        domains = rules.domain_of(anchor.source), rules.domain_of(anchor.url)
-        return anchor_flaw(anchor, record.id, document_id(anchor.url), *domains)
 
     def _host_flaw(self, record: Record | Draft, epoch: int, at_ms: int) -> str:
         if flaw := host_flaw(record.body, record.key, at_ms / 1000):
@@ -238,9 +220,6 @@ def mixed_up(record: Record) -> str:
 
 def _signed_elsewhere(record: Record) -> str:
     """Why the key that its author signed is none of its site's, "" where it is one."""
-    if record.kind == Kind.ANCHOR:
-        fits = depth_of(decode_anchor(record.body).source, record.signed_key) >= 0
-        return "" if fits else "it was not signed for the page that links"
     key, is_host = record.proof.key, record.kind == Kind.HOST
     fits = not key or (not is_host and key != record.key and depth_of(url_of(record), key) >= 0)
     return "" if fits else "the key that was signed is none of its site's places"

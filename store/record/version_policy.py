@@ -5,7 +5,8 @@ part of the versions each of them has, what they keep of all together is what an
 exchange what they keep end alike, in any order. With time only more is dropped, never something else.
 """
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 MOST_LAST = 100
@@ -41,6 +42,21 @@ class VersionPolicy(NamedTuple):
     def is_young(self, at_ms: int, today: int) -> bool:
         """Tell whether a version of an instant is young enough to be kept on a day."""
         return self.keeps_any and at_ms // DAY_MS + self.days >= today
+
+
+def newest_of_authors(instants: Mapping[bytes, int], author_of: Callable[[bytes], bytes]) -> set[bytes]:
+    """Return those of a page's versions that count: of one author's versions of one day (UTC) the newest. So members
+    that conspire cannot push the versions of others out by writing many of their own.
+
+    `instants`: by the name of each version, Unix milliseconds. `author_of` is asked about days with several versions
+    alone. Days begin at the same instants everywhere, so what counts does not depend on the order in which owners get
+    the versions."""
+    days, counting = defaultdict[int, list[bytes]](list), set[bytes]()
+    for name in sorted(instants, key=lambda name: (instants[name], name)):
+        days[instants[name] // DAY_MS].append(name)
+    for names in days.values():
+        counting |= {*({author_of(name): name for name in names}.values() if len(names) > 1 else names)}
+    return counting
 
 
 def _span(day: int, today: int) -> tuple[int, int]:

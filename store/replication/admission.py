@@ -2,7 +2,7 @@
 
 Pure but for the view that it is given: `now` is an argument. What a slot holds is written by its candidates, the
 members from whom its owners come, and they bring what others wrote when they repair, hand over or pay what they owe;
-so a record's author says nothing about who may bring it. From other members come found URLs, anchors, what a former
+so a record's author says nothing about who may bring it. From other members come found URLs, what a former
 owner that has fallen out of the candidates still has to hand over, and their own imports, if they may import: all at
 a bounded rate. Who is no member brings nothing. Where a site lies is said by the holder of its home slot alone
 (`store/replication/host_writers.py`).
@@ -64,7 +64,7 @@ class Admission:
         return self._host_writers.objection(record, by_owner=peer in view.owners(slot) or view.is_ready(peer, slot))
 
     def _of_another(self, now: Now, peer: NodeId, record: Record, slot: Slot) -> str:
-        """Found URLs, anchors, what a former owner has, and the peer's own imports; no word about the future, which
+        """Found URLs, what a former owner has, and the peer's own imports; no word about the future, which
         would win."""
         epoch = record.version.epoch
         if is_import(record) and node_id_of(record.proof.author) == peer:
@@ -74,8 +74,6 @@ class Admission:
         if record.kind == Kind.VISIT and epoch == 0:
             return ""
         is_past = epoch <= now.wall + AHEAD_S
-        if record.kind == Kind.ANCHOR and is_past:
-            return ""
         if is_past and (self._overlay.view.is_ready(peer, slot) or self._moves(peer, record)):
             return ""
         return f"slot {slot} is written by its candidates, and you are none"

@@ -1,18 +1,17 @@
 """Says what a record is written under: the grant of the slot in which its author made it, and who signs it when.
 
-Where leases must be proved, a page belongs to whoever held the lease of its slot when it was fetched. If its site was
+A page belongs to whoever held the lease of its slot when it was fetched. If its site was
 spread meanwhile, or moves later, it is signed for the old place and lies at the new one. An import, too, stays with
 the proof of who imported it, wherever it moves.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from dht import Key, Overlay, SignedGrant, SiteShards, placement_key, slot_of
 from store.errors import NotGranted, NotImporter
-from store.record.anchor import decode_anchor
 from store.record.package import Signer, sign_package, url_in
 from store.record.record import Draft, Kind, Record
 from store.replication.import_right import is_import
@@ -58,31 +57,14 @@ class DraftProofs:
         """A draft with its grant, and for which place it is signed where that is another one than its own."""
         if is_import(draft):
             self.check_import_right()
-        if draft.kind == Kind.ANCHOR:
-            return self._anchor(draft)
-        if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
+        if not needs_grant(draft.kind, draft.epoch):
             return GrantedDraft(draft), None
         if (grant := self._right.written_under(draft)) is not None:
             return _under(draft, grant), None
-        return self._written_at(draft, self._former_keys(draft), draft.key)
-
-    def _anchor(self, draft: Draft) -> tuple[GrantedDraft, Key | None]:
-        """An anchor is signed for a place of the page that links; where leases must be proved, for that whose lease
-        this node holds."""
-        source = decode_anchor(draft.body).source
-        keys = dict.fromkeys((*self._places.keys_of(source), placement_key(source)))
-        first = next(iter(keys))
-        if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
-            return GrantedDraft(draft), first
-        return self._written_at(draft, keys, first)
-
-    def _written_at(self, draft: Draft, keys: Iterable[Key], wanted: Key) -> tuple[GrantedDraft, Key]:
-        """A draft under the grant of the first of some places of which this node has one; NotGranted names the slot of
-        the `wanted` one."""
-        for key in keys:
+        for key in self._former_keys(draft):
             if (grant := self._right.written_under(replace(draft, key=key))) is not None:
                 return _under(draft, grant), key
-        raise NotGranted(slot_of(wanted, self._overlay.view.strategy.slot_bits))
+        raise NotGranted(slot_of(draft.key, self._overlay.view.strategy.slot_bits))
 
     def check_import_right(self) -> None:
         """Raise NotImporter where nobody would take an import of this node's."""
@@ -96,8 +78,7 @@ class DraftProofs:
         draft = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
         if is_import(record):
             return GrantedDraft(draft, record=_at(record, key))
-        is_its_own = record.kind not in (Kind.FORMER, Kind.ANCHOR)  # such a one is nobody's to sign, or another's
-        if is_its_own and not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
+        if not needs_grant(record.kind, epoch):
             return GrantedDraft(draft)
         return GrantedDraft(draft, next(iter(self._right.named_by([record])), None), _at(record, key))
 

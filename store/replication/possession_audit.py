@@ -42,7 +42,7 @@ class RecordName(NamedTuple):
 @dataclass(slots=True)
 class PeerFigures:
     """Counts what one peer was asked to show: records it was challenged for, and of these it showed, and did not show
-    when asked twice; `silent`: challenges that it did not answer at all, as older programs do. `last_failed_at`: Unix
+    when asked twice; `silent`: challenges that it did not answer at all. `last_failed_at`: Unix
     seconds, 0 for never."""
 
     challenged: int = 0
@@ -138,7 +138,8 @@ class PossessionAudit:
         figures.last_failed_at = wall if missing else figures.last_failed_at
 
     def unheard(self, now: float, peer: NodeId) -> None:
-        """Take note that a peer did not answer: it may be an older program, so nothing follows; it is asked again."""
+        """Count a challenge that a peer did not answer. Nothing follows but another challenge: a lost answer is no
+        evidence."""
         self._of(peer).silent += 1
         if peer in self._suspicions:
             self._suspicions[peer].again_at = now + AGAIN_S

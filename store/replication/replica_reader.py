@@ -16,7 +16,6 @@ from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, RemoteError, Topic,
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.anchor import anchors_of, are_asked, stem_of
 from store.record.record import Kind, Record, ShortVersion
 from store.replication.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
 from store.replication.peer_sync import PeerSync
@@ -72,9 +71,6 @@ class ReplicaReader:
         sources: dict[Key, list[NodeId]] = {}  # all versions of a page are asked of the same
         turns = dict[NodeId, int]()  # the same for all records of a read, so that few peers are asked for many
         for kind, id, key in wanted:
-            if kind == Kind.ANCHOR and are_asked(id) and self._is_ready(key):
-                found |= {(kind, anchor.id): anchor for anchor in self._store.anchors(id)}
-                continue
             record = self._store.find(kind, id, content=content)
             if record is not None and self._is_ready(key):
                 found[kind, id] = record
@@ -145,13 +141,11 @@ class ReplicaReader:
                     if name not in found or record.version >= found[name].version:
                         found[name] = record
                     open_.pop(name, None)
-                    open_.pop((record.kind, anchors_of(record.id)), None)
                     given[Wanted(record.kind, record.id, record.key)] = record.version.short
                 pending = set(reply.later) | set(reply.unsure)
-                pages = {stem_of(each.id) for each, version in given.items() if each.kind == Kind.DOCUMENT and version}
                 for want in (want for n, want in enumerate(wants) if n not in pending and want not in given):
                     given[want] = None
-                    self._lacks(peer, want, open_, has_page=stem_of(want.id) in pages)
+                    self._lacks(peer, want, open_)
                 later = [wants[n] for n in sorted(set(reply.later)) if 0 <= n < len(wants)]
                 wants = later if len(later) < len(wants) else []
         except RemoteError as error:
@@ -161,13 +155,12 @@ class ReplicaReader:
         if given and self._audit.is_due(peer, Topic.RECORDS):
             self.record_audit.offer(peer, given)
 
-    def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought], *, has_page: bool) -> None:
-        """Note that a peer does not have a record, which is not there where enough say so. Whoever gives a page knows
-        whether another version stands beside it, and its anchors (`has_page`)."""
+    def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought]) -> None:
+        """Note that a peer does not have a record, which is not there where enough say so."""
         name = want.kind, DocumentId(want.id)
         if sought := open_.get(name):
             sought.lacking.append(peer)
-            if self._is_told(sought) or (has_page and want.kind in (Kind.STANDING, Kind.ANCHOR)):
+            if self._is_told(sought):
                 del open_[name]
 
     def _is_told(self, sought: _Sought) -> bool:

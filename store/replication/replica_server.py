@@ -10,23 +10,19 @@ from collections.abc import Sequence
 from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.anchor import MOST_ANCHORS, are_asked
 from store.record.denial import NO_PAGES
 from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
 from store.record.package_part import PackagePart, open_parts
-from store.record.page_terms import open_beside, sound_terms
+from store.record.range_reconciliation import FORM
+from store.record.range_session import answer
 from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
 from store.replication.admission import Admission
-from store.replication.endorsements import Endorsements
 from store.replication.hinted_handoff import HintedHandoff
-from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
-from store.replication.reconcile_steps import answer_step
 from store.replication.replica_repair import ReplicaRepair
-from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
@@ -50,22 +46,14 @@ class ReplicaServer:
         places: SiteShards,
         refusals: RefusalCounts,
         right: WriteRight,
-        pages: PageVersions,
-        endorsements: Endorsements,
-        shelf: TermsShelf,
-        *,
-        take_terms: bool,
     ) -> None:
-        """`take_terms`: whether the owner of this node wants those of pages, where they travel."""
         self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
-        self._pages, self._endorsements, self._shelf, self._wants_terms = pages, endorsements, shelf, take_terms
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
         overlay.serve(messages.PutPackage, self.on_put)
         overlay.serve(messages.FetchRecords, self.on_fetch)
         overlay.serve(messages.AskVersions, self.on_versions)
-        overlay.serve(messages.AskGrants, self.on_grants)
         overlay.serve(messages.ReconcileStep, self.on_step)
         overlay.serve(messages.SlotReport, self.on_report)
 
@@ -75,20 +63,16 @@ class ReplicaServer:
         What would change nothing need not prove itself: of the URLs that pages name most are known."""
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
-        size = len(message.package) + sum(map(len, message.parts)) + len(message.terms)
+        size = len(message.package) + sum(map(len, message.parts))
         records, parts = await self._proofs.run(lambda: _opened(message), size)
-        terms = open_beside(message.terms) if self._takes_terms else []
         hinted_for = tuple(map(NodeId, message.hinted_for))
         reasons, taken = await self._judged(peer, message, records, size)
         if hinted_for:
             self._repair.left_here(
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
             )
-        if terms:
-            for each in await self._proofs.run(lambda: sound_terms(terms, [r for r, _ in taken]), size):
-                self._shelf.put(each)
         try:
-            await self._pages.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
+            await self._right.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
             await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
         except MachineRefuses:
             for slot in sorted({self._slot(r.key) for r, _ in taken}):
@@ -97,9 +81,7 @@ class ReplicaServer:
         refused = tuple(messages.RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == NOT_KEPT for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
-        return messages.PutReply(
-            refused, self._astray(records, reasons), takes_parts=True, takes_terms=self._takes_terms
-        )
+        return messages.PutReply(refused, self._astray(records, reasons))
 
     async def _judged(
         self, peer: NodeId, message: messages.PutPackage, records: Sequence[Record], size: int
@@ -115,16 +97,12 @@ class ReplicaServer:
             if flaw.is_authors or (refusal and not flaw.reason):
                 self._refusals.count(records[n].proof.author, peer)
         news = [n for n in news if not reasons[n]]
-        rulings = await self._pages.judge(peer, [records[n] for n in news], message.grants, counts=True)
+        rulings = await self._right.judge(peer, [records[n] for n in news], message.grants, counts=True)
         for n, ruling in zip(news, rulings, strict=True):
             reasons[n] = ruling.reason
             if ruling.is_blamed:
                 self._refusals.count(records[n].proof.author, peer)
         return reasons, [(records[n], ruling) for n, ruling in zip(news, rulings, strict=True) if not reasons[n]]
-
-    @property
-    def _takes_terms(self) -> bool:
-        return self._wants_terms and self._overlay.view.strategy.is_analysed_once
 
     async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
         """Owe the owners that a writer did not reach what it left here for them."""
@@ -149,19 +127,12 @@ class ReplicaServer:
         records: list[Record] = []
         later, unsure, size = [], [], 0
         for n, want in enumerate(message.wanted):
-            if size > messages.FETCH_BYTES or len(records) > MAX_RECORDS - MOST_ANCHORS:
+            if size > messages.FETCH_BYTES or len(records) >= MAX_RECORDS:
                 later.append(n)
-                continue
-            if want.kind == Kind.ANCHOR and are_asked(want.id):
-                anchors = self._store.anchors(DocumentId(want.id))
-                records += anchors
-                size += sum(map(size_of, anchors))
-                if not (anchors or self._repair.is_ready(want.key)):
-                    unsure.append(n)
                 continue
             record = self._store.find(want.kind, DocumentId(want.id), content=message.content)
             if record is None:
-                if not self._repair.is_ready(want.key) or (is_vanishing and self._may_have_vanished(want)):
+                if not self._repair.is_ready(want.key) or (is_vanishing and want.kind not in NO_PAGES):
                     unsure.append(n)
             elif records and size + size_of(record) > messages.FETCH_BYTES:
                 later.append(n)
@@ -171,12 +142,6 @@ class ReplicaServer:
         grants = self._right.named_by(records) if message.content else ()
         return messages.FetchReply(pack(records), tuple(later), tuple(unsure), grants)
 
-    def _may_have_vanished(self, want: messages.Wanted) -> bool:
-        """Whether a page may have been here; where its newest version is, no other one stood beside it."""
-        if want.kind == Kind.STANDING:
-            return self._store.find_version(Kind.DOCUMENT, DocumentId(want.id)) is None
-        return want.kind not in NO_PAGES
-
     async def on_versions(self, peer: NodeId, message: messages.AskVersions) -> messages.VersionsReply:
         """Name the versions that lie here, and where."""
         places = (self._store.find_place(want.kind, DocumentId(want.id)) for want in message.wanted)
@@ -184,19 +149,16 @@ class ReplicaServer:
             tuple(messages.HeldVersion(*version, key) if version else None for version, key in places)
         )
 
-    async def on_grants(self, peer: NodeId, message: messages.AskGrants) -> messages.GrantsReply:
-        """Name the grants under which versions were written, and those that this node endorses."""
-        return self._endorsements.answer(message.writings)
-
     async def on_step(self, peer: NodeId, message: messages.ReconcileStep) -> messages.ReconcileReply:
         """Answer one message of a session; nothing is kept between them."""
         if abs(message.today - self._store.today) > 1:
             raise BadReplica(
                 "reconciliation", f"day {message.today} is not today, {self._store.today} is; set the clock"
             )
-        return await self._store.read_ranges(
-            lambda catalog: answer_step(items_between(catalog, message.today), message)
+        ranges = await self._store.read_ranges(
+            lambda catalog: answer(items_between(catalog, message.today), message.ranges, message.salt)
         )
+        return messages.ReconcileReply(FORM, ranges)
 
     async def on_report(self, peer: NodeId, message: messages.SlotReport) -> messages.SlotReportReply:
         """Answer what lies in slots."""

@@ -23,11 +23,9 @@ from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, Refus
 from store.replication.admission import Admission
 from store.replication.copies_by_need import CopyCounts
 from store.replication.draft_proofs import DraftProofs
-from store.replication.endorsements import Endorsements
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
 from store.replication.messages import SlotState
-from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import PeerSync
 from store.replication.place_survey import PlaceSurvey
 from store.replication.possession_audit import PossessionAudit
@@ -39,12 +37,10 @@ from store.replication.replica_repair import ReplicaRepair
 from store.replication.replica_server import ReplicaServer
 from store.replication.replica_writer import ReplicaWriter
 from store.replication.shard_mover import ShardMover
-from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 
-SETTLE_S = 10.0  # between two looks at pages that have two versions
 TRY_AGAIN_S = 10.0  # between two tries of a disk that refused a write
 
 
@@ -93,11 +89,9 @@ class Replicator:
         proofs = ProofThread()
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
-        endorsements = Endorsements(overlay, store.grants, proofs, config)
-        self._right = right = WriteRight(overlay, store.grants, endorsements, config, clock)
+        right = WriteRight(overlay, store, proofs, config, clock)
         self._drafts = drafts = DraftProofs(overlay, right, signer, places)
-        self._pages = pages = PageVersions(overlay, store, right, signer, clock)
-        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right, pages)
+        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right)
         audit = audit or PeerAudit(clock, rng.random)
         self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
         self._repair = repair = ReplicaRepair(
@@ -112,7 +106,6 @@ class Replicator:
             expects_others=expects_others,
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
-        self.terms = TermsShelf()  # of pages that were stored lately
         self._writer = ReplicaWriter(
             config,
             store,
@@ -125,9 +118,7 @@ class Replicator:
             places,
             check,
             right,
-            pages,
             drafts,
-            self.terms,
         )
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
@@ -144,10 +135,6 @@ class Replicator:
             places,
             self.refusals,
             right,
-            pages,
-            endorsements,
-            self.terms,
-            take_terms=config.take_terms,
         )
         survey = PlaceSurvey(config, overlay, places)
         self._shard_mover = ShardMover(
@@ -166,7 +153,6 @@ class Replicator:
             start("store-repair", self._repair.run)
             start("store-handoff", self._deliver)
             start("store-possession", lambda: self._checks.run(lambda: repair.ready, repair.compare))
-            start("store-settle", self._settle)
             start("store-tend", self._tend)
             start("store-scrub", self._scrub)
             start("store-try-again", self._try_again)
@@ -243,12 +229,6 @@ class Replicator:
         bits = self._overlay.view.strategy.slot_bits
         return [self._server.state(slot, bits) for slot in slots]
 
-    def is_strong_holder(self, slot: Slot) -> bool:
-        """Tell whether most owners of a slot have granted it to this node: what it writes there replaces anything."""
-        now, epoch = self._clock().wall, self._overlay.view.leases().get(slot)
-        current = (g for g in self._overlay.view.grants(slot) if g.grant.epoch == epoch and now < g.grant.until_s)
-        return any(map(self._right.is_strong, current))
-
     @property
     def owed_now(self) -> int:
         """How many copies are still to be delivered to live peers."""
@@ -286,14 +266,6 @@ class Replicator:
             except MachineRefuses as error:
                 log.debug("debts not settled reason=%s", error)
             await asyncio.sleep(self._config.deliver_every_s)
-
-    async def _settle(self) -> None:
-        while True:
-            await asyncio.sleep(SETTLE_S)
-            try:
-                await self._pages.settle()
-            except MachineRefuses as error:
-                log.debug("versions of pages not settled reason=%s", error)
 
     async def _sweep(self) -> None:
         """Forget, once a day, the grants that neither a record here nor one that is owed names."""

@@ -47,7 +47,7 @@ CHANGES = 1024  # lines of the change log read together
 MAX_CALM = 65_536  # sites remembered not to be spread, so that their records need not be read
 FIRST, LAST = bytes(20), b"\xff" * 20
 # What is shown goes first; a visit goes after its document, so that a URL with an outcome has one.
-MOVED = (Kind.STANDING, Kind.DOCUMENT, Kind.VISIT, Kind.FORMER, Kind.ANCHOR)
+MOVED = (Kind.DOCUMENT, Kind.VISIT, Kind.FORMER)
 
 Write = Callable[[Iterable[tuple[Record, Key]]], Awaitable[None]]  # to other places of their sites
 Rekeyed = Callable[[Record, Key], Record]  # at another place of its site

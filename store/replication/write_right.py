@@ -1,27 +1,26 @@
 """Judges whether a record's author held the lease that it was written under: one check for every door.
 
-Where the strategy says so, documents, outcomes and host records need a grant (`dht/wire/grant.py`): it names their
-author, slot, epoch and time, and is signed by a majority of a team. The team must be one of this network, and that is
-seen from who is a candidate of the slot: two of these must have signed, where it has two owners. So nobody writes alone
-where others are, and who brings a record says nothing.
+Documents, outcomes and host records need a grant (`dht/wire/grant.py`): it names their author, slot, epoch and time,
+and is signed by a majority of a team. The team must be one of this network, and that is seen from the candidates of
+the slot: two of these must have signed, where it has two owners. So nobody writes alone where others are, and the peer
+that brings a record does not matter.
 
-Whoever cannot tell, since signers have left meanwhile or are not known here yet, asks those who are ready for the slot:
-what none of them has is not taken. Where nobody else is ready there is nobody to be wronged, and it is. So this depends
-on who is a member, on which all agree after a while, and on what is stored; of two versions that were granted the
-higher one wins everywhere, as ever. An import, behind which there is no lease, is judged likewise by whether its author
-may import (`import_right.py`).
+Signers may have left meanwhile, or not be known here yet. Then this node asks the ready replicas of the slot, and
+refuses what none of them has. Where nobody else is ready there is nobody to be wronged, and it takes the record. So
+the ruling depends on the members, on which all agree after a while, and on what is stored; of two versions that were
+granted the higher one wins everywhere. A version that erases older ones needs more: most owners of its slot must have
+signed its grant, or have the erasure already. An import, behind which there is no lease, is judged by whether its
+author may import (`import_right.py`).
 """
 
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from functools import partial
 from typing import NamedTuple
 
 from dht import (
-    CLOCKS_S,
-    LATE_S,
     Clock,
-    DocumentId,
     NodeId,
     Overlay,
     RateLimiter,
@@ -29,37 +28,39 @@ from dht import (
     SignedGrant,
     Slot,
     counted,
+    grant_flaw,
     node_id_of,
+    owners_needed,
     signers_needed,
     slot_of,
 )
 from store.config import StoreConfig
-from store.disk.known_grants import KnownGrants
-from store.record.former_page import is_erasure
+from store.disk.record_store import RecordStore
+from store.record.former_page import erasure_of, is_erasure, page_in
 from store.record.package import MAX_RECORDS
+from store.record.package_part import PackagePart
 from store.record.record import Draft, Kind, Record
-from store.record.standing_page import page_in
-from store.replication.endorsements import Endorsements, writing_of
 from store.replication.import_right import TOO_MUCH, ImportQuota, import_flaw, is_import
 from store.replication.messages import AskVersions, HeldVersion, VersionsReply, Wanted
+from store.replication.proof_thread import ProofThread
 
 log = logging.getLogger(__name__)
 
 WITHOUT = "nothing proves that its author held the slot's lease"
 UNKNOWN = "its grant is signed by too few candidates of the slot, and nobody who is ready for it has the record"
-WEAK = "most owners of its slot do not endorse the grant of a version that is to stand, or to erase others"
+ERASES = "it would erase older versions, and most owners of its slot have not signed its grant"
 LATER = "too few candidates of the slot signed its grant, and others cannot be asked now; send it again later"
 ASKED_MOST = 3  # who is ready for a slot, about one record
+_SIGNATURE_BYTES = 8192  # checking one takes as long as proving so many bytes of records
 
 
 class Ruling(NamedTuple):
     """Says why a record is not taken, "" where it is, then by which grant, if it needs one. `is_final`: asking again
-    later would change nothing. `is_weak`: too few owners signed the grant, as far as can be known."""
+    later would change nothing."""
 
     reason: str = ""
     grant: SignedGrant | None = None
     is_final: bool = True
-    is_weak: bool = False
 
     @property
     def is_blamed(self) -> bool:
@@ -67,23 +68,19 @@ class Ruling(NamedTuple):
         return bool(self.reason) and (self.is_final or self.reason == TOO_MUCH)
 
 
-def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
-    """Tell whether a version must prove its lease. A found URL and an import, which have epoch 0, need not; in every
-    network a page must that stands beside a newer one."""
-    kind = Kind.DOCUMENT if kind == Kind.FORMER else kind  # by the grant of the page in it
-    if kind == Kind.STANDING:
-        return True
-    return bool(grants_from) and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST, Kind.ANCHOR) and epoch >= grants_from
+def needs_grant(kind: Kind, epoch: int) -> bool:
+    """Tell whether a version must prove its lease. A found URL and an import, which have epoch 0, need not. A FORMER
+    needs the grant of the page in it."""
+    return epoch > 0 and kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST, Kind.FORMER)
 
 
 class WriteRight:
-    """Judges records by their grants, on one node."""
+    """Judges records by their grants, and keeps those that are taken, on one node."""
 
     def __init__(
-        self, overlay: Overlay, known: KnownGrants, endorsements: Endorsements, config: StoreConfig, clock: Clock
+        self, overlay: Overlay, store: RecordStore, proofs: ProofThread, config: StoreConfig, clock: Clock
     ) -> None:
-        self._overlay, self._known, self._config, self._clock = overlay, known, config, clock
-        self._endorsements = endorsements
+        self._overlay, self._store, self._proofs, self._config, self._clock = overlay, store, proofs, config, clock
         self._questions = RateLimiter(config.stranger_records_s, MAX_RECORDS)
         self._imported = ImportQuota(config)
 
@@ -93,14 +90,11 @@ class WriteRight:
         records: Sequence[Record],
         grants: Sequence[SignedGrant],
         *,
-        asks: bool = False,
         counts: bool = False,
     ) -> list[Ruling]:
-        """Judge records that a peer brings together with these grants; with `asks` owners say which of those that are
-        new here and seem weak they endorse, with `counts` imports are to be kept here and count for their author's
-        day."""
-        grants_from = self._overlay.view.strategy.grants_from
-        needing = [n for n, record in enumerate(records) if self._needs_grant(record, grants_from)]
+        """Judge records that a peer brings together with these grants; with `counts` imports are to be kept here and
+        count for their author's day."""
+        needing = [n for n, record in enumerate(records) if needs_grant(record.kind, record.version.epoch)]
         rulings = [Ruling()] * len(records)
         for n, reason in (await self._import_reasons(peer, records, counts=counts)).items():
             rulings[n] = Ruling(reason, is_final=reason not in (LATER, TOO_MUCH))
@@ -109,19 +103,31 @@ class WriteRight:
         sound = await self._sound(grants)
         named = {n: self._named(_written(records[n]), sound) for n in needing}
         granted = {n: (records[n], grant) for n, grant in named.items() if grant is not None}
-        if asks:
-            await self._ask_about_news(list(granted.values()))
         for n in needing:
-            rulings[n] = Ruling(WITHOUT)
-        for n, ruling in zip(granted, self._rulings(list(granted.values())), strict=True):
-            rulings[n] = ruling
+            rulings[n] = Ruling(grant=granted[n][1]) if n in granted else Ruling(WITHOUT)
         known = {grant: self.is_known(grant) for grant in {grant for _, grant in granted.values()}}
         doubtful = [n for n, (r, grant) in granted.items() if not self._needs_no_word(r, grant, known)]
         said = await self._ask_others(peer, [granted[n] for n in doubtful])
         for n, reason in zip(doubtful, said, strict=True):
-            is_final = reason != LATER and (reason != WEAK or records[n].kind != Kind.STANDING)
-            rulings[n] = rulings[n]._replace(reason=reason, is_final=is_final)
+            rulings[n] = rulings[n]._replace(reason=reason, is_final=reason != LATER)
         return rulings
+
+    async def put(
+        self, records: Sequence[Record], rulings: Sequence[Ruling], parts: Sequence[PackagePart] = ()
+    ) -> None:
+        """Keep records that were judged so, those of whole `parts` as they came; durable when this returns. Raises
+        MachineRefuses or StoreCorrupt."""
+        await self.keep_grants(ruling.grant for ruling in rulings)
+        pairs = zip(records, rulings, strict=True)
+        erasures = [erasure for pair in pairs if (erasure := self._to_erase(*pair)) is not None]
+        await self._store.put([*records, *erasures], parts)
+
+    def _to_erase(self, record: Record, ruling: Ruling) -> Record | None:
+        """What drops the former versions of a page that asks for it; two candidates that conspire drop none."""
+        if (erasure := erasure_of(record)) is None:  # nearly always
+            return None
+        may = ruling.grant is not None and self.is_of_most_owners(ruling.grant, record.key)
+        return erasure if may else None
 
     def import_flaw(self, key: bytes) -> str:
         """Say why the owner of a public key may not import pages, "" where it may."""
@@ -171,81 +177,54 @@ class WriteRight:
             return None
         return self._ready(record, None) - {peer, view.node_id, node_id_of(record.proof.author)}
 
-    @staticmethod
-    def _needs_grant(record: Record, grants_from: int) -> bool:
-        """Whether a record needs a grant: also one of before there were grants, where it would erase others."""
-        is_bold = grants_from > 0 and _overrules(record)
-        return is_bold or needs_grant(record.kind, record.version.epoch, grants_from)
-
-    async def _ask_about_news(self, pairs: Sequence[tuple[Record, SignedGrant]]) -> None:
-        news = {g: r for r, g in pairs if not (self.is_strong(g, r.key) or self._known.has(g))}
-        await self.ask_owners(list(news.values()))
-
-    def ruling(self, grant: SignedGrant | None, key: bytes = b"") -> Ruling:
-        """Return the ruling on what is taken at a key by a grant, or without one."""
-        if grant is None:
-            return Ruling()
-        in_time = self._clock().wall <= grant.grant.until_s + LATE_S + CLOCKS_S
-        return Ruling("", grant, is_weak=(in_time or self.is_known(grant)) and not self.is_strong(grant, key))
-
-    def _rulings(self, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[Ruling]:
-        """The ruling on each record by its grant: most of what comes together lies in few slots, and is ruled once."""
-        bits, ruled = self._overlay.view.strategy.slot_bits, dict[tuple[SignedGrant, Slot], Ruling]()
-        places = [(grant, slot_of(record.key, bits)) for record, grant in pairs]
-        for place, (record, grant) in zip(places, pairs, strict=True):
-            if place not in ruled:
-                ruled[place] = self.ruling(grant, record.key)
-        return [ruled[place] for place in places]
-
     def _needs_no_word(self, record: Record, grant: SignedGrant, known: Mapping[SignedGrant, bool]) -> bool:
-        """Whether a grant alone says that a record may be kept. Two candidates make no version stand."""
-        return self.is_strong(grant, record.key) if _overrules(record) else known[grant]
+        """Whether a grant alone says that a record may be kept."""
+        return self.is_of_most_owners(grant, record.key) if _is_erasure(record) else known[grant]
 
-    async def keep(self, rulings: Iterable[Ruling]) -> None:
+    async def keep_grants(self, grants: Iterable[SignedGrant | None]) -> None:
         """Keep the grants of records that are taken; before these. Raises MachineRefuses or StoreCorrupt."""
-        taken = {r.grant: r.is_weak for r in rulings if r.grant is not None and not r.reason}
-        await self._known.keep(taken, [grant for grant, is_weak in taken.items() if is_weak])
+        await self._store.grants.keep({grant for grant in grants if grant is not None})
 
     def named_by(self, records: Iterable[Record]) -> tuple[SignedGrant, ...]:
         """Return the grants that prove records, each once; they travel with them. What this node wrote may be proved by
         one that it got later: its voters are others by now."""
         found = dict[SignedGrant, None]()
         for record in map(_written, records):
-            grants = self._endorsements.grants_of(writing_of(record)) if record.version.epoch else []
+            grants = self._grants_of(record) if record.version.epoch else []
             best = self._best(grants, record.key)
             found |= dict.fromkeys([best] if best is not None else grants)
         return tuple(found)
 
-    def is_strong(self, signed: SignedGrant, key: bytes = b"") -> bool:
-        """Tell whether most owners endorse a grant (`Endorsements`)."""
-        return self._endorsements.is_strong(signed, key)
+    def is_of_most_owners(self, signed: SignedGrant, key: bytes) -> bool:
+        """Tell whether most owners of a grant's slot have signed it, the sleeping ones counted. `key`: where something
+        lies that was written under it; since slots were doubled or its site spread, that slot may have other owners."""
+        bits = self._overlay.view.strategy.slot_bits
+        slots = {signed.grant.first_slot(bits), slot_of(key, bits)}
+        return any(self._lacking(signed, slot, signed.signers) <= 0 for slot in slots)
 
-    def is_strongly_written(self, record: Record) -> bool:
-        """Tell whether a strong grant is known here under which a record was written, or the page that it holds."""
-        grants = self._endorsements.grants_of(writing_of(_written(record)))
-        return any(self.is_strong(grant, record.key) for grant in grants)
+    def _lacking(self, signed: SignedGrant, slot: Slot, saying: Collection[NodeId]) -> int:
+        """How many more owners of a slot must say that a version may erase others."""
+        owners = counted(self._overlay.view.owners(slot), self._overlay.view.stopped(signed))
+        return owners_needed(len(owners)) - sum(owner in saying for owner in owners)
 
-    def is_weakly_written(self, record: Record) -> bool:
-        """Tell whether a record was written under a grant that was weak when it came, and is."""
-        grants = self._endorsements.grants_of(writing_of(record))
-        is_strong = any(self.is_strong(grant, record.key) for grant in grants)
-        return bool(grants) and not is_strong and all(map(self._known.is_weak, grants))
-
-    async def ask_owners(self, records: Sequence[Record]) -> set[DocumentId]:
-        """Ask the live owners who endorses what records were written under, and the pages that they hold; return those
-        of which not all have said. Raises MachineRefuses or StoreCorrupt."""
-        return await self._endorsements.ask(map(_written, records))
+    def _grants_of(self, record: Record) -> list[SignedGrant]:
+        """The grants here under which a record may have been written, this node's own among them."""
+        author, (epoch, at_ms, _) = node_id_of(record.proof.author), record.version
+        found = self._store.grants.covering(author, record.signed_key, epoch, at_ms)
+        if author == self._overlay.view.node_id:
+            found += [g for g in self._own(record.signed_key) if g.grant.covers(record.signed_key, epoch, at_ms)]
+        return list(dict.fromkeys(found))
 
     def written_under(self, draft: Draft) -> SignedGrant | None:
         """Return the grant of this node that a draft is written under, None where none covers its instant: one that is
-        known rather than not, of its own tenure or the newest, strong rather than not, and of these the oldest, so that
-        few are kept."""
+        known rather than not, of its own tenure or the newest, of most owners rather than not, and of these the oldest,
+        so that few are kept."""
         fit = [g for g in self._own(draft.key) if g.grant.covers(draft.key, g.grant.epoch, draft.at_ms)]
 
         def order(signed: SignedGrant) -> tuple[bool, bool, int, bool, int]:
             grant = signed.grant
             is_own = grant.epoch == draft.epoch
-            return self.is_known(signed), is_own, grant.epoch, self.is_strong(signed, draft.key), -grant.until_s
+            return self.is_known(signed), is_own, grant.epoch, self.is_of_most_owners(signed, draft.key), -grant.until_s
 
         return max(fit, key=order) if len(fit) > 1 else next(iter(fit), None)
 
@@ -255,22 +234,24 @@ class WriteRight:
 
     async def _sound(self, grants: Sequence[SignedGrant]) -> dict[tuple[bytes, int], list[SignedGrant]]:
         """Those whose signatures verify, by holder and epoch."""
+        network = bytes.fromhex(self._overlay.view.strategy.network)
+        flaws = await self._proofs.run(partial(_flaws, grants, network), _SIGNATURE_BYTES * len(grants))
         found: dict[tuple[bytes, int], list[SignedGrant]] = {}
-        for grant in await self._endorsements.sound(grants):
+        for grant in (grant for grant, flaw in zip(grants, flaws, strict=True) if not flaw):
             found.setdefault((grant.grant.holder, grant.grant.epoch), []).append(grant)
         return found
 
     def _named(self, record: Record, sound: dict[tuple[bytes, int], list[SignedGrant]]) -> SignedGrant | None:
         author, (epoch, at_ms, _) = node_id_of(record.proof.author), record.version
         brought = [g for g in sound.get((author, epoch), ()) if g.grant.covers(record.signed_key, epoch, at_ms)]
-        grants = brought or self._known.covering(author, record.signed_key, epoch, at_ms)
+        grants = brought or self._store.grants.covering(author, record.signed_key, epoch, at_ms)
         if len(grants) == 1:
             return grants[0]
         return self._best(grants, record.key) or next(iter(grants), None)
 
     def _best(self, grants: Sequence[SignedGrant], key: bytes) -> SignedGrant | None:
-        strong = (grant for grant in grants if self.is_strong(grant, key))
-        return next(strong, None) or next(filter(self.is_known, grants), None)
+        of_most = (grant for grant in grants if self.is_of_most_owners(grant, key))
+        return next(of_most, None) or next(filter(self.is_known, grants), None)
 
     def is_known(self, signed: SignedGrant) -> bool:
         """Tell whether as many candidates of its slot have signed a grant as are needed, without those who had
@@ -286,12 +267,24 @@ class WriteRight:
             return []
         if not self._questions.take(peer, self._clock().steady, len(pairs)):
             return [LATER] * len(pairs)
-        await self.ask_owners([record for record, _ in pairs if _overrules(record)])
-        said = iter(await self._ask_ready(peer, [pair for pair in pairs if not _overrules(pair[0])]))
-        return [
-            next(said) if not _overrules(record) else "" if self.is_strongly_written(record) else WEAK
-            for record, _ in pairs
-        ]
+        erasures = iter(await self._ask_owners([pair for pair in pairs if _is_erasure(pair[0])]))
+        others = iter(await self._ask_ready(peer, [pair for pair in pairs if not _is_erasure(pair[0])]))
+        return [next(erasures if _is_erasure(record) else others) for record, _ in pairs]
+
+    async def _ask_owners(self, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
+        """Why each of some erasures is not taken, "" where as many owners of its slot have it, or signed its grant, as
+        are needed."""
+        view = self._overlay.view
+        slots = [slot_of(record.key, view.strategy.slot_bits) for record, _ in pairs]
+        signers = [signed.signers if signed is not None else frozenset() for _, signed in pairs]
+        owners = [filter(view.is_live, view.owners(slot)) for slot in slots]
+        asked = [{*live} - signed for live, signed in zip(owners, signers, strict=True)]
+        words = await self._words([record for record, _ in pairs], asked)
+        reasons = list[str]()
+        for (_, signed), slot, said in zip(pairs, slots, words, strict=True):
+            lacking = self._lacking(signed, slot, signed.signers) if signed is not None else 1
+            reasons.append("" if said.count(True) >= lacking else LATER if None in said else ERASES)
+        return reasons
 
     async def _ask_ready(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
         """Why each of some records is not taken, as those say who are ready for its slot, or for the one in which it
@@ -336,12 +329,12 @@ class WriteRight:
 
 def _written(record: Record) -> Record:
     """What was written under a lease: a record, or the page that it holds."""
-    return page_in(record) if record.kind in (Kind.STANDING, Kind.FORMER) else record
+    return page_in(record) if record.kind == Kind.FORMER else record
 
 
-def _overrules(record: Record) -> bool:
-    """Whether a record stands against others that two candidates cannot overrule: then most owners must endorse it."""
-    return record.kind == Kind.STANDING or (record.kind == Kind.FORMER and is_erasure(record.id))
+def _is_erasure(record: Record) -> bool:
+    """Whether a record drops older versions of its page."""
+    return record.kind == Kind.FORMER and is_erasure(record.id)
 
 
 def _verdict(words: Sequence[bool | None]) -> str:
@@ -349,3 +342,7 @@ def _verdict(words: Sequence[bool | None]) -> str:
     if True in words:
         return ""
     return LATER if None in words else UNKNOWN
+
+
+def _flaws(grants: Sequence[SignedGrant], network: bytes) -> list[str]:
+    return [grant_flaw(grant, network) for grant in grants]

@@ -6,14 +6,11 @@ from msgspec.structs import replace
 from crawl import Visit, VisitState, encode_visit, reach
 from dht import DocumentId, Key, document_id, placement_key
 from store import (
-    Anchor,
     Document,
     Draft,
     HostAlias,
     HostRecord,
     Kind,
-    anchor_id,
-    encode_anchor,
     encode_document,
     encode_host,
     host_url,
@@ -110,12 +107,6 @@ def page_draft(document: Document, content: bytes = b"<html>") -> Draft:
     return draft(Kind.DOCUMENT, document.url, encode_document(document), content=content)
 
 
-def anchor_draft(anchor: Anchor, domain: str = "press.example", epoch: int = 1) -> Draft:
-    """Return how a page of press.example calls a page, under the id of a domain."""
-    made = draft(Kind.ANCHOR, anchor.url, encode_anchor(anchor), epoch)
-    return replace(made, id=anchor_id(made.id, domain))
-
-
 def found_draft(visit: Visit, at_ms: int | None = None) -> Draft:
     """Return a find, as whoever reads a link writes it."""
     return draft(Kind.VISIT, visit.url, encode_visit(visit), 0, reach(visit) if at_ms is None else at_ms)
@@ -132,14 +123,6 @@ def host_draft(host: HostRecord, epoch: int = 1) -> Draft:
 FOUND = Visit("https://bank.example/found", 3)
 GONE = Document("https://bank.example/gone", WALL, 404, gone=True)
 SCRIPT = "javascript:alert(1)"
-ANCHOR = Anchor(PAGE.url, "https://www.press.example/today", "the bank")
-ANCHORS: dict[str, dict[str, str]] = {
-    "a text like a book": {"text": "x" * 161},
-    "a text of two lines": {"text": "the\nbank"},
-    "a link within its site": {"source": "https://www.bank.example/"},
-    "a link of another site": {"source": "https://www.tabloid.example/"},
-    "a link of a script": {"source": "javascript:alert(1)"},
-}
 HARMLESS = {
     "a page": page_draft(PAGE),
     "an outcome": visit_draft(VISIT),
@@ -157,11 +140,6 @@ HOSTILE = {
     **{f"a page with {what}": page_draft(replace(PAGE, **each)) for what, each in DOCUMENTS.items()},
     **{f"an outcome with {what}": visit_draft(replace(VISIT, **each)) for what, each in VISITS.items()},
     **{f"a host with {what}": host_draft(host) for what, host in HOSTS.items()},
-    **{f"an anchor at {what}": anchor_draft(replace(ANCHOR, url=url)) for what, url in URLS.items()},
-    **{f"an anchor with {what}": anchor_draft(replace(ANCHOR, **each)) for what, each in ANCHORS.items()},
-    "an anchor without a lease": anchor_draft(ANCHOR, epoch=0),
-    "an anchor at its page's id": draft(Kind.ANCHOR, PAGE.url, encode_anchor(ANCHOR)),
-    "an anchor with a content": replace(anchor_draft(ANCHOR), content=b"x"),
     "a host without a lease": host_draft(HOST, 0),
     "a host at a page": host_draft(replace(HOST, url="https://bank.example/page")),
     "a find that wins": found_draft(FOUND, at_ms=1 << 47),

@@ -60,7 +60,7 @@ Claim = Callable[[Net, Identity, Draft], list[SignedGrant]]
 
 
 async def started(net: Net, count: int) -> None:
-    net.set_strategy(grants_from=1)
+    net.gives_grants = False
     for node in net.list[:count]:
         node.start()
     await net.all_ready()

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from dht import document_id, placement_key
 from index import DocumentChange, IndexConfig, SearchRequest
 from node.cli.commands.query_node import _print_results
-from node.crawling.store_change_feed import text_of
+from node.crawling.store_change_feed import shown_text
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.own_origin import note_origin
 from node.web.requests.proxied_caller import ProxiedCallers
@@ -27,7 +27,7 @@ from node.web.search.results import result_page
 from node.web.search.rules_file import RulesFile
 from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
-from store import Document, Draft, Kind, encode_document
+from store import Document, Draft, Kind, RecordDenial, encode_document
 from tests.attacks.hostile_records import URLS
 from tests.store.support import DAY, WALL, records
 
@@ -88,7 +88,7 @@ def change(document: Document) -> DocumentChange:
     except ValueError:
         id, key = document_id("https://nowhere.example/"), placement_key("https://nowhere.example/")
     draft = Draft(Kind.DOCUMENT, id, key, 1, int(WALL * 1000), DAY + 9, encode_document(document))
-    return DocumentChange(id, text_of(records(draft)[0]))
+    return DocumentChange(id, shown_text(records(draft)[0], None, RecordDenial()))
 
 
 async def answer_of(documents: list[Document]) -> dict[str, Any]:

@@ -31,7 +31,6 @@ async def _begin(net: Net, count: int, **strategy: object) -> None:
     for node in net.list[:count]:
         node.start()
     await net.all_ready()
-    net.grant([PAGE], net.list[1].identity, net.list[2 % count].identity)
     await net.list[1].replicator.write([PAGE])
 
 
@@ -41,7 +40,7 @@ async def _bring(by: Node, to: Node, records: list[Record], *hinted_for: bytes) 
     return [each.index for each in reply.refused]
 
 
-@pytest.mark.parametrize("strategy", [{}, {"grants_from": 1}, {"importers": (Identity(b"x" * 32).public_key.hex(),)}])
+@pytest.mark.parametrize("strategy", [{}, {"importers": (Identity(b"x" * 32).public_key.hex(),)}])
 @pytest.mark.parametrize("count", [2, 4])
 @pytest.mark.parametrize("is_hint", [False, True])
 def test_a_member_that_may_not_import_is_refused_by_every_owner(

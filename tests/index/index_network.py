@@ -54,22 +54,12 @@ class ListFeed:
     def knows(self, cursor: bytes) -> bool:
         return cursor == b"" or cursor.startswith(self.incarnation)
 
-    async def changes(
-        self, cursor: bytes, limit: int, known: dict[bytes, int] | None = None
-    ) -> tuple[Sequence[DocumentChange], bytes]:
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         start = int(cursor[1:] or b"0")
-        batch, told = self.log[start : start + limit], known if known is not None else {}
+        batch = self.log[start : start + limit]
         newest = {change.id: change for change in self.log[start:]} if batch else {}
-        found = list[DocumentChange]()
-        for number, change in enumerate(batch, start + 1):
-            if told.get(change.id, 0) < number:
-                told[change.id] = len(self.log)
-                found.append(newest[change.id])
+        found = [newest[id_] for id_ in dict.fromkeys(change.id for change in batch)]
         return found, self.incarnation + str(start + len(batch)).encode() if batch else cursor
-
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        last = {change.id: change.text for change in self.log}
-        return [DocumentChange(id, last.get(id)) for id in ids]
 
     def lag(self, cursor: bytes) -> int:
         return len(self.log) - int(cursor[1:] or b"0")

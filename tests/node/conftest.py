@@ -321,9 +321,6 @@ class FakeService:
             for each, state, links in zip(asked, states, found, strict=True)
         ]
 
-    async def rank(self, url: str) -> Json:
-        return {"url": url, "canonical": url, "rank": 2.5, "level": 3, "holder": NODE_ID, "distance": 2e-7, "why": ""}
-
     async def explain(self, url: str) -> Json:
         if "bad" in url:
             return {"url": url, "canonical": None, "answer": "no", "why": "not a URL\x1b[31m"}

@@ -2,10 +2,6 @@
 
 A: at rest, two exact answers are equal, byte for byte. B: an exact answer holds every match that was acknowledged a
 minute earlier on its side of any cut, or a newer version of it. C: across a cut at most one side gives exact answers.
-
-Under grants a version is newer that is strong, and the other not; else by epoch and instant. What was strong when its
-writer was acknowledged stays due; what is shown instead may have become strong since, as far as the signatures say that
-came to its writer until the answer.
 """
 
 import asyncio
@@ -21,7 +17,6 @@ from index import SearchRequest
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import DAY_S, World
 from store import Document, Draft, Kind, encode_document
-from tests.sim.grant_log import GrantLog, Version
 
 KNOWN_AFTER_S = 60.0  # B: a write that was acknowledged so long ago is in every exact answer
 CUT_KNOWN_AFTER_S = 60.0  # C: comparisons count for 30 s, and who is silent is taken for dead after 30 s
@@ -29,7 +24,7 @@ WORDS = tuple(f"topic{n}" for n in range(10))
 MOST_OF_A_WORD = 90  # one page of results shows them all, each of a host of its own
 
 
-Rank = tuple[bool, int, int]  # of several versions of a page the highest is shown: strong, lease epoch, at_ms
+Rank = tuple[int, int]  # of several versions of a page the highest is shown: lease epoch, at_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +71,7 @@ class History:
     held_by_nobody: int = 0
     _groups: dict[str, int] = field(default_factory=dict)
     _newest: dict[str, int] = field(default_factory=dict)
-    _begun: dict[str, dict[int, Version]] = field(default_factory=dict)  # all versions, by URL
-    _grants: GrantLog = field(default_factory=GrantLog)
+    _begun: dict[str, dict[int, Rank]] = field(default_factory=dict)  # all versions, by URL
     _open: set[str] = field(default_factory=set)
 
     def now(self) -> float:
@@ -119,7 +113,6 @@ class History:
             {result["url"]: round(result["fetched_at"]) for result in answer["results"]}, _body(answer),
         )  # fmt: skip
         self.reads.append(found)
-        self._note_grants()
         return found
 
     async def _write(self) -> None:
@@ -144,9 +137,7 @@ class History:
         word, number, began, now = url.split("/")[3], self._newest.get(url, 0) + 1, self.now(), node.clock()
         epoch, at_ms = node.overlay.view.leases()[slot], int(now.wall * 1000)
         self._newest[url] = number
-        self._begun.setdefault(url, {})[number] = Version(node.overlay.view.node_id, key, epoch, at_ms)
-        self._note_grants()
-        rank = self._rank(url, number, began)
+        self._begun.setdefault(url, {})[number] = epoch, at_ms
         self._open.add(url)
         text = f"{word} {url} version {number} " + " ".join(f"w{self.rng.randrange(50)}" for _ in range(20))
         document = Document(url, float(number), 404 if gone else 200, text="" if gone else text, gone=gone)
@@ -162,7 +153,7 @@ class History:
         finally:
             self._open.discard(url)
         if node.task is not None and node.node_core is core and group == self._group(node):
-            self.writes.append(Write(url, word, number, rank, began, self.now(), group, gone))
+            self.writes.append(Write(url, word, number, (epoch, at_ms), began, self.now(), group, gone))
 
     def _holder(self, slot: Slot, group: int) -> SimNode | None:
         awake = [node for node in self.world.running() if node not in self.world._sleeping]
@@ -173,18 +164,6 @@ class History:
 
     def _group(self, node: SimNode) -> int:
         return self._groups.get(node.name, 0)
-
-    def _note_grants(self) -> None:
-        """Take note of the grants that all writers have got by now."""
-        for view in (node.overlay.view for node in self.world.running()):
-            for slot in map(Slot, range(1 << view.strategy.slot_bits)):
-                for signed in view.grants(slot):
-                    self._grants.note(signed, view.owners(slot), self.now())
-
-    def _rank(self, url: str, number: int, by: float) -> Rank:
-        """The rank of a version by the grants that its writer had by an instant."""
-        version = self._begun[url][number]
-        return self._grants.strong_since(version) <= by, version.epoch, version.at_ms
 
     # What must hold.
 
@@ -206,7 +185,7 @@ class History:
         return at
 
     def _flaw(self, write: Write, read: Read) -> str:
-        ranks = {number: self._rank(write.url, number, read.at) for number in self._begun[write.url]}
+        ranks = self._begun[write.url]
         higher = {number for number, rank in ranks.items() if rank > write.rank and number != write.number}
         newer = [w for w in self.writes if w.url == write.url and w.number in higher]
         began_newer = bool(higher) and (not newer or min(w.began for w in newer) <= read.at)

@@ -69,7 +69,7 @@ async def changed(world: World, maker: Maker, says: str, *, but: SimNode | None 
 
 
 def shows(world: World, says: str) -> bool:
-    found = [node.node_core.store.records.find_page(document_id(PAGE)) for node in holders(world)]
+    found = [node.node_core.store.records.find(Kind.DOCUMENT, document_id(PAGE)) for node in holders(world)]
     return bool(found) and all(page is not None and said(page.content) == says for page in found)
 
 

@@ -97,10 +97,6 @@ async def scenario(seed: int, troubles: tuple[Trouble, ...], world: World) -> No
 @pytest.mark.prove
 @pytest.mark.parametrize("seed", range(12))
 def test_an_exact_answer_is_exact_whatever_happens(seed: int) -> None:
-    """With seed 9 a holder writes pages by the leave of a stand-in while the other owners are away; what most owners
-    granted before stands in front of these. Within two minutes an owner is back and signs the holder's next grant, of
-    the same epoch. It is one of most owners then, and reaches back to when the pages were written: so they may be shown
-    from then on. `GrantLog` knows it by the signatures that came to the holder."""
     rng = Random(f"troubles {seed}")
     troubles = tuple(rng.choice(TROUBLES) for _ in range(4))
     simulate(lambda world: scenario(seed, troubles, world), WorldPlan(seed=seed))

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import sha256
@@ -27,6 +27,7 @@ from dht import (
     SiteShards,
     Slot,
     Strategy,
+    slot_of,
 )
 from dht.membership.answer_times import AnswerTimes
 from dht.membership.late_peers import LatePeers
@@ -34,6 +35,7 @@ from dht.ownership.slot_announcements import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.disk.file_system import FolderDisk
 from store.record.record_check import BodyRules, NoBodyRules
+from store.replication.write_right import needs_grant
 from tests.store.support import WALL, grant
 
 CONFIG = StoreConfig(
@@ -275,6 +277,18 @@ class State:
     is_member: bool = False
 
 
+class LeaseHolder(Replicator):
+    """A replicator whose node gets the grants of what it writes, as it would from the owners' votes."""
+
+    net: "Net"
+    identity: Identity
+
+    async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
+        if self.net.gives_grants:
+            self.net.elect(drafts, self.identity)
+        await super().write(drafts, is_patient=is_patient)
+
+
 @dataclass(eq=False)
 class Node:
     """One node with its disk, running or not."""
@@ -297,10 +311,11 @@ class Node:
         clock = lambda: Now(WALL + loop.time() + self.slept_s, loop.time() + self.slept_s)  # noqa: E731
         self.store = RecordStore(self.disk, self.config, clock)
         self.audit = PeerAudit(clock, random.Random(self.id).random)
-        self.replicator = Replicator(
+        self.replicator = LeaseHolder(
             self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
             SiteShards(self.overlay, self.hosts), expects_others=expects_others, rules=self.rules, audit=self.audit,
         )  # fmt: skip
+        self.replicator.net, self.replicator.identity = self.net, self.identity
         self.tell(frozenset())
         self.task = self.net.group.create_task(self._run())
 
@@ -358,6 +373,7 @@ class Net:
         self.relayed: set[NodeId] = set()  # who is asked through relays
         self.holder: NodeId | None = None  # who holds the leases of all slots
         self.granted: dict[tuple[NodeId, Slot], list[SignedGrant]] = {}  # what holders collected
+        self.gives_grants = True  # whoever writes holds the lease; else only what the test grants is granted
         self.strangers: set[NodeId] = set()  # who is a member no more, of whom nobody remembers that it was
         self.frozen: set[NodeId] = set()  # take what is sent and answer nothing; nobody has noticed
         self.strategy = Strategy(
@@ -374,6 +390,20 @@ class Net:
         for each in given:
             self.granted.setdefault((holder.node_id, Slot(each.grant.slot)), []).append(each)
         return given
+
+    def elect(self, drafts: Iterable[Draft], holder: Identity) -> tuple[SignedGrant, ...]:
+        """Have all owners of the drafts' slots grant these to a holder, unless they did; return the grants."""
+        found = dict[SignedGrant, None]()
+        for draft in (draft for draft in drafts if needs_grant(draft.kind, draft.epoch)):
+            slot = Slot(slot_of(draft.key, self.strategy.slot_bits))
+            voters = [
+                self.nodes[owner].identity for owner in self.list[0].overlay.owners(slot) if owner != holder.node_id
+            ]
+            given = self.granted.get((holder.node_id, slot), [])
+            fit = (each for each in given if each.grant.covers(draft.key, draft.epoch, draft.at_ms))
+            fit = (each for each in fit if each.signers >= {voter.node_id for voter in voters})
+            found[next(fit, None) or self.grant([draft], holder, *voters)[0]] = None
+        return tuple(found)
 
     def lag_s(self, observer: NodeId, subject: NodeId) -> float:
         """How old news of one node is at another: fixed per pair, up to the network's lag."""

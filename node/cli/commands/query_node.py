@@ -222,7 +222,6 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("not taken", view.not_taken),
         ("witness", view.witness),
         ("forgers", view.found_out),
-        ("ranks", view.ranks),
         ("balance", view.balance),
         ("search", view.rules),
         ("strategy", f"version {view.strategy_version}{expires}"),

@@ -147,7 +147,6 @@ def text_of_row(row: Mapping[str, Any]) -> Text:
         signature=bytes.fromhex(row["signature"]),
         published_at=row["published_at"],
         modified_at=row["modified_at"],
-        anchors=tuple(row["anchors"]),
     )
 
 

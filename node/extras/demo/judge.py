@@ -114,19 +114,14 @@ def newest_copies(found: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[
     """Return by URL the copies of the newest version of each document that is there, given all that nodes store.
 
     Beside them an older one may lie for minutes with a node that is no owner: it kept it for owners that were late, and
-    lets go of it when they have shown theirs. It may lack anchors, too: those copies come first whose anchors most of
-    them have. Versions are ordered as in the store, by epoch and time; their digests say nothing of that."""
+    lets go of it when they have shown theirs.
+    Versions are ordered as in the store, by epoch and time; their digests say nothing of that."""
     copies: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in found:
         copies[row["url"]].append(row)
     newest = {url: max(map(_version, rows)) for url, rows in copies.items()}
     kept = {url: [row for row in rows if _version(row) == newest[url]] for url, rows in copies.items()}
-    return {url: _by_anchors(rows) for url, rows in kept.items() if not rows[0]["gone"]}
-
-
-def _by_anchors(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    having = Counter(tuple(row["anchors"]) for row in rows)
-    return sorted(rows, key=lambda row: -having[tuple(row["anchors"])])
+    return {url: rows for url, rows in kept.items() if not rows[0]["gone"]}
 
 
 def _version(row: Mapping[str, Any]) -> tuple[int, float, str]:

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 from crawl import Visit, VisitState, decode_visit, signature
 from dht import Key, Slot, placement_key, site_of, slot_of
 from index import SearchOracle, Text
-from node.crawling.store_change_feed import shown_text, text_of
+from node.crawling.store_change_feed import shown_text
 from node.extras.simulation.scripted_fetch import Visited
 from node.extras.simulation.sim_node import SimNode
-from store import HostRecord, Kind, Record, decode_host, host_url, page_in, url_of
+from store import HostRecord, Kind, Record, RecordDenial, decode_document, decode_host, host_url, url_of
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 
@@ -38,8 +38,7 @@ class Census:
 
 def take_census(nodes: Iterable[SimNode]) -> Census:
     """Read the disks of running nodes."""
-    census, pages, named = Census(), dict[str, Record](), dict[str, list[Record]]()
-    visits: dict[str, Record] = {}
+    census, pages, visits = Census(), dict[str, Record](), dict[str, Record]()
     for kind in Kind:
         newest: dict[bytes, Record] = {}
         held: dict[bytes, set[str]] = {}
@@ -52,15 +51,12 @@ def take_census(nodes: Iterable[SimNode]) -> Census:
                     held[record.id].add(node.name)
         for record in newest.values():
             census.holders[kind, _enter(census, record)] = held[record.id]
-            if kind in (Kind.DOCUMENT, Kind.STANDING):
-                page = page_in(record) if kind == Kind.STANDING else record
-                pages[url_of(page)] = page
+            if kind == Kind.DOCUMENT:
+                pages[url_of(record)] = record
             elif kind == Kind.VISIT:
                 visits[url_of(record)] = record
-            elif kind == Kind.ANCHOR:
-                named.setdefault(url_of(record), []).append(record)
-    for url in {*pages, *named}:
-        if text := shown_text(pages.get(url), visits.get(url), named.get(url, ())):
+    for url, page in pages.items():
+        if text := shown_text(page, visits.get(url), RecordDenial()):
             census.texts[url] = text
     return census
 
@@ -77,23 +73,17 @@ def _enter(census: Census, record: Record) -> str:
         return host.url
     if record.kind == Kind.FORMER:
         return f"{url_of(record)} {record.version.at_ms}"  # no URL has a space in it
-    if record.kind == Kind.ANCHOR:
-        return f"{url_of(record)} {record.id.hex()}"
-    text = text_of(page_in(record) if record.kind == Kind.STANDING else record)
-    return "" if text is None else text.url
+    document = decode_document(record.body)
+    return "" if document.gone else document.url
 
 
 def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, str], set[str]]:
-    """Map each record that an owner lacks, as the first node's view names owners, to the names of those owners. A
-    version that stood is missed by nobody where all owners let it go: a newer one may be shown, and whoever kept their
-    slot for them forgets it a while later."""
+    """Map each record that an owner lacks, as the first node's view names owners, to the names of those owners."""
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
         slot = slot_of(_place(census, nodes[0], kind, url), view.strategy.slot_bits)
         owners = {names[peer] for peer in view.owners(slot) if peer in names}
-        if kind == Kind.STANDING and owners.isdisjoint(holders):
-            continue
         if url and (missing := owners - holders):
             lacking[kind, url] = missing
     return lacking

@@ -40,7 +40,6 @@ from index import IndexConfig
 from node.app.clean_stop import take_leave
 from node.app.environment import NodeEnvironment
 from node.app.node_core import NodeCore
-from node.crawling.page_analysis import analyse_page
 from node.extras.simulation.carrier import SimCarrier
 from node.extras.simulation.dial_back import SimPorts
 from node.extras.simulation.loop import PLACE, SimClock
@@ -118,7 +117,7 @@ class SimNode:
             find_way=fetcher.find_way,
             find_texts=around.web.find_texts,
             witness_fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has, as_witness=True),
-            parsers=InlineParsers(analyse_page),
+            parsers=InlineParsers(),
             clock=self.clock,
             rng=self.rng,
             index_path=None,

@@ -64,12 +64,15 @@ def write_report(out: Path, report: "WebReport") -> None:
 
 def _report(arguments: Namespace, spool: ExportSpool, node: str) -> "WebReport":
     from node.extras.web_report.link_table import LinkTable
+    from node.extras.web_report.page_rank import in_links
+    from node.extras.web_report.rank_processes import ranks_by
     from node.extras.web_report.report import ReportCoverage, measure, report_of
 
-    table = LinkTable(arguments.max_links)
+    pages = LinkTable(arguments.max_links)
     for page in spool.captures():
-        table.add(page)
-    measured = measure(table.table(), arguments.seed)
+        pages.add(page)
+    table = pages.table()
+    measured = measure(table, ranks_by(arguments.processes, in_links(table.graph), spool.path.parent), arguments.seed)
     names = measured.wanted().look_in(spool.captures())
     unread = {str(part.get("slot")): str(part.get("reason")) for part in spool.unread}
     coverage = ReportCoverage(time.time(), node, dict(spool.left_out), unread)
@@ -89,6 +92,8 @@ def _tell(arguments: Namespace, out: Path, report: "WebReport") -> None:
         ("core", f"{report.parts.core:,} pages"),
         ("effective diameter", f"{report.distances.effective:.1f} links"),
         ("communities", f"{report.communities.found:,}"),
+        ("top site by rank", plain(report.page_rank.sites[0].site) if report.page_rank.sites else "none"),
+        ("top page by rank", plain(report.page_rank.pages[0].url) if report.page_rank.pages else "none"),
     ]
     print_facts(facts)
     for slot, reason in report.coverage.unread.items():

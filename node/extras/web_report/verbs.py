@@ -14,4 +14,6 @@ def add_verbs(verbs: Verbs) -> None:
     shape.add_argument("--seed", type=int, default=1, metavar="S", help="decides what is drawn by chance (default 1)")
     about = "what is beyond is left out, and said to be (default 10 million: 2 GB of memory)"
     shape.add_argument("--max-links", type=Between(1, 200_000_000), default=10_000_000, metavar="N", help=about)
+    about = "compute PageRank in so many processes (default 1)"
+    shape.add_argument("--processes", type=Between(1, 64), default=1, metavar="N", help=about)
     add_place(shape, url=True, json=True)

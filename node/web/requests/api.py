@@ -113,7 +113,6 @@ class Api:
             self.crawl,
             self.remove,
             self.progress,
-            self.rank,
             self.explain,
             self.pause,
             self.leave,
@@ -191,10 +190,6 @@ class Api:
         if len(asked.urls) > MAX_ASKED:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
         return json_response({"urls": await self._service.progress(asked.urls)})
-
-    async def rank(self, request: web.Request) -> web.Response:
-        """Answer GET /api/v1/rank."""
-        return json_response(await self._service.rank(parameters(request, "rank").text("url")))
 
     async def explain(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/explain."""

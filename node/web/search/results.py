@@ -37,7 +37,6 @@ class Result:
     site_more: bool
     similar: tuple[str, ...]
     similar_count: int
-    named_by: int  # sites that call it so, where nobody has fetched it; 0 where somebody has
     why: Why | None
 
 
@@ -184,7 +183,6 @@ def _result(entry: Json) -> Result:
         site_more=bool(entry.get("site_more")),
         similar=tuple(other for other in similar[:MAX_SIMILAR] if other),
         similar_count=max(count(entry, "similar_count"), len(similar)),
-        named_by=0 if entry.get("fetched_at") else count(entry, "named_by"),
         why=why_of(entry.get("explain")),
     )
 

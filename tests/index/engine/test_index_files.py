@@ -1,19 +1,14 @@
-"""What an index held at an earlier instant is known, whatever order the versions came in; anchors that say nothing new
-cost nothing."""
+"""What an index held at an earlier instant is known, whatever order the versions came in."""
 
 import random
-from dataclasses import replace
-from hashlib import sha256
 
 import pytest
 
 from dht import Slot, slot_of
-from index.change_feed import DocumentChange, Text
+from index.change_feed import DocumentChange
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
 from index.query.collection_statistics import mark_of
-from index.query.parser import parse_query
-from index.text.page_terms import terms_of
 from tests.index.index_corpus import text
 
 BITS, URLS, SINCE = 2, 12, 40.0
@@ -61,35 +56,3 @@ def test_what_is_older_than_anybody_asks_about_is_not_kept_apart() -> None:
     assert files.totals.fingerprint_until(slot, BITS, 25.0) == mark_of(found.id + found.version).to_bytes(32, "big")
     files.apply([DocumentChange(other.id, None)], b"")
     assert files.totals.documents == 0
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_a_page_is_indexed_again_only_where_its_anchors_say_something_new(seed: int) -> None:
-    """Oracle: an index that gets each page's last version alone. Texts are few, so most anchors repeat one."""
-    rng = random.Random(seed)
-    files, last = IndexFiles(IndexConfig(engine="memory"), None), dict[str, Text]()
-    adds = needed = 0
-    for turn in range(80):
-        page = text(rng, f"http://h{rng.randrange(3)}.example/", version=turn)
-        before = last.get(page.url)
-        anchors = (*before.anchors, rng.choice(("ferry times", "boats", "ferry"))) if before else ()
-        is_other = before is None or rng.random() < 0.05
-        if before and not is_other:
-            version = sha256(repr((before.page_version, anchors)).encode()).digest()
-            page = replace(before, version=version, anchors=anchors)
-        else:
-            page = replace(page, page_version=page.version)
-        last[page.url] = page
-        number = files.table.next_number()
-        files.apply([DocumentChange(page.id, page, 1.0)], b"")
-        adds += files.table.next_number() - number
-        needed += is_other or (before is not None and terms_of(page).forward != terms_of(before).forward)
-    assert adds == needed < 60
-    alone = IndexFiles(IndexConfig(engine="memory"), None)
-    alone.apply([DocumentChange(page.id, page, 1.0) for page in last.values()], b"")
-    for page in last.values():
-        for each in (files, alone):
-            row = each.table.find([page.id])[page.id]
-            assert (row.version, row.record) == (page.version, terms_of(page).forward)
-    assert files.totals.at(BITS) == alone.totals.at(BITS)
-    assert files.engine.counts(parse_query("ferry").root, BITS) == alone.engine.counts(parse_query("ferry").root, BITS)

@@ -81,8 +81,8 @@ def test_where_a_majority_is_not_live_its_sleep_is_the_reason() -> None:
 
 
 def test_who_goes_by_other_rules_proves_nothing() -> None:
-    assert reasons(Town(), Agreement()) == {Reason.UNSAID}
-    assert reasons(Town(), Agreement(7, DIGEST, ())) == {Reason.UNSAID}, "not one for each slot"
+    assert reasons(Town(), Agreement()) == {Reason.STRATEGY}
+    assert reasons(Town(), Agreement(7, DIGEST, ())) == {Reason.STRATEGY}, "not one for each slot"
     assert reasons(Town(), Agreement(6, DIGEST, (7,))) == {Reason.STRATEGY}
     assert reasons(Town(), Agreement(7, b"other...", (7,))) == {Reason.OWNERS}
 

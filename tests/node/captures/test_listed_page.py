@@ -16,10 +16,9 @@ def entry(url: str, kind: Kind, at_ms: int, tail: bytes = b"") -> RangeEntry:
     return RangeEntry(placement_key(url) + bytes([kind]) + id, 1, at_ms, bytes(8))
 
 
-def page(url: str, *formers: int, shown: int = 0, standing: int = 0) -> list[RangeEntry]:
+def page(url: str, *formers: int, shown: int = 0) -> list[RangeEntry]:
     found = [entry(url, Kind.FORMER, at) for at in formers]
     found += [entry(url, Kind.DOCUMENT, shown)] if shown else []
-    found += [entry(url, Kind.STANDING, standing)] if standing else []
     return [*found, entry(url, Kind.VISIT, 5)]
 
 
@@ -43,11 +42,6 @@ NEWS = page("http://a.test/", 1000, 2000, 3000, shown=4000)
 )
 def test_a_wish_chooses_among_versions(wish: Wish, instants: list[int]) -> None:
     assert chosen(wish, NEWS) == [instants]
-
-
-def test_what_stands_is_what_is_shown_and_counts_once() -> None:
-    both = page("http://a.test/", 1000, shown=2000, standing=1000)
-    assert chosen(Wish(), both) == [[1000]] and chosen(ALL, both) == [[1000]]
 
 
 def test_former_versions_alone_are_an_archive_and_an_erasure_is_none() -> None:

@@ -35,7 +35,6 @@ FORMS = {
     "a part of a package": (FrameType.PACKAGE, HEAD),
     "grants": (FrameType.GRANTS, 0),
     "squeezed grants": (FrameType.GRANTS, HEAD),
-    "weak grants": (FrameType.WEAK_GRANTS, 0),
     "a dictionary": (FrameType.DICTIONARY, CONTENT),
 }
 
@@ -65,7 +64,6 @@ def made(*, is_packed: bool, together: int = 0) -> bytes:
         *(segments.encode(FrameType.RECORD, encode_head(page), page.content or b"") for page in PAGES[together:-1]),
         segments.encode(FrameType.GRANTS, msgspec.msgpack.encode(grants), b""),
         segments.encode(FrameType.GRANTS, msgspec.msgpack.encode(grants[:1]), b""),
-        segments.encode(FrameType.WEAK_GRANTS, msgspec.msgpack.encode(grants[:1]), b""),
         segments.encode(FrameType.DROP, msgspec.msgpack.encode((b"\xff" * 20, b"\xff" * 20, 20_000)), b""),
         segments.encode(FrameType.GROUP, encode_group(VISITS), b""),
         segments.encode(FrameType.RECORD, encode_head(PAGES[-1]), PAGES[-1].content or b""),

@@ -64,23 +64,6 @@ async def test_compaction_keeps_grants_of_segments_that_it_deletes() -> None:
     assert proofs(open_store(disk), records(kept)) == (grant(kept, SIGNER),)
 
 
-async def test_that_a_grant_was_weak_outlives_index_and_compaction() -> None:
-    disk = MemoryDisk()
-    store = open_store(disk, replace(CONFIG, segment_bytes=4096))
-    weak, other = grant(draft(1), SIGNER), grant(draft(1), SIGNER, VOTERS[0])
-    await store.grants.keep([weak, other], [weak])
-    await store.put(records(draft(1)))
-    gone = records(*(random_draft(number, 3000) for number in range(2, 12)))
-    for each in gone:
-        await store.put([each])
-    await store.forget(gone)
-    await store.compact()
-    disk.crash(lose_database=True)
-    again = open_store(disk)
-    assert again.grants.is_weak(weak) and not again.grants.is_weak(other)
-    assert set(proofs(again, records(draft(1)))) == {weak, other}
-
-
 async def test_a_store_of_many_grants_and_few_records_is_compacted_once() -> None:
     disk = MemoryDisk()
     store = open_store(disk, replace(CONFIG, segment_bytes=4096))

@@ -13,7 +13,6 @@ from dht import MachineRefuses, Rule, Strategy, placement_key
 from store import Draft, Kind, MemoryDisk, RecordStore, StoreConfig
 from store.disk.file_system import Disk
 from store.record.range_reconciliation import mark
-from store.record.standing_page import standing_draft
 from tests.store.support import CONFIG, DAY, StillClock, draft, open_store, random_draft, records, url
 
 FIRST, LAST = bytes(20), b"\xff" * 20
@@ -27,20 +26,6 @@ async def test_the_highest_version_wins_in_any_order(disk: Disk) -> None:
     assert store.find_version(Kind.DOCUMENT, new.id) == new.version.short
     assert await store.put([old, later_epoch, new]) == 1
     assert store.find(Kind.DOCUMENT, new.id) == later_epoch
-    store.close()
-
-
-async def test_a_page_that_stands_is_shown_before_and_after_a_restart(disk: Disk) -> None:
-    store = open_store(disk)
-    old, new = records(draft(1, at=1), draft(1, at=2))
-    await store.put([old])
-    assert store.find_page(old.id) == old and not store.standing(0, 9)
-    await store.put([new, *records(standing_draft(old, url(1)))])
-    for _ in range(2):
-        assert store.find(Kind.DOCUMENT, old.id) == new
-        assert store.find_page(old.id) == old and [name.id for name in store.standing(0, 9)] == [old.id]
-        store.close()
-        store = open_store(disk)
     store.close()
 
 

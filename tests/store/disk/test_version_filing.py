@@ -2,15 +2,16 @@
 
 import random
 from collections.abc import Sequence
+from functools import lru_cache
 
 from msgspec.structs import replace
 
+from dht import Identity
 from store import Document, Kind, MemoryDisk, Record, RecordStore, encode_document
 from store.disk.file_system import Disk
 from store.disk.store_check import check_store
 from store.disk.version_filing import THINNED_AT_ONCE
-from store.record.former_page import KEPT_DAYS, erasure_of, filed, former_of
-from store.record.standing_page import page_in
+from store.record.former_page import KEPT_DAYS, erasure_of, filed, former_of, page_in
 from store.record.version_policy import VersionPolicy
 from tests.store.support import CONFIG, DAY, WALL, StillClock, draft, records, url
 
@@ -18,12 +19,17 @@ DAY_S = 86_400.0
 POLICY = VersionPolicy(last=2, days=365)
 
 
-def page(at: float, number: int = 1, **said: object) -> Record:
-    """What a page said so many seconds after the clock's start."""
+@lru_cache(1 << 12)
+def author(number: int) -> Identity:
+    return Identity(number.to_bytes(32, "big"))
+
+
+def page(at: float, number: int = 1, *, by: int = -1, **said: object) -> Record:
+    """What a page said so many seconds after the clock's start; each version by another author, or `by` one."""
     document = replace(Document(url(number), WALL + at, 200, text=f"text at {at}"), **said)
     content = b"" if said.get("gone") else f"<p>at {at}".encode()
     made = replace(draft(number, at=at, days=KEPT_DAYS + int(at // DAY_S)), body=encode_document(document))
-    return records(replace(made, content=content))[0]
+    return records(replace(made, content=content), signer=author(by if by >= 0 else 1000 + int(at)))[0]
 
 
 def opened(disk: Disk, clock: StillClock | None = None, policy: VersionPolicy = POLICY) -> RecordStore:
@@ -40,7 +46,7 @@ def kept(store: RecordStore, number: int = 1) -> list[str]:
 
 
 def shown(store: RecordStore) -> str:
-    found = store.find_page(page(0.0).id)
+    found = store.find(Kind.DOCUMENT, page(0.0).id)
     return "" if found is None else (found.content or b"").decode()
 
 
@@ -75,6 +81,39 @@ async def test_any_order_and_any_batches_give_the_same() -> None:
         prints.add(fingerprint(store))
         store.close()
     assert len(prints) == 1
+
+
+async def test_of_one_authors_versions_of_a_day_the_newest_counts_alone() -> None:
+    """Two members that conspire write a page ten times in ten minutes: what others wrote before them is still kept."""
+    versions = [page(0.0, by=1), page(50.0, by=2), *(page(60.0 + n, by=8 + n % 2) for n in range(10))]
+    rng, prints = random.Random(4), set()
+    for _ in range(4):
+        store = opened(MemoryDisk(), policy=VersionPolicy(last=3, days=365))
+        for each in rng.sample(versions, len(versions)):
+            await store.put([each])
+        assert shown(store) == "<p>at 69.0"
+        assert kept(store) == ["<p>at 0.0", "<p>at 50.0", "<p>at 67.0", "<p>at 68.0"], "the last of a day besides"
+        prints.add(fingerprint(store))
+        store.close()
+    assert len(prints) == 1
+
+
+async def test_the_newest_version_that_is_left_is_shown_once_newer_ones_are_taken_back() -> None:
+    store = opened(MemoryDisk())
+    await store.put([page(0.0, by=1)])
+    await store.put([page(60.0, by=8)])
+    false = store.find(Kind.DOCUMENT, page(0.0).id)
+    assert false is not None
+    await store.show_former(false.id)
+    assert shown(store) == "<p>at 60.0", "nothing was taken back"
+    await store.forget([false], erased=True)
+    await store.show_former(false.id)
+    assert shown(store) == "<p>at 0.0" and kept(store) == []
+    assert store.find(Kind.DOCUMENT, false.id) == page(0.0, by=1), "with its author's proof"
+    assert await store.put([former_of(page(0.0, by=1))]) == 0, "it is no former version any more"
+    await store.put([page(90.0, by=1)])
+    assert shown(store) == "<p>at 90.0" and kept(store) == ["<p>at 0.0"]
+    store.close()
 
 
 async def test_without_a_policy_nothing_is_kept_and_what_others_keep_is_passed_over() -> None:
@@ -163,9 +202,9 @@ async def test_a_page_that_must_not_be_found_takes_its_versions_along_for_good()
     assert kept(store) == [""]
     await store.put([page(300.0)])
     await store.put([page(400.0)])
-    assert kept(store) == ["<p>at 300.0", ""], "what came later stays"
+    assert kept(store) == ["", "<p>at 300.0"], "what came later stays"
     await store.put([page(50.0), former_of(page(100.0))])
-    assert kept(store) == ["<p>at 300.0", ""], "who was away brings nothing back"
+    assert kept(store) == ["", "<p>at 300.0"], "who was away brings nothing back"
     away = opened(MemoryDisk(), StillClock(WALL + 900.0))
     await away.put([page(0.0)])
     await away.put([page(400.0)])

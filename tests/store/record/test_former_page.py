@@ -16,11 +16,11 @@ from store.record.former_page import (
     former_range,
     is_erasure,
     name_of,
+    page_in,
     proof_flaws,
 )
 from store.record.package import MAX_RECORD_BYTES, open_package, pack
 from store.record.record_check import NoBodyRules, RecordCheck
-from store.record.standing_page import page_in
 from store.record.version_policy import DAY_MS, MOST_DAYS
 from tests.store.support import DAY, WALL, draft, records, url
 
@@ -49,7 +49,8 @@ def test_it_holds_the_page_and_carries_its_proof() -> None:
     kept = [former_of(each) for each in (first, second)]
     assert [page_in(each) for each in kept] == [first, second] and flaws(kept) == ["", ""]
     low, high = former_range(first.id)
-    assert low < kept[0].id < kept[1].id < high and name_of(kept[0].id) == name_of(first.id)
+    assert low < kept[0].id < high and low < kept[1].id < high and kept[0].id != kept[1].id
+    assert name_of(kept[0].id) == name_of(first.id)
     assert open_package(pack(kept)) == kept
     bare = [each.without_content() for each in kept]
     assert flaws(bare) == ["", ""] and bare == [former_of(each.without_content()) for each in (first, second)]

@@ -22,7 +22,7 @@ def found(number: int) -> Draft:
 async def put(
     net: Net, sender: Node, victim: Node, drafts: list[Draft], hinted_for: tuple[NodeId, ...] = ()
 ) -> dict[int, str]:
-    package = PutPackage(pack(records(*drafts, signer=sender.identity)), hinted_for)
+    package = PutPackage(pack(records(*drafts, signer=sender.identity)), hinted_for, net.elect(drafts, sender.identity))
     reply = await sender.overlay.ask(victim.id, package, PutReply, timeout_s=5)
     return {r.index: r.reason for r in reply.refused}
 

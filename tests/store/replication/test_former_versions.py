@@ -2,7 +2,6 @@
 
 import asyncio
 
-import pytest
 from msgspec.structs import replace
 
 from dht import placement_key, slot_of
@@ -12,7 +11,7 @@ from store.record.package import depth_of, pack, sign_package, url_of
 from store.record.version_policy import VersionPolicy
 from store.replication.messages import PutPackage, PutReply
 from tests.store.network import Net, Node, network
-from tests.store.replication.test_page_versions import BITS, by_rank, push, started, version, write
+from tests.store.replication.granted_pages import BITS, by_rank, push, started, version, write
 from tests.store.replication.test_shard_mover import spread
 from tests.store.support import WALL, draft, flaws, grant, proofs, url
 
@@ -52,7 +51,7 @@ def test_who_missed_a_version_and_who_comes_later_have_them_all() -> None:
         await write(net, FIRST, first, second)
         third.kill()
         await asyncio.sleep(1.0)
-        await write(net, SECOND, first, second)
+        await write(net, SECOND, second, first)
         await write(net, THIRD, first, second)
         third.start()
         third.store.keep_versions(POLICY)
@@ -71,12 +70,12 @@ def test_who_missed_a_version_and_who_comes_later_have_them_all() -> None:
 
 
 def test_two_candidates_that_conspire_erase_nothing() -> None:
-    """Their page that asks not to be found is kept, as any weak version is; the holder's own erases."""
+    """Their page that asks not to be found hides the page, and erases nothing; the holder's own erases."""
 
     async def story(net: Net) -> None:
         first, second, third, *others = await begun(net, 6)
         await write(net, FIRST, first, second)
-        await write(net, SECOND, first, second)
+        await write(net, SECOND, second, first)
         liars = [third, others[-1]]
         made = gone(30.0)
         (page,) = sign_package([made], liars[0].identity)
@@ -93,7 +92,7 @@ def test_two_candidates_that_conspire_erase_nothing() -> None:
         await all_keep(net, [first, second, third], "")
         await write(net, version(1, 80.0, "again"), first, second)
         await write(net, version(1, 90.0, "and again"), first, second)
-        await all_keep(net, [first, second, third], "again", "")
+        await all_keep(net, [first, second, third], "", "again")
 
     network(6, story)
 
@@ -123,19 +122,16 @@ def test_nobody_adds_a_version_that_no_owner_granted() -> None:
     network(6, story)
 
 
-@pytest.mark.parametrize("grants_from", [0, 1])
-def test_they_move_with_their_site(grants_from: int) -> None:
+def test_they_move_with_their_site() -> None:
     async def story(net: Net) -> None:
-        net.set_strategy(grants_from=grants_from)
         net.config(step_s=2.0, deliver_every_s=2.0)
         for node in net.list:
             node.start()
             node.store.keep_versions(POLICY)
         await net.all_ready()
         pages = [replace(draft(0, epoch=int(WALL) + n, at=20.0 * n), content=b"edition %d" % n) for n in range(3)]
-        net.grant(pages, net.list[0].identity, net.list[1].identity)
-        for each in pages:
-            await net.list[0].replicator.write([each])
+        for holder, each in zip(net.list, pages, strict=False):
+            await holder.replicator.write([each])
         for node in net.list:
             spread(node, 3)
         key = placement_key(url(0), 3)

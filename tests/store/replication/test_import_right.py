@@ -56,12 +56,11 @@ def test_a_day_holds_so_many_bytes_and_records() -> None:
 
 def test_an_import_loses_to_every_fetched_version_before_and_after_it() -> None:
     async def story(net: Net) -> None:
-        net.set_strategy(admission="invited", grants_from=1)
+        net.set_strategy(admission="invited")
         for node in net.list[:4]:
             node.start()
         await net.all_ready()
         importer, page = net.list[3], imported(2)
-        net.grant([PAGE], *(node.identity for node in net.list[:3]))
         await net.list[0].replicator.write([PAGE])
         await importer.replicator.write([page, OVER])
         shown = [node.store.find(Kind.DOCUMENT, PAGE.id) for node in net.list[:4]]
@@ -71,7 +70,6 @@ def test_an_import_loses_to_every_fetched_version_before_and_after_it() -> None:
         assert importer.store.find_version(Kind.DOCUMENT, page.id) == first
         await importer.stop()
         fetched = draft(2, epoch=int(WALL) - 600, at=-600.0)  # before the instant of the import
-        net.grant([fetched], *(node.identity for node in net.list[:3]))
         await net.list[0].replicator.write([fetched])
         held = {r.version.epoch for n in net.list[:3] if (r := n.store.find(Kind.DOCUMENT, page.id)) is not None}
         assert held == {fetched.epoch}

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from store import Document, Draft, Kind, decode_document, encode_document
 from tests.store.network import Net, Node, network
-from tests.store.replication.test_page_versions import owned_by, shown, started, version, write
+from tests.store.replication.granted_pages import owned_by, shown, started, version, write
 from tests.store.support import WALL, url
 
 AWAY_DAYS = 40
@@ -24,7 +24,7 @@ ENDS = replace(ENDED, expires_day=TODAY + 10)
 
 
 def is_gone(node: Node, made: Draft) -> bool:
-    page = node.store.find_page(made.id)
+    page = node.store.find(Kind.DOCUMENT, made.id)
     return page is not None and decode_document(page.body).gone
 
 
@@ -51,6 +51,6 @@ def test_forty_days_away_revives_nothing_and_brings_back_what_all_others_lost() 
         await net.until(net.is_level)
         for node in owned_by(net, STAYED):
             assert shown(node, STAYED) == "first" and shown(node, CHANGED) == "second"
-            assert is_gone(node, LEFT) and node.store.find_page(ENDS.id) is None
+            assert is_gone(node, LEFT) and node.store.find(Kind.DOCUMENT, ENDS.id) is None
 
     network(4, story)

@@ -1,23 +1,21 @@
 """One conversation with a peer that lies."""
 
 import random
-from types import SimpleNamespace
 
 import pytest
 
 from dht import Slot, slot_of
-from store import MemoryDisk, RecordStore
+from store import Kind, MemoryDisk, RecordStore
 from store.record.package import pack
-from store.record.range_reconciliation import END, FORM, Range, RangeMode, item
+from store.record.range_message import RangeMode, Ranges
+from store.record.range_reconciliation import END, FORM, item
 from store.record.record_check import RefusalCounts
-from store.replication.endorsements import Endorsements
 from store.replication.host_writers import HostWriters
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
-from store.replication.page_versions import PageVersions
 from store.replication.peer_sync import PeerSync
 from store.replication.proof_thread import ProofThread
 from store.replication.write_right import WriteRight
-from tests.store.support import CHECK, CONFIG, SIGNER, AnyPlaces, StillClock, draft, records
+from tests.store.support import CHECK, CONFIG, AnyPlaces, StillClock, draft, records
 
 BITS = 4
 
@@ -25,16 +23,14 @@ BITS = 4
 class Liar:
     """Answers every comparison with a list of all it has, whatever was asked."""
 
-    view = SimpleNamespace(strategy=SimpleNamespace(grants_from=0))
-
     def __init__(self, count: int) -> None:
-        made = sorted(records(*(draft(n) for n in range(count))), key=lambda r: (r.key, r.id))
+        made = sorted(records(*(draft(n, kind=Kind.VISIT, epoch=0) for n in range(count))), key=lambda r: (r.key, r.id))
         self.by_id = {r.id: r for r in made}
         self.entries = tuple(item(r.kind, r.id, r.key, r.version.short).entry for r in made)
 
     async def ask(self, peer: bytes, message: object, answer: type, *, timeout_s: float) -> object:
         if isinstance(message, ReconcileStep):
-            return ReconcileReply((Range(END, RangeMode.LIST, entries=self.entries),), FORM)
+            return ReconcileReply(FORM, Ranges((END,), bytes([RangeMode.LIST]), entries=self.entries))
         assert isinstance(message, FetchRecords)
         return FetchReply(pack([self.by_id[w.id] for w in message.wanted]))
 
@@ -42,13 +38,9 @@ class Liar:
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
-    right = WriteRight(
-        liar, store.grants, Endorsements(liar, store.grants, ProofThread(), CONFIG), CONFIG, StillClock()
-    )  # type: ignore[arg-type]
-    pages = PageVersions(liar, store, right, SIGNER, StillClock())  # type: ignore[arg-type]
-    sync = PeerSync(
-        liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), HostWriters(liar, AnyPlaces()), right, pages
-    )  # type: ignore[arg-type]
+    right = WriteRight(liar, store, ProofThread(), CONFIG, StillClock())  # type: ignore[arg-type]
+    writers = HostWriters(liar, AnyPlaces())  # type: ignore[arg-type]
+    sync = PeerSync(liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), writers, right)  # type: ignore[arg-type]
     slots = sorted(random.Random(seed).sample([Slot(s) for s in range(1 << BITS)], 6))
     done = await sync.reconcile(b"p" * 20, slots, BITS, pull=True, push=())  # type: ignore[arg-type]
     mine = [r for r in liar.by_id.values() if slot_of(r.key, BITS) in slots]

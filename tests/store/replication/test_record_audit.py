@@ -136,7 +136,7 @@ def test_a_replica_that_gives_wrong_bytes_in_repair_is_named_and_repaired_around
 @pytest.mark.parametrize("is_granted", [False, True])
 def test_who_alone_has_a_record_has_to_prove_that_its_author_might_write_it(is_granted: bool) -> None:
     async def story(net: Net) -> None:
-        net.set_strategy(grants_from=1)
+        net.gives_grants = False
         await written(net, [])
         reader, alone, *others = net.list[0], net.list[4], *(node.identity for node in net.list[1:4])
         drafts = [draft(n, at=OLD_S) for n in range(COUNT)]  # just now: it may be on its way

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from dht import slot_of
+from dht import SignedGrant, slot_of
 from store import Kind, Record
 from store.record.package import pack
 from store.replication.messages import PutPackage, PutReply
@@ -15,8 +15,8 @@ def found(number: int, reach: int = 3) -> Draft:
     return replace(draft(number, kind=Kind.VISIT), epoch=0, at_ms=reach)
 
 
-async def put(sender: Node, owner: Node, given: list[Record]) -> dict[int, str]:
-    reply = await sender.overlay.ask(owner.id, PutPackage(pack(given)), PutReply, timeout_s=5)
+async def put(sender: Node, owner: Node, given: list[Record], *grants: SignedGrant) -> dict[int, str]:
+    reply = await sender.overlay.ask(owner.id, PutPackage(pack(given), (), grants), PutReply, timeout_s=5)
     return {r.index: r.reason for r in reply.refused}
 
 
@@ -36,7 +36,7 @@ def test_what_is_new_is_refused_without_its_proof_and_what_is_known_is_not_looke
         forged = [replace(r, proof=replace(r.proof, signature=bytes(64))) for r in made]
         assert len(await put(sender, owner, forged)) == len(forged) > 10
         assert not any(owner.store.find(r.kind, r.id) for r in made)
-        assert not await put(sender, owner, made)
+        assert not await put(sender, owner, made, *net.elect(drafts, sender.identity))
         sequence = owner.store.log.sequence
         assert not await put(sender, owner, forged + made)
         assert owner.store.log.sequence == sequence

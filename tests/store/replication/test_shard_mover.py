@@ -85,11 +85,10 @@ def test_a_site_that_is_spread_changes_its_slots_and_keeps_its_records() -> None
     network(4, story, slot_bits=4)
 
 
-def test_what_moves_keeps_its_authors_proof_where_leases_are_proved() -> None:
+def test_what_moves_keeps_its_authors_proof() -> None:
     """Twice, and it is pulled afterwards by a node that lost its disk."""
 
     async def story(net: Net) -> None:
-        net.set_strategy(grants_from=1)
         await started(net, BIG_DRAFTS)
         for depth in (2, 4):
             for node in net.list:
@@ -136,12 +135,10 @@ def test_nodes_that_know_different_depths_never_forget_a_record_in_favour_of_eac
     network(5, story, slot_bits=4, replicas=2)
 
 
-@pytest.mark.parametrize("grants_from", [0, 1])
-def test_no_record_has_fewer_copies_at_any_moment_than_before_the_move(grants_from: int) -> None:
+def test_no_record_has_fewer_copies_at_any_moment_than_before_the_move() -> None:
     """Also while an owner of the new places does not answer: what lacks there stays where it was until it is back."""
 
     async def story(net: Net) -> None:
-        net.set_strategy(grants_from=grants_from)
         await started(net, BIG_DRAFTS)
         await net.until(lambda: all(len(copies(net, d)) >= 3 for d in BIG_DRAFTS))
         view, bits = net.list[0].overlay, net.strategy.slot_bits
@@ -193,7 +190,7 @@ def test_what_was_fetched_before_its_site_was_spread_is_written_to_its_place_und
     """Or the page would be fetched again by whoever holds the new place."""
 
     async def story(net: Net) -> None:
-        net.set_strategy(grants_from=1)
+        net.gives_grants = False
         await started(net, [])
         fetched = [d for d in BIG_DRAFTS if wanted(d, 3) != d.key]
         net.grant(fetched, net.list[0].identity, net.list[1].identity)

@@ -16,7 +16,7 @@ PAGES = [draft(n, epoch=int(WALL)) for n in range(12)]
 
 
 async def started(net: Net, count: int) -> None:
-    net.set_strategy(grants_from=1)
+    net.gives_grants = False
     for node in net.list[:count]:
         node.start()
     await net.all_ready()
@@ -38,12 +38,10 @@ def has(node: Node, drafts: Iterable[Draft] = PAGES) -> bool:
 
 
 def test_what_needs_a_grant() -> None:
-    assert not needs_grant(Kind.DOCUMENT, 5, 0), "no network before this one asked for any"
-    assert needs_grant(Kind.DOCUMENT, 5, 5) and needs_grant(Kind.VISIT, 5, 5) and needs_grant(Kind.HOST, 5, 5)
-    assert not needs_grant(Kind.DOCUMENT, 4, 5), "it was written before"
-    assert not needs_grant(Kind.VISIT, 0, 5), "anybody may find a URL"
-    assert not needs_grant(Kind.DOCUMENT, 0, 5), "an import is taken for who its author is: test_import_right.py"
-    assert not needs_grant(Kind(77), 9, 5)
+    assert all(needs_grant(kind, 5) for kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST, Kind.FORMER))
+    assert not needs_grant(Kind.VISIT, 0), "anybody may find a URL"
+    assert not needs_grant(Kind.DOCUMENT, 0), "an import is taken for who its author is: test_import_right.py"
+    assert not needs_grant(Kind(77), 9)
 
 
 def test_all_owners_take_what_a_holder_writes() -> None:

@@ -60,8 +60,8 @@ def test_a_request_too_soon_or_beside_another_is_a_gap_under_the_rule() -> None:
     assert judge_fetches([row(0, "/a"), row(0.1, "/b", host="b.test")], 0.5).gaps_under_rule == 0
 
 
-def stored(version: str, epoch: int, fetched_at: float, *anchors: str, gone: bool = False) -> dict[str, object]:
-    fields = {"version": version, "epoch": epoch, "fetched_at": fetched_at, "gone": gone, "anchors": list(anchors)}
+def stored(version: str, epoch: int, fetched_at: float, *, gone: bool = False) -> dict[str, object]:
+    fields = {"version": version, "epoch": epoch, "fetched_at": fetched_at, "gone": gone}
     return {"url": "http://a.test/", **fields}
 
 
@@ -72,11 +72,6 @@ def test_an_older_version_that_a_stand_in_still_keeps_is_no_copy_whatever_its_di
             assert newest_copies([newest, older, newest, newest]) == {"http://a.test/": [newest] * 3}
         assert newest_copies([newest, stored(kept, 8, 30.0)]) == {"http://a.test/": [stored(kept, 8, 30.0)]}
         assert newest_copies([newest, stored(kept, 8, 30.0, gone=True)]) == {}, "there is no page any more"
-
-
-def test_what_a_stand_in_lacks_of_a_page_is_not_what_the_network_says_of_it() -> None:
-    behind, level = stored("00", 8, 20.0), stored("00", 8, 20.0, "a fine page")
-    assert newest_copies([behind, level, level]) == {"http://a.test/": [level, level, behind]}
 
 
 def test_the_first_difference_of_two_orders_is_named() -> None:

@@ -44,7 +44,8 @@ def test_a_page_and_its_figures_are_written(report: Any, site: Any, tmp_path: Pa
     assert figures["coverage"]["left_out"] == {"noarchive": len(site.service.wishes)}
     page = (tmp_path / "shape.html").read_text()
     assert page.startswith("<!doctype html>") and HUBS[0] in page
-    assert "pages               5 of 5 sites" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "pages               5 of 5 sites" in told and f"top page by rank    {GOOD[0]}" in told
     assert sorted(path.name for path in tmp_path.glob("shape*")) == ["shape.html", "shape.json"]
 
 
@@ -53,7 +54,7 @@ def test_a_report_that_broke_goes_on_and_a_bound_is_told(report: Any, site: Any,
     site.service.most_pages, site.service.fails_at = 1, 3
     assert report() == 2
     assert "2 pages are kept" in capsys.readouterr().err and not (tmp_path / "shape.html").exists()
-    assert report("--max-links", "4", "--json") == 0
+    assert report("--max-links", "4", "--json", "--processes", "2") == 0
     told = json.loads(capsys.readouterr().out)
     assert told == _figures(tmp_path) and told["links"] <= 4 and told["cut_links"] == 8
     assert "8 links are beyond the bound" in (tmp_path / "shape.html").read_text()

@@ -24,7 +24,6 @@ FIELDS = st.sampled_from(
         "site_more",
         "explain",
         "date",
-        "named_by",
     ]
 )
 ENTRIES = st.dictionaries(FIELDS, JUNK, max_size=8) | st.dictionaries(FIELDS, JUNK).map(
@@ -62,12 +61,6 @@ def test_an_address_that_is_none_costs_its_own_row_at_most_and_the_others_stay()
 def test_a_page_shows_its_own_date_and_when_it_was_collected() -> None:
     (result,) = result_page({"results": [{"url": "http://a.test/", "date": 86_400.0, "fetched_at": 172_800.0}]}).results
     assert (result.day, result.fetched_day) == ("1970-01-02", "1970-01-03")
-
-
-def test_what_nobody_has_fetched_says_how_many_sites_call_it_so() -> None:
-    entry = {"url": "http://a.test/", "named_by": 3}
-    named, fetched = result_page({"results": [{**entry, "fetched_at": 0.0}, {**entry, "fetched_at": 9.0}]}).results
-    assert (named.named_by, fetched.named_by) == (3, 0)
 
 
 def test_facets_of_one_name_narrow_nothing_and_odd_ones_are_left_out() -> None:
