@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from index.change_feed import DocumentChange, Text
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
+    from index.errors import QueryError
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
@@ -28,29 +29,30 @@ if TYPE_CHECKING:
     from index.shard.planned_rules import unknown_rules
     from index.shard.question_server import Agree
 else:
-    __getattr__ = lazily(__name__)
+    __getattr__ = lazily(
+        __name__,
+        {
+            "index.change_feed": "DocumentChange Text",
+            "index.config": "IndexConfig",
+            "index.engine.protocol": "FACETS",
+            "index.errors": "QueryError",
+            "index.query.collection_statistics": "SlotTotals",
+            "index.query.filters": "FILTERS",
+            "index.query.search_request": "SearchRequest",
+            "index.query.search_rules": "NEWEST_RULES",
+            "index.search.agreement": "YOUNG_S Reason is_remnant owners_digest",
+            "index.search.oracle": "SearchOracle",
+            "index.search.query_trace": "Tracer untraced",
+            "index.search.searcher": "CountedDocuments RunningSearch Searcher",
+            "index.shard.local_index": "LocalIndex",
+            "index.shard.messages": "Agreement",
+            "index.shard.planned_rules": "unknown_rules",
+            "index.shard.question_server": "Agree",
+        },
+    )
 
 __all__ = [
-    "FACETS",
-    "FILTERS",
-    "NEWEST_RULES",
-    "YOUNG_S",
-    "Agree",
-    "Agreement",
-    "CountedDocuments",
-    "DocumentChange",
-    "IndexConfig",
-    "LocalIndex",
-    "Reason",
-    "RunningSearch",
-    "SearchOracle",
-    "SearchRequest",
-    "Searcher",
-    "SlotTotals",
-    "Text",
-    "Tracer",
-    "is_remnant",
-    "owners_digest",
-    "unknown_rules",
-    "untraced",
-]
+    "FACETS", "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
+    "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest",
+    "Searcher", "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
+]  # fmt: skip

@@ -10,10 +10,9 @@ from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from index import Tracer, untraced
 from node.crawling.machine_load import MachineReading
 from node.sites.dns_proof import FindTexts, no_texts
-from node.sites.mirror_finder import Sampling
 from store import RecordStore
 
-SHARDING, SAMPLING = ShardPolicy(), Sampling()
+SHARDING = ShardPolicy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,6 @@ class NodeEnvironment:
     machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
     spreading: ShardPolicy = SHARDING  # which sites are big enough to be spread
     tracer: Tracer = untraced  # of the queries that are asked here
-    sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
 
     def new_rng(self) -> Random:
         """Return a source of chance of its own for one object."""

@@ -37,7 +37,7 @@ class NodeCore:
 
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
         self._overlay, self._clock, self.faults, self._limit = env.overlay, env.clock, env.faults, env.limit
-        self.control = control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
+        self.control = control = CrawlControl(MirrorDetector(), env.clock)
         outage = lambda: env.outage() or waiting_reason(env.overlay.view)  # noqa: E731
         pause = FetchPause(crawl, store, env.store, control, env.clock, outage)
         self.audit = PeerAudit(env.clock, env.new_rng().random)

@@ -313,7 +313,6 @@ def _copies_json(copies: CopyCounts) -> Json:
         "oldest_slot": copies.oldest,
         "kept": copies.kept,
         "copying": copies.copying,
-        "loss_a_year": None if copies.loss_a_year is None else float(f"{copies.loss_a_year:.3g}"),
     }
 
 

@@ -193,7 +193,7 @@ class SiteParts:
         self.sharder = SiteSharder(
             env.spreading, overlay, env.store, replicator, store.shards, records, writer, clock, env.new_rng()
         )
-        self.mirror_finder = MirrorFinder(env.sampling, overlay, control, lookup, records, writer, clock, env.new_rng())
+        self.mirror_finder = MirrorFinder(overlay, control, lookup, records, writer, clock)
 
 
 class AuditParts:

@@ -5,16 +5,12 @@ Nothing that a verb needs is imported here, so that help and a wrong option are 
 
 import argparse
 from importlib import import_module
+from pathlib import Path
 
-from node.cli.argument_types import Between, Ordered, path
-from node.cli.help_format import VerbsFormatter
-from node.cli.verb_building import TYPE_CHECKING, add_family, add_json, add_place, add_repeatable, add_verb
-from node.cli.verb_parser import VerbParser
+from node.cli.argument_types import Between, Ordered
+from node.cli.verb_building import Parser, Verbs, add_family, add_json, add_place, add_repeatable, add_verb
 from node.extras import VERB_MODULES
 from node.version import VERSION
-
-if TYPE_CHECKING:
-    from node.cli.verb_building import Verbs
 
 _ABOUT = """\
 A web search engine that nobody owns: crawler, store, index and peer of one network in one daemon.
@@ -36,12 +32,13 @@ _RULES = (  # options of `strategy draft` that become rules of the crawl, in the
 )
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> Parser:
     """Return the parser of all verbs, with their help; `verb` names the function that does one, as module:function."""
-    parser = argparse.ArgumentParser("dse-node", description=_ABOUT, epilog=_CODES, formatter_class=VerbsFormatter)
+    keeps_lines = argparse.RawDescriptionHelpFormatter
+    parser = Parser("dse-node", description=_ABOUT, epilog=_CODES, formatter_class=keeps_lines)
     parser.add_argument("--version", action="version", version=f"{parser.prog} {VERSION}", help="print the version")
     parser.set_defaults(verb=None, data_dir=None, config=None, url=None, json=False)
-    verbs = parser.add_subparsers(metavar="VERB", title="verbs", parser_class=VerbParser)
+    verbs = parser.add_subparsers(metavar="VERB", title="verbs")
     _add_staying(verbs)
     _add_setup(verbs)
     _add_asking(verbs)
@@ -53,7 +50,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_staying(verbs: "Verbs") -> None:
+def _add_staying(verbs: Verbs) -> None:
     add_place(add_verb(verbs, "run", "run:run", "run the node until it is told to stop", "dse-node run"))
     _add_service(verbs)
     bare = add_verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: the overlay alone, without data")
@@ -65,7 +62,7 @@ def _add_staying(verbs: "Verbs") -> None:
     bare.add_argument("--allow-private", action="store_true", help="let private addresses take part: test networks")
 
 
-def _add_service(verbs: "Verbs") -> None:
+def _add_service(verbs: Verbs) -> None:
     service = add_family(verbs, "service", "have systemd start the node, watch it and start it again")
     about = "write the unit, say what to do next"
     install = add_verb(service, "install", "service:install", about, "dse-node service install --user")
@@ -80,7 +77,7 @@ def _add_service(verbs: "Verbs") -> None:
     add_json(status)
 
 
-def _add_setup(verbs: "Verbs") -> None:
+def _add_setup(verbs: Verbs) -> None:
     example = "dse-node init --network campus.toml --yes"
     init = add_verb(verbs, "init", "setup:init", "make a node on this machine", example)
     init.add_argument("--network", metavar="FILE|URL", help="network file to join (default: a new private network)")
@@ -109,7 +106,7 @@ def _add_setup(verbs: "Verbs") -> None:
     add_verb(verbs, "man", "manual:man", "print the manual page", "dse-node man")
 
 
-def _add_backups(verbs: "Verbs") -> None:
+def _add_backups(verbs: Verbs) -> None:
     example = "dse-node backup /media/disk --with-identity"
     backup = add_verb(verbs, "backup", "backups:make", "copy a node, which may run, into one file", example)
     backup.add_argument("target", metavar="FILE|DIR", help="a new file; in a directory it gets a name")
@@ -127,7 +124,7 @@ def _add_backups(verbs: "Verbs") -> None:
         verb.add_argument("--passphrase-file", metavar="FILE", help="where the pass phrase lies; else it is asked for")
 
 
-def _add_asking(verbs: "Verbs") -> None:
+def _add_asking(verbs: Verbs) -> None:
     example = "dse-node search '\"a phrase\" site:example.org' --limit 5"
     search = add_verb(verbs, "search", "query_node:search", "search the network", example)
     search.add_argument("query", nargs="+", help="words, phrases, site:host, lang:zh, OR, -without")
@@ -167,7 +164,7 @@ def _add_asking(verbs: "Verbs") -> None:
     add_place(leave, url=True)
 
 
-def _add_doctor(verbs: "Verbs") -> None:
+def _add_doctor(verbs: Verbs) -> None:
     about = "look for what keeps the node, running or not, from doing all that it should, and say what helps"
     doctor = add_verb(verbs, "doctor", "doctor:doctor", about, "dse-node doctor --bundle report.json")
     about = "show a report without addresses, keys and URLs, then write it, for whom you ask for help"
@@ -180,7 +177,7 @@ def _add_doctor(verbs: "Verbs") -> None:
     add_place(update, url=True, json=True)
 
 
-def _add_crawl(verbs: "Verbs") -> None:
+def _add_crawl(verbs: Verbs) -> None:
     example = "dse-node crawl https://a.org/docs/ --depth 3 --scope prefix --wait"
     crawl = add_verb(verbs, "crawl", "crawl:crawl", "hand URLs to the network, or ask about one", example)
     crawl.add_argument("urls", nargs="*", metavar="URL", help="where to begin; https:// where no scheme is given")
@@ -191,7 +188,7 @@ def _add_crawl(verbs: "Verbs") -> None:
     )
     crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), default="whole", help=about)
     about = "URLs, one a line, or the responses of a .warc[.gz]"
-    add_repeatable(crawl, "--from", "FILE", about, dest="files", type=path)
+    add_repeatable(crawl, "--from", "FILE", about, dest="files", type=Path)
     add_repeatable(crawl, "--sitemap", "URL", "its pages are seeds", dest="sitemaps")
     crawl.add_argument("--dry-run", action="store_true", help="say what would be handed in and what not; write nothing")
     crawl.add_argument("--explain", metavar="URL", help="would it be fetched, by whom, when, why not; hands in nothing")
@@ -199,7 +196,7 @@ def _add_crawl(verbs: "Verbs") -> None:
     add_place(crawl, url=True, json=True)
 
 
-def _add_networks(verbs: "Verbs") -> None:
+def _add_networks(verbs: Verbs) -> None:
     network = add_family(verbs, "network", "the file that makes a network one")
     example = "dse-node network new campus --out campus.toml --bootstrap 192.0.2.1:8091"
     new = add_verb(network, "new", "networks:new", "make a network: its file and two publisher keys", example)
@@ -230,7 +227,7 @@ def _add_networks(verbs: "Verbs") -> None:
     add_place(show, json=True)
 
 
-def _add_invitations(verbs: "Verbs") -> None:
+def _add_invitations(verbs: Verbs) -> None:
     example = "dse-node invite --uses 3 --days 7 --out for-ann.toml"
     invite = add_verb(verbs, "invite", "invitations:invite", "let others into a network by invitation", example)
     invite.add_argument("--uses", type=Between(1, 1000), default=1, metavar="N", help="for how many nodes (default 1)")
@@ -247,7 +244,7 @@ def _add_invitations(verbs: "Verbs") -> None:
     add_place(accept)
 
 
-def _add_strategies(verbs: "Verbs") -> None:
+def _add_strategies(verbs: Verbs) -> None:
     strategy = add_family(verbs, "strategy", "the signed document that says what the network does")
     about = "print the strategy in force; with --json a draft for the next"
     add_place(add_verb(strategy, "show", "strategies:show", about), url=True, json=True)
@@ -269,7 +266,7 @@ def _add_strategies(verbs: "Verbs") -> None:
     add_place(add_verb(strategy, "log", "strategies:log", about), url=True, json=True)
 
 
-def _add_draft(strategy: "Verbs") -> None:
+def _add_draft(strategy: Verbs) -> None:
     example = 'dse-node strategy draft --set replicas=4 --deny "*.example.org" --effective-in 1h --out draft.json'
     draft = add_verb(strategy, "draft", "drafts:make", "write the next version, from the newest known", example)
     draft.add_argument("--from", dest="source", metavar="FILE", help="a signed version (default: the node's newest)")
@@ -303,7 +300,7 @@ def _add_draft(strategy: "Verbs") -> None:
     add_place(draft, url=True)
 
 
-def _add_diff(strategy: "Verbs") -> None:
+def _add_diff(strategy: Verbs) -> None:
     example = "dse-node strategy diff draft.json --effect"
     diff = add_verb(strategy, "diff", "drafts:diff", "what a draft or signed document changes", example)
     about = "a draft or signed document; against the one in force where B is not given"

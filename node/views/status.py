@@ -13,7 +13,6 @@ from node.views.second_looks import evidence_line, looks_line
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
 MAX_TOPICS = 32
-MUCH, LITTLE = 0.01, 1e-9  # of documents, which are told in other words
 COPY_COUNTS = {str(copies) for copies in range(32)}
 
 
@@ -66,7 +65,6 @@ class StatusView:
     slots_by_copies: tuple[tuple[int, int], ...] = ()  # live copies, and how many slots have so many
     copies_mean: float = 0.0
     too_few_s: float = 0.0  # for how long the slot that has waited longest has too few
-    loss_a_year: float | None = None  # how likely a document here is lost within a year; None where nobody says
     rules: str = ""  # of search, in one line
     second_looks: str = ""  # how many pages it looked at again, in one line
     evidence: str = ""  # the authors against which it keeps evidence
@@ -156,7 +154,6 @@ def view_of(status: Json) -> StatusView:
         slots_by_copies=_histogram(copies),
         copies_mean=number(copies, "mean"),
         too_few_s=number(copies, "oldest_s"),
-        loss_a_year=_loss(copies),
         scrub=_scrub(table(status, "scrub")),
         rules=_rules(table(status, "search")),
         second_looks=looks_line(status),
@@ -240,8 +237,7 @@ def size(amount: float) -> str:
 
 
 def _copies(copies: Json) -> str:
-    """Write how many live copies slots have, for how long some have waited for more, what is kept for others, and how
-    likely a loss is."""
+    """Write how many live copies slots have, for how long some have waited for more, and what is kept for others."""
     counted = _histogram(copies)
     parts = [", ".join(f"{held} of {many:,} slots" for held, many in counted)] if counted else []
     if counted and "mean" in copies:
@@ -252,8 +248,6 @@ def _copies(copies: Json) -> str:
     kept, copying = count(copies, "kept"), count(copies, "copying")
     if kept or copying:
         parts.append(f"{kept:,} slots kept for silent owners, {copying:,} being copied")
-    if (loss := _loss(copies)) is not None:
-        parts.append(f"by the model {loss_share(loss)} lost in a year")
     return "; ".join(parts)
 
 
@@ -261,21 +255,6 @@ def _histogram(copies: Json) -> tuple[tuple[int, int], ...]:
     """Read how many slots have how many live copies, the fewest copies first."""
     slots = table(copies, "slots")
     return tuple(sorted((int(held), count(slots, held)) for held in slots if held in COPY_COUNTS))
-
-
-def _loss(copies: Json) -> float | None:
-    """Read the chance of a loss; None where it is not there, or no chance."""
-    chance = copies.get("loss_a_year")
-    return float(chance) if isinstance(chance, int | float) and 0 <= chance <= 1 else None
-
-
-def loss_share(chance: float) -> str:
-    """Write a small share of documents for reading: 12 %, 1 of 140,000."""
-    if chance >= MUCH:
-        return f"{chance:.0%} of documents"
-    return (
-        f"1 of {float(f'{1 / chance:.2g}'):,.0f} documents" if chance > LITTLE else "less than 1 of a billion documents"
-    )
 
 
 def _rules(search: Json) -> str:

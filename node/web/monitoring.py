@@ -79,8 +79,6 @@ def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
     )
     yield "dse_copies_mean", "Live copies of own slots, the mean", status.copies_mean
     yield "dse_copies_too_few_seconds", "For how long a slot has waited for more copies, the longest", status.too_few_s
-    if status.loss_a_year is not None:
-        yield "dse_loss_per_year", "Chance that a document here is lost within a year, by the model", status.loss_a_year
     yield "dse_crawl_frontier", "URLs waiting in the slots that this node crawls", status.frontier
     yield "dse_crawl_per_second", "Pages fetched a second, lately", status.per_s
     yield "dse_strategy_version", "Version of the strategy document in force", status.strategy_version

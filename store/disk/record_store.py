@@ -320,6 +320,21 @@ class RecordStore:
             if self._compaction.is_erasing:
                 await asyncio.sleep(_ERASING_REST_S)
 
+    def read_note(self, name: str) -> bytes:
+        """Return a value that rides in the index's file, b"" where there is none. Raises StoreCorrupt or
+        MachineRefuses."""
+        found = self.query("SELECT value FROM notes WHERE name = ?", (name,))
+        return bytes(found[0][0]) if found else b""
+
+    async def write_note(self, name: str, value: bytes) -> None:
+        """Keep a small value beside the records; it is lost where the index is built anew."""
+
+        def write() -> None:
+            with self._catalog.transaction():
+                self._catalog.write_note(name, value)
+
+        await self._queue.run(write)
+
     def query(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         """Read tables that ride in the index's file, on the event loop. Raises StoreCorrupt or MachineRefuses."""
         return self._catalog.reader.query(statement, values)

@@ -23,7 +23,6 @@ from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, Refus
 from store.replication.admission import Admission
 from store.replication.copies_by_need import CopyCounts
 from store.replication.draft_proofs import DraftProofs
-from store.replication.habit_keeper import HabitKeeper
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
 from store.replication.messages import SlotState
@@ -95,7 +94,6 @@ class Replicator:
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right)
         audit = audit or PeerAudit(clock, rng.random)
         self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
-        self._habits = HabitKeeper(store)
         self._repair = repair = ReplicaRepair(
             config,
             store,
@@ -105,7 +103,6 @@ class Replicator:
             clock,
             rng,
             checks=checks,
-            absences=self._habits.absences,
             expects_others=expects_others,
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
@@ -159,7 +156,6 @@ class Replicator:
             start("store-scrub", self._scrub)
             start("store-try-again", self._try_again)
             start("store-mover", self._shard_mover.run)
-            start("store-habits", self._habits.run)
 
     def scrub_now(self) -> None:
         """Read all that lies on the disk at once, at a bounded pace; asked again meanwhile, it goes on as it is."""

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from crawl import UrlStatus
-from dht import BadStrategy, CrawlerKey, Identity, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
-from index import SearchRequest
+from dht import BadStrategy, CrawlerKey, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
+from index import QueryError, SearchRequest
 from node.app.service import Json
 from node.captures.capture import Capture
 from node.captures.network_reader import ArchivePart, ReadBounds, UnreadPart
@@ -75,17 +75,6 @@ FACETS = {
     "language": [{"name": "en", "count": 1203}],
     "year": [{"name": "2024", "count": 7}, {"name": "2023", "count": 5}],
 }
-
-
-@dataclass(eq=False)
-class BadQuery(InputError):
-    """What index.QueryError is to the web: an InputError with a position."""
-
-    position: int
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.reason} at character {self.position + 1}"
 
 
 class Unforeseen(Exception):
@@ -162,7 +151,7 @@ class FakeService:
         self.asked.append(question)
         query, language = question.text, question.language
         if query.startswith('"') and query.count('"') == 1:
-            raise BadQuery(0, "the phrase that begins here has no closing quotation mark")
+            raise QueryError(0, "the phrase that begins here has no closing quotation mark")
         if query == "!wait":
             await self.gate.wait()
         if query == "!refused":

@@ -1,13 +1,11 @@
 """Describes the verbs archive export and archive import; `node/extras/__init__.py` names this module."""
 
-from node.cli.argument_types import path
-from node.cli.verb_building import TYPE_CHECKING, add_family, add_place, add_verb
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from node.cli.verb_building import Verbs
+from node.cli.verb_building import Verbs, add_family, add_place, add_verb
 
 
-def add_verbs(verbs: "Verbs") -> None:
+def add_verbs(verbs: Verbs) -> None:
     """Add the verbs archive export and archive import."""
     archive = add_family(verbs, "archive", "what the network keeps, for other programs")
     example = "dse-node archive export --site example.org example.warc.gz"
@@ -33,7 +31,7 @@ def add_verbs(verbs: "Verbs") -> None:
         archive, "import", "node.extras.archive.import_verb:take", "bring pages from archives into the network", example
     )
     about = "WARC, Common Crawl's WET too, WACZ, JSON lines, SPF, .webop or .webo; packed or not"
-    take.add_argument("files", nargs="+", metavar="FILE", help=about, type=path)
+    take.add_argument("files", nargs="+", metavar="FILE", help=about, type=Path)
     take.add_argument("--dry-run", action="store_true", help="say what would be taken and what not; write nothing")
     take.add_argument("--crawl", action="store_true", help="have their addresses fetched anew, too, without links")
     add_place(take, url=True, json=True)

@@ -1,12 +1,9 @@
 """Describes the verb mcp for the command line; `node/extras/__init__.py` names this module."""
 
-from node.cli.verb_building import TYPE_CHECKING, add_place, add_verb
-
-if TYPE_CHECKING:
-    from node.cli.verb_building import Verbs
+from node.cli.verb_building import Verbs, add_place, add_verb
 
 
-def add_verbs(verbs: "Verbs") -> None:
+def add_verbs(verbs: Verbs) -> None:
     """Add the verb mcp."""
     about = "serve the AI client that started it: search, and read stored pages, by MCP on standard input and output"
     add_place(

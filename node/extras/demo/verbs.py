@@ -1,13 +1,12 @@
 """Describes the verb demo for the command line; `node/extras/__init__.py` names this module."""
 
-from node.cli.argument_types import Between, path
-from node.cli.verb_building import TYPE_CHECKING, add_json, add_verb
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from node.cli.verb_building import Verbs
+from node.cli.argument_types import Between
+from node.cli.verb_building import Verbs, add_json, add_verb
 
 
-def add_verbs(verbs: "Verbs") -> None:
+def add_verbs(verbs: Verbs) -> None:
     """Add the verb demo."""
     demo = add_verb(
         verbs,
@@ -19,6 +18,6 @@ def add_verbs(verbs: "Verbs") -> None:
     demo.add_argument("--nodes", type=Between(1, 9), default=5, metavar="N", help="how many nodes, 1 to 9 (default 5)")
     demo.add_argument("--once", action="store_true", help="check every promise, report and end")
     demo.add_argument("--port", type=Between(1024, 60000), default=8090, metavar="P", help="first web port (8090)")
-    demo.add_argument("--web", type=path, metavar="DIR", help="a folder of sites, one subfolder a host, to be crawled")
-    demo.add_argument("--queries", type=path, metavar="FILE", help='JSON: [{"q": "words", "expect": "URL"}, …]')
+    demo.add_argument("--web", type=Path, metavar="DIR", help="a folder of sites, one subfolder a host, to be crawled")
+    demo.add_argument("--queries", type=Path, metavar="FILE", help='JSON: [{"q": "words", "expect": "URL"}, …]')
     add_json(demo)

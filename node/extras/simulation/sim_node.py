@@ -46,14 +46,13 @@ from node.extras.simulation.loop import PLACE, SimClock
 from node.extras.simulation.network import SimDatagrams, SimNetwork
 from node.extras.simulation.scripted_fetch import ScriptedFetcher, Visited
 from node.extras.simulation.scripted_web import ScriptedWeb
-from node.sites.mirror_finder import Sampling
 from store import MemoryDisk, RecordStore, StoreConfig
 
 PORT = 8091
 LISTENING = tuple(Endpoint(host, PORT, PORT) for host in ("0.0.0.0", "::"))
 CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
 DHT, LAPTOP = DhtConfig(), DhtConfig(stable=False)
-SPREADING, SAMPLING = ShardPolicy(), Sampling()
+SPREADING = ShardPolicy()
 STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by default, but for calmer looks
 
 
@@ -130,7 +129,6 @@ class SimNode:
             expects_others=bool(joins or remembered),
             faults=faults,
             spreading=SPREADING,
-            sampling=SAMPLING,
         )
         self.overlay = overlay
         self.node_core = NodeCore(self.crawl, self.store, INDEX, environment)

@@ -1,13 +1,10 @@
 """Describes the verb simulate for the command line; `node/extras/__init__.py` names this module."""
 
 from node.cli.argument_types import Between, Share, lengths
-from node.cli.verb_building import TYPE_CHECKING, add_json, add_verb
-
-if TYPE_CHECKING:
-    from node.cli.verb_building import Verbs
+from node.cli.verb_building import Verbs, add_json, add_verb
 
 
-def add_verbs(verbs: "Verbs") -> None:
+def add_verbs(verbs: Verbs) -> None:
     """Add the verb simulate."""
     example = "dse-node simulate --nodes 50 --hours 1 --seed 7"
     simulate = add_verb(

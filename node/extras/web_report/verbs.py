@@ -1,13 +1,10 @@
 """Describes the verb web-report for the command line; `node/extras/__init__.py` names this module."""
 
 from node.cli.argument_types import Between
-from node.cli.verb_building import TYPE_CHECKING, add_place, add_verb
-
-if TYPE_CHECKING:
-    from node.cli.verb_building import Verbs
+from node.cli.verb_building import Verbs, add_place, add_verb
 
 
-def add_verbs(verbs: "Verbs") -> None:
+def add_verbs(verbs: Verbs) -> None:
     """Add the verb web-report."""
     about = "measure the web that the network keeps, and write a page about its shape"
     shape = add_verb(

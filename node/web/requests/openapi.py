@@ -219,7 +219,6 @@ _SCHEMAS: Json = {
             oldest_slot={"type": ["integer", "null"]},
             kept=_COUNT,
             copying=_COUNT,
-            loss_a_year={"type": ["number", "null"]},
         ),
         crawl=_object(
             state=_TEXT,

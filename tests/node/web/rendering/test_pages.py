@@ -15,6 +15,7 @@ from crawl.politeness.robots import parse_robots
 from dht import crawler_key_of, thumbprint
 from index import FILTERS
 from index.query.parser import ReadAs, parse_query
+from node.web.rendering.translations import Tongue, translator
 from node.web.requests.route_table import ROUTES
 from tests.node.conftest import OWN
 
@@ -162,12 +163,12 @@ def test_a_form_that_is_none_is_named(site: Any) -> None:
 
 
 @pytest.mark.parametrize("tongue", ["en", "zh"])
-def test_the_help_page_explains_every_filter_that_the_parser_knows(site: Any, tongue: str) -> None:
+def test_the_help_page_explains_every_filter_that_the_parser_knows(site: Any, tongue: Tongue) -> None:
     page = site.get(f"/help?hl={tongue}").text
     for name, rule in FILTERS.items():
         assert f"<code>{html.escape(rule.example)}</code>" in page
         assert parse_query(rule.example).readings == (), "an example is what it says"
-        assert (rule.about in page) == (tongue == "en"), name
+        assert html.escape(translator(tongue)(f"help.filter.{name}")) in page, name
     for link in (link for link in links(page) if link.startswith("/search?")):
         asked = parse_qs(link.partition("?")[2])["q"][0]
         assert {each.read_as for each in parse_query(asked).readings} <= {ReadAs.OPTION}, asked

@@ -13,6 +13,8 @@ from itertools import product
 
 import numpy as np
 
+from store.replication.absences import LAPTOP_S, STABLE_S
+
 HOUR_S, DAY_S, YEAR_S = 3600.0, 86_400.0, 365.25 * 86_400.0
 MOST_COPIES = 5  # that are told apart: 200 states, 30 ms; with more of them the loss is less, and said to be as great
 STEP = 2.0**-8  # of the fastest change, in the first of the steps that are doubled
@@ -20,18 +22,17 @@ STEP = 2.0**-8  # of the fastest change, in the first of the steps that are doub
 
 @dataclass(frozen=True, slots=True)
 class MachineHabits:
-    """How machines of one kind come and go. `awake_s`: the mean time between two absences; `away_s`: the mean absence;
-    `gone_a_day`: the share that leave for good in a day; `expected_s`: for how long a silent one counts as a copy."""
+    """How machines of one kind come and go."""
 
-    awake_s: float
-    away_s: float
-    gone_a_day: float
-    expected_s: float
+    awake_s: float  # the mean time between two absences
+    away_s: float  # the mean absence
+    gone_a_day: float  # the share that leave for good in a day
+    expected_s: float  # for how long a silent one counts as a copy
 
 
-# As the store's figures assume them since its first design: a volunteer's server, and a laptop that sleeps by night.
-SERVERS = MachineHabits(7 * DAY_S, 3 * HOUR_S, 0.003, 9 * HOUR_S)
-LAPTOPS = MachineHabits(8 * HOUR_S, 16 * HOUR_S, 0.01, 40 * HOUR_S)
+# A volunteer's server, and a laptop that sleeps by night.
+SERVERS = MachineHabits(7 * DAY_S, 3 * HOUR_S, 0.003, STABLE_S)
+LAPTOPS = MachineHabits(8 * HOUR_S, 16 * HOUR_S, 0.01, LAPTOP_S)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from math import exp
 
 import pytest
 
-from store.replication.loss_model import (
+from benchmarks.durability.loss_model import (
     DAY_S,
     LAPTOPS,
     MOST_COPIES,
