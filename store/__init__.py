@@ -10,23 +10,16 @@ from typing import TYPE_CHECKING
 from dht import lazily
 
 if TYPE_CHECKING:
+    from store.catalog.catalog_reader import RecordChange
+    from store.catalog.record_store import RecordStore
+    from store.catalog.scrub import ScrubStatus
+    from store.catalog.store_check import StoreReport, check_store
+    from store.catalog.store_copy import COPIED_NAME, check_copied_index, store_copy
     from store.config import StoreConfig
-    from store.disk.catalog_reader import RecordChange
-    from store.disk.file_system import MemoryDisk
-    from store.disk.record_store import RecordStore
-    from store.disk.scrub import ScrubStatus
-    from store.disk.store_check import StoreReport, check_store
-    from store.disk.store_copy import COPIED_NAME, check_copied_index, store_copy
     from store.errors import NoReadyOwner, NotGranted, StoreCorrupt, TooFewCopies
+    from store.messages import SlotReport, SlotReportReply
     from store.record.denial import PROOF_PATH, REMOVED, RecordDenial
-    from store.record.document import (
-        MAX_MEDIA_TYPE_CHARS,
-        MAX_ORIGIN_CHARS,
-        Document,
-        RequestNote,
-        decode_document,
-        encode_document,
-    )
+    from store.record.document import MAX_MEDIA_TYPE_CHARS, MAX_ORIGIN_CHARS, Document, RequestNote, decode_document, encode_document
     from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of, page_in
     from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
     from store.record.package import sign_package, url_of
@@ -35,22 +28,22 @@ if TYPE_CHECKING:
     from store.record.record_check import RecordCheck, SoundRecords
     from store.record.signed_head import SignedHead, encode_signed_head, open_signed_head
     from store.record.version_policy import VersionPolicy
-    from store.replication.copies_by_need import CopyCounts
-    from store.replication.messages import SlotReport, SlotReportReply
-    from store.replication.possession_audit import PeerFigures
+    from store.repair.copies_by_need import CopyCounts
+    from store.repair.possession_audit import PeerFigures
     from store.replication.replicator import Replicator
+    from store.segments.file_system import MemoryDisk
 else:
     __getattr__ = lazily(
         __name__,
         {
+            "store.catalog.catalog_reader": "RecordChange",
+            "store.catalog.record_store": "RecordStore",
+            "store.catalog.scrub": "ScrubStatus",
+            "store.catalog.store_check": "StoreReport check_store",
+            "store.catalog.store_copy": "COPIED_NAME check_copied_index store_copy",
             "store.config": "StoreConfig",
-            "store.disk.catalog_reader": "RecordChange",
-            "store.disk.file_system": "MemoryDisk",
-            "store.disk.record_store": "RecordStore",
-            "store.disk.scrub": "ScrubStatus",
-            "store.disk.store_check": "StoreReport check_store",
-            "store.disk.store_copy": "COPIED_NAME check_copied_index store_copy",
             "store.errors": "NoReadyOwner NotGranted StoreCorrupt TooFewCopies",
+            "store.messages": "SlotReport SlotReportReply",
             "store.record.denial": "PROOF_PATH REMOVED RecordDenial",
             "store.record.document": (
                 "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document RequestNote decode_document encode_document"
@@ -63,10 +56,10 @@ else:
             "store.record.record_check": "RecordCheck SoundRecords",
             "store.record.signed_head": "SignedHead encode_signed_head open_signed_head",
             "store.record.version_policy": "VersionPolicy",
-            "store.replication.copies_by_need": "CopyCounts",
-            "store.replication.messages": "SlotReport SlotReportReply",
-            "store.replication.possession_audit": "PeerFigures",
+            "store.repair.copies_by_need": "CopyCounts",
+            "store.repair.possession_audit": "PeerFigures",
             "store.replication.replicator": "Replicator",
+            "store.segments.file_system": "MemoryDisk",
         },
     )
 

@@ -49,7 +49,16 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "crawl/parsing",
         "crawl/pipeline",
     ),
-    "store": ("store", "store/record", "store/disk", "store/replication"),
+    "store": (
+        "store",
+        "store/record",
+        "store/segments",
+        "store/catalog",
+        "store/writing",
+        "store/repair",
+        "store/reading",
+        "store/replication",
+    ),
     "index": (
         "index",
         "index/text",
