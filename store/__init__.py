@@ -17,11 +17,18 @@ if TYPE_CHECKING:
     from store.catalog.store_copy import COPIED_NAME, check_copied_index, store_copy
     from store.config import StoreConfig
     from store.errors import NoReadyOwner, NotGranted, StoreCorrupt, TooFewCopies
-    from store.messages import SlotReport, SlotReportReply
     from store.record.denial import PROOF_PATH, REMOVED, RecordDenial
-    from store.record.document import MAX_MEDIA_TYPE_CHARS, MAX_ORIGIN_CHARS, Document, RequestNote, decode_document, encode_document
+    from store.record.document import (
+        MAX_MEDIA_TYPE_CHARS,
+        MAX_ORIGIN_CHARS,
+        Document,
+        RequestNote,
+        decode_document,
+        encode_document,
+    )
     from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of, page_in
     from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
+    from store.record.messages import SlotReport, SlotReportReply
     from store.record.package import sign_package, url_of
     from store.record.range_reconciliation import RangeEntry
     from store.record.record import Draft, Kind, Record, Version, digest_of
@@ -43,7 +50,7 @@ else:
             "store.catalog.store_copy": "COPIED_NAME check_copied_index store_copy",
             "store.config": "StoreConfig",
             "store.errors": "NoReadyOwner NotGranted StoreCorrupt TooFewCopies",
-            "store.messages": "SlotReport SlotReportReply",
+            "store.record.messages": "SlotReport SlotReportReply",
             "store.record.denial": "PROOF_PATH REMOVED RecordDenial",
             "store.record.document": (
                 "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document RequestNote decode_document encode_document"

@@ -39,8 +39,8 @@ from dht.wire.invitation import ShownInvitation, Voucher
 from dht.wire.packets import PacketHeader, Ping, Stored, decode_body, decode_packet, encode_packet, is_from
 from dht.wire.value_record import ValueRecord
 from store import Kind, Version
-from store.messages import ReconcileStep
 from store.record import package
+from store.record.messages import ReconcileStep
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import FORM, item, mark
 from store.record.signed_head import SignedHead

@@ -16,7 +16,7 @@ from benchmarks.store.extent import Extent
 from benchmarks.store.goals import EQUAL_BYTES, RECONCILED_KB, RECONCILED_TRIPS
 from dht import DocumentId, Key, Slot
 from store import Kind, StoreConfig
-from store.messages import ReconcileReply, ReconcileStep
+from store.record.messages import ReconcileReply, ReconcileStep
 from store.record.range_reconciliation import END, FORM, RangeItem, among, item
 from store.record.range_session import SALT_BYTES, RangeSession, answer
 from store.record.record import ShortVersion

@@ -21,7 +21,7 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
 from store.catalog.known_grants import KnownGrants
 from store.catalog.ledger import Ledger
-from store.replication import write_right
+from store.writing import write_right
 from store.writing.draft_proofs import DraftProofs
 from store.writing.write_right import WriteRight
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from dht import Key, NodeId, Overlay, RemoteError, SiteShards, slot_of
 from store.config import StoreConfig
-from store.messages import AskVersions, HeldVersion, VersionsReply, Wanted
+from store.record.messages import AskVersions, HeldVersion, VersionsReply, Wanted
 from store.record.package import MAX_RECORDS, depth_of, url_of
 from store.record.record import Record
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from dht import NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
 from store.config import StoreConfig
-from store.messages import AskVersions, VersionsReply, Wanted
+from store.record.messages import AskVersions, VersionsReply, Wanted
 from store.record.record import ShortVersion
 
 MAX_NAMES = 32  # of one answer

@@ -16,8 +16,8 @@ from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, RemoteError, Topic,
 from store.catalog.record_store import RecordStore
 from store.config import StoreConfig
 from store.errors import BadReplica
-from store.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
 from store.reading.record_audit import RecordAudit
+from store.record.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
 from store.record.record import Kind, Record, ShortVersion
 from store.repair.peer_sync import PeerSync
 

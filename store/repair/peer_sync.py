@@ -15,7 +15,7 @@ from store.catalog.catalog_reader import CatalogReader
 from store.catalog.record_store import RecordStore
 from store.config import StoreConfig
 from store.errors import BadReplica
-from store.messages import (
+from store.record.messages import (
     MAX_WANTED,
     FetchRecords,
     FetchReply,

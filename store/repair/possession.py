@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import TypeVar
 
 from dht import DocumentId, NodeId, Rng
-from store.messages import MAX_STRETCH, SHOWN_BYTES, Challenge, HeldVersion, PossessionReply, Shown
+from store.record.messages import MAX_STRETCH, SHOWN_BYTES, Challenge, HeldVersion, PossessionReply, Shown
 from store.record.record import Kind, Record
 
 _PERSON = b"dse-possession"

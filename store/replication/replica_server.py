@@ -8,9 +8,9 @@ import logging
 from collections.abc import Sequence
 
 from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
-from store import messages
 from store.catalog.record_store import RecordStore
 from store.errors import BadReplica
+from store.record import messages
 from store.record.denial import NO_PAGES
 from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
 from store.record.package_part import PackagePart, open_parts

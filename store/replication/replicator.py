@@ -17,10 +17,10 @@ from dht import STRICT, Clock, DocumentId, Key, MachineRefuses, NodeId, Overlay,
 from store.catalog.record_store import RecordStore
 from store.catalog.scrub_pace import SHORTEST_REST_S, period_of
 from store.config import StoreConfig
-from store.messages import SlotState
 from store.reading.place_survey import PlaceSurvey
 from store.reading.range_lister import RangeLister, RangePart
 from store.reading.replica_reader import Name, Records, ReplicaReader, Wants
+from store.record.messages import SlotState
 from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts

@@ -30,7 +30,7 @@ from dht import (
 from store.catalog.record_store import RecordStore
 from store.config import StoreConfig
 from store.errors import BadDraft, TooFewCopies
-from store.messages import MAX_HINTED, PutPackage, PutReply
+from store.record.messages import MAX_HINTED, PutPackage, PutReply
 from store.record.package import Signer, pack, sign_package, url_of
 from store.record.package_part import MAX_PARTS, PackagePart, make_parts, whole_parts
 from store.record.record import Draft, Record

@@ -36,8 +36,8 @@ from dht import (
 )
 from store.catalog.record_store import RecordStore
 from store.config import StoreConfig
-from store.messages import AskVersions, HeldVersion, VersionsReply, Wanted
 from store.record.former_page import erasure_of, is_erasure, page_in
+from store.record.messages import AskVersions, HeldVersion, VersionsReply, Wanted
 from store.record.package import MAX_RECORDS
 from store.record.package_part import PackagePart
 from store.record.record import Draft, Kind, Record

@@ -7,8 +7,8 @@ from dht import Identity
 from node.crawling.record_rules import RecordRules
 from store import Kind
 from store.errors import BadDraft
-from store.messages import PutPackage, PutReply
 from store.record.former_page import former_of
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack
 from store.record.record_check import RecordCheck
 from tests.attacks.hostile_records import HARMLESS, HOSTILE

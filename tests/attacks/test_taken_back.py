@@ -4,7 +4,7 @@ import asyncio
 
 from dht import Identity, Rule, Strategy
 from store import Record
-from store.messages import FetchRecords, FetchReply, PutPackage, PutReply, Wanted
+from store.record.messages import FetchRecords, FetchReply, PutPackage, PutReply, Wanted
 from store.record.package import pack
 from store.record.range_reconciliation import RangeEntry
 from tests.store.network import Net, Node, network

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from dht import Key, slot_of
 from dht.audit.sampling import FIRST, Topic
 from store import Draft, Kind, Record
-from store.messages import FetchRecords, FetchReply
+from store.record.messages import FetchRecords, FetchReply
 from store.record.package import open_package, pack
 from tests.store.network import Net, Node, network
 from tests.store.support import draft, grant, records

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
+from store.repair import absences
 from store.repair.durability import PATIENCE_S
 from store.repair.readiness import KEPT_S
-from store.replication import absences
 from tests.store.network import Net, Node, network
 from tests.store.support import draft
 

@@ -6,7 +6,7 @@ import pytest
 
 from dht import Slot, slot_of
 from store import Kind, MemoryDisk, RecordStore
-from store.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
+from store.record.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 from store.record.package import pack
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import END, FORM, item

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from dht import DocumentId, NodeId
 from store import Kind, Record
-from store.messages import MAX_STRETCH, Challenge
+from store.record.messages import MAX_STRETCH, Challenge
 from store.repair.possession import LOOKED_AT_BYTES, answer, challenge, sample, shown, size_of
 from tests.store.support import draft, random_draft, records
 

@@ -7,7 +7,7 @@ import pytest
 
 from dht import Message, NodeId, Slot, slot_of
 from store import Draft, Record
-from store.messages import AskPossession, PossessionFailed, PossessionReply, ReconcileReply, ReconcileStep
+from store.record.messages import AskPossession, PossessionFailed, PossessionReply, ReconcileReply, ReconcileStep
 from store.record.range_message import Ranges
 from tests.store.network import Net, Node, network
 from tests.store.support import draft

@@ -6,8 +6,8 @@ from msgspec.structs import replace
 
 from dht import placement_key, slot_of
 from store import Document, Draft, Kind, Record, encode_document
-from store.messages import PutPackage, PutReply
 from store.record.former_page import erasure_of, former_of, is_erasure
+from store.record.messages import PutPackage, PutReply
 from store.record.package import depth_of, pack, sign_package, url_of
 from store.record.version_policy import VersionPolicy
 from tests.store.network import Net, Node, network

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from dht import SignedGrant, slot_of
 from store import Kind, Record
-from store.messages import PutPackage, PutReply
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack
 from tests.store.network import Net, Node, network
 from tests.store.support import Draft, draft, records

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from dht import BadMessage, NodeId, Slot, slot_of
 from store import Draft, Kind, Record, TooFewCopies
 from store.errors import BadDraft
-from store.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
+from store.record.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.record.package import open_package, pack, sign_package
 from store.record.package_part import PackagePart
 from store.record.range_message import RangeMode, Ranges

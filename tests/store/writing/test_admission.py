@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from dht import Identity, NodeId, Slot, slot_of
 from store import Draft, Kind
 from store.errors import BadReplica
-from store.messages import PutPackage, PutReply
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack
 from tests.store.network import Net, Node, network
 from tests.store.support import WALL, draft, records
