@@ -1,8 +1,8 @@
 """Documents, versions, replicas: what the network keeps and how it stays kept. Imports `dht` only.
 
 Nouns: `Record`, `Document`, `RecordStore`, `Replicator`. Rooms, in the order in which to read them: `record` (what is
-kept, and how it is signed: record, document, package), `disk` (how one node keeps it: record_store, then segments and
-catalog), `replication` (how owners keep the same: replicator, then replica_writer, replica_reader, replica_repair).
+kept, and how it is signed: record, document, package), `segments` and `catalog` (how one node keeps it: record_store),
+`writing`, `repair` and `reading` (how owners keep the same, and how it is read), `replication` (all of that built).
 """
 
 from typing import TYPE_CHECKING
@@ -50,13 +50,13 @@ else:
             "store.catalog.store_copy": "COPIED_NAME check_copied_index store_copy",
             "store.config": "StoreConfig",
             "store.errors": "NoReadyOwner NotGranted StoreCorrupt TooFewCopies",
-            "store.record.messages": "SlotReport SlotReportReply",
             "store.record.denial": "PROOF_PATH REMOVED RecordDenial",
             "store.record.document": (
                 "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document RequestNote decode_document encode_document"
             ),
             "store.record.former_page": "KEPT_DAYS erases is_erasure name_of page_in",
             "store.record.host_record": "HostAlias HostRecord decode_host encode_host host_name host_url",
+            "store.record.messages": "SlotReport SlotReportReply",
             "store.record.package": "sign_package url_of",
             "store.record.range_reconciliation": "RangeEntry",
             "store.record.record": "Draft Kind Record Version digest_of",

@@ -65,7 +65,8 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "index/query",
         "index/engine",
         "index/shard",
-        "index/search",
+        "index/results",
+        "index/asking",
     ),
     "node": (
         "node",

@@ -5,18 +5,18 @@ import logging
 from collections.abc import Mapping, Sequence
 
 from dht import Clock, DocumentId, NodeId, Overlay, PeerAudit, Topic
+from index.asking.agreement import YOUNG_S
+from index.asking.answer_page import AnswerPage, BoundedRequest, ShownResult
+from index.asking.search_outcome import PeerQuery, SearchOutcome
 from index.change_feed import Read, Text
 from index.engine.matcher import matches
 from index.query.scoring import Scored, score
-from index.search.agreement import YOUNG_S
-from index.search.answer_checks import wrong_hit
-from index.search.answer_page import AnswerPage, BoundedRequest, ShownResult
-from index.search.copy_proof import CopyProof
-from index.search.near_copies import Sign
-from index.search.page_cursor import PageCursor, statistics_digest
-from index.search.result_picker import PickedHit, bounds_hosts
-from index.search.search_outcome import PeerQuery, SearchOutcome
-from index.search.shown_texts import true_copies, wanted
+from index.results.answer_checks import wrong_hit
+from index.results.copy_proof import CopyProof
+from index.results.near_copies import Sign
+from index.results.page_cursor import PageCursor, statistics_digest
+from index.results.result_picker import PickedHit, bounds_hosts
+from index.results.shown_texts import true_copies, wanted
 from index.text.forward_index import forward_of
 
 log = logging.getLogger(__name__)

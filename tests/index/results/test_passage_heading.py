@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.search.passage_heading import heading_above
+from index.results.passage_heading import heading_above
 
 HEADINGS = ("Guide", "Install¶", "Configure", "Menu")
 BODY = "Guide\nWhat it is.\nInstall¶\nFetch it.\nUnpack it.\nConfigure\nSet the port.\n"

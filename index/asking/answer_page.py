@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dht import NodeId
+from index.asking.search_outcome import PeerQuery
 from index.change_feed import Text
 from index.query.scoring import Scored
 from index.query.search_rules import SearchRules
-from index.search.page_cursor import PageCursor
-from index.search.result_picker import PickedHit
-from index.search.search_outcome import PeerQuery
+from index.results.page_cursor import PageCursor
+from index.results.result_picker import PickedHit
 from index.shard.corrections import Proposal
 
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from dht import DocumentId, Key, NodeId
 from index.change_feed import Read
-from index.search.answer_checks import wrong_marks
-from index.search.near_copies import Sign, say_the_same
-from index.search.result_picker import PickedHit, pick
-from index.search.top_k_merge import MergedHit
+from index.results.answer_checks import wrong_marks
+from index.results.near_copies import Sign, say_the_same
+from index.results.result_picker import PickedHit, pick
+from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot
-from index.search.query_trace import Tracer, untraced
-from index.search.replica_plan import Ready, make_plan
+from index.asking.query_trace import Tracer, untraced
+from index.asking.replica_plan import Ready, make_plan
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
 log = logging.getLogger(__name__)

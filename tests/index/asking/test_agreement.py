@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from dht import NodeId, Slot, Strategy
-from index.search.agreement import Doubts, Reason, Said, is_remnant, needed_owners, owners_digest, weigh
+from index.asking.agreement import Doubts, Reason, Said, is_remnant, needed_owners, owners_digest, weigh
 from index.shard.messages import Agreement
 
 A, B, C, D = (NodeId(bytes([n]) * 20) for n in range(1, 5))

@@ -15,8 +15,8 @@ from index.query.parser import Query, parse_query
 from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, write_out
 from index.query.scoring import Scored, occurrences, score
 from index.query.search_rules import NEWEST_RULES, SearchRules
-from index.search.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
-from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
+from index.results.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
 from index.text.analyzer import is_unspaced
 from index.text.field_terms import analyse
 from index.text.forward_index import ForwardRecord, forward_of

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit
+from index.results.result_picker import OF_ONE_HOST, TEN, PickedHit
 from index.shard.messages import BestAnswer
 
 Place = tuple[int, float, bytes]  # in the order; the smaller the better

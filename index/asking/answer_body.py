@@ -3,15 +3,15 @@
 from typing import Any
 
 from dht import Clock, Overlay, slot_of
+from index.asking.agreement import Doubts, Reason, is_remnant, weigh
+from index.asking.answer_page import AnswerPage, BoundedRequest, ShownResult
+from index.asking.search_outcome import SearchOutcome
 from index.config import IndexConfig
 from index.query.scoring import explain
-from index.search.agreement import Doubts, Reason, is_remnant, weigh
-from index.search.answer_page import AnswerPage, BoundedRequest, ShownResult
-from index.search.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
-from index.search.passage_heading import heading_above
-from index.search.search_outcome import SearchOutcome
-from index.search.shown_texts import cut_title, readings_of, snippet_chars
-from index.search.snippet import make_snippet, terms_of
+from index.results.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
+from index.results.passage_heading import heading_above
+from index.results.shown_texts import cut_title, readings_of, snippet_chars
+from index.results.snippet import make_snippet, terms_of
 from index.shard.corrections import correct
 from index.shard.local_index import LocalIndex
 from index.text.page_date import date_of

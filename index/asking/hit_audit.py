@@ -13,10 +13,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic
-from index.change_feed import Read
-from index.query.parser import Query
-from index.search.answer_checks import wrong_best, wrong_hit
-from index.search.hit_disputes import (
+from index.asking.hit_disputes import (
     Disputes,
     Testimony,
     best_rows,
@@ -28,8 +25,11 @@ from index.search.hit_disputes import (
     who_denies,
     who_miscounts,
 )
-from index.search.replica_plan import Ready
-from index.search.scatter_gather import Gathered, ScatterGather
+from index.asking.replica_plan import Ready
+from index.asking.scatter_gather import Gathered, ScatterGather
+from index.change_feed import Read
+from index.query.parser import Query
+from index.results.answer_checks import wrong_best, wrong_hit
 from index.shard.messages import AskBest, BestAnswer, HitRow
 
 PATIENCE_S = 5.0

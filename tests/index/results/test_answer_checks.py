@@ -11,7 +11,7 @@ from dht import Slot, slot_of
 from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
 from index.query.scoring import measure, score
-from index.search.answer_checks import wrong_best, wrong_hit, wrong_statistics
+from index.results.answer_checks import wrong_best, wrong_hit, wrong_statistics
 from index.shard.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
 from index.text.forward_index import content_digest, forward_of
 

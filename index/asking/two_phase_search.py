@@ -9,15 +9,15 @@ from dataclasses import replace
 from typing import cast
 
 from dht import NodeId, Overlay, PeerAudit, Slot
+from index.asking.answer_audit import settle
+from index.asking.hit_audit import AskOf, HitAudit
+from index.asking.replica_plan import Ready
+from index.asking.scatter_gather import NEVER, Gathered, ScatterGather
+from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, note_answers, summed, told_by_slot
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query
 from index.query.patterns import find_patterns, write_out
-from index.search.answer_audit import settle
-from index.search.answer_checks import wrong_best, wrong_statistics
-from index.search.hit_audit import AskOf, HitAudit
-from index.search.replica_plan import Ready
-from index.search.scatter_gather import NEVER, Gathered, ScatterGather
-from index.search.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, note_answers, summed, told_by_slot
+from index.results.answer_checks import wrong_best, wrong_statistics
 from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them

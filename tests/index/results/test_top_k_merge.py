@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from dht import NodeId
 from index.errors import QueryError
-from index.search.page_cursor import PageCursor, query_digest, read_cursor, write_cursor
-from index.search.top_k_merge import merge
+from index.results.page_cursor import PageCursor, query_digest, read_cursor, write_cursor
+from index.results.top_k_merge import merge
 from index.shard.messages import HitRow
 
 

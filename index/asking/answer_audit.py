@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from dht import NodeId, PeerAudit, Slot, Topic
+from index.asking.replica_plan import Ready
+from index.asking.scatter_gather import Gathered
 from index.query.collection_statistics import Statistics
-from index.search.replica_plan import Ready
-from index.search.scatter_gather import Gathered
 from index.shard.messages import StatisticsAnswer
 
 FACTOR, BESIDE = 2, 64  # by which copies that are behind each other may differ

@@ -9,9 +9,9 @@ from dht import DocumentId, Key
 from index.change_feed import Text
 from index.config import IndexConfig
 from index.query.parser import Query
-from index.search.answer_checks import wrong_marks
-from index.search.result_picker import PickedHit
-from index.search.top_k_merge import MergedHit
+from index.results.answer_checks import wrong_marks
+from index.results.result_picker import PickedHit
+from index.results.top_k_merge import MergedHit
 
 MAX_TITLE_CHARS = 300
 SIMILAR = 5  # copies named with a result

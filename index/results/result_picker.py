@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
-from index.search.near_copies import NearIndex
-from index.search.top_k_merge import MergedHit
+from index.results.near_copies import NearIndex
+from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow
 
 TEN = 10  # results, of which

@@ -7,24 +7,24 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit
+from index.asking.answer_body import AnswerBody
+from index.asking.answer_page import AnswerPage, BoundedRequest
+from index.asking.hit_audit import HitAudit
+from index.asking.page_filler import SPARE, PageFiller
+from index.asking.query_trace import Tracer, untraced
+from index.asking.scatter_gather import NEVER, ScatterGather
+from index.asking.search_outcome import PeerQuery, SearchOutcome
+from index.asking.two_phase_search import TwoPhaseSearch
 from index.change_feed import Read, Text
 from index.config import IndexConfig
 from index.errors import QueryError
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
-from index.search.answer_body import AnswerBody
-from index.search.answer_page import AnswerPage, BoundedRequest
-from index.search.copy_proof import believe
-from index.search.hit_audit import HitAudit
-from index.search.near_copies import Sign, no_signature
-from index.search.page_cursor import query_digest, read_cursor
-from index.search.page_filler import SPARE, PageFiller
-from index.search.query_trace import Tracer, untraced
-from index.search.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
-from index.search.scatter_gather import NEVER, ScatterGather
-from index.search.search_outcome import PeerQuery, SearchOutcome
-from index.search.two_phase_search import TwoPhaseSearch
+from index.results.copy_proof import believe
+from index.results.near_copies import Sign, no_signature
+from index.results.page_cursor import query_digest, read_cursor
+from index.results.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
 from index.shard.corrections import propose, spellings
 from index.shard.local_index import LocalIndex
 from index.shard.messages import MAX_K

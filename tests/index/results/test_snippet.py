@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.query.parser import parse_query
-from index.search.snippet import _plain, _single_spaced, make_snippet, terms_of
+from index.results.snippet import _plain, _single_spaced, make_snippet, terms_of
 from index.text.analyzer import terms
 from index.text.stem_classes import ENGLISH
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import NodeId, Slot
-from index.search.replica_plan import make_plan
+from index.asking.replica_plan import make_plan
 
 PEERS = [NodeId(bytes([n]) * 20) for n in range(6)]
 ready_maps = st.dictionaries(

@@ -7,9 +7,9 @@ import pytest
 
 from dht import NodeId
 from index.query.parser import parse_query
-from index.search.near_copies import NEAR_BITS, NearIndex, are_near, likeness
-from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, PickedHit, names_site, pick
-from index.search.top_k_merge import MergedHit
+from index.results.near_copies import NEAR_BITS, NearIndex, are_near, likeness
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, PickedHit, names_site, pick
+from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow
 
 LONG = (0, 0, 0, 200)

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from itertools import chain, compress
 
 from dht import NodeId, Slot
+from index.asking.agreement import Said
+from index.asking.replica_plan import Ready
+from index.asking.scatter_gather import Gathered
 from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query
 from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
-from index.search.agreement import Said
-from index.search.facets import FacetSums, facet_sums
-from index.search.replica_plan import Ready
-from index.search.scatter_gather import Gathered
-from index.search.site_hits import SiteHits, site_hits
-from index.search.top_k_merge import MergedHit, merge
+from index.results.facets import FacetSums, facet_sums
+from index.results.site_hits import SiteHits, site_hits
+from index.results.top_k_merge import MergedHit, merge
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
 Told = tuple[NodeId, BestAnswer]

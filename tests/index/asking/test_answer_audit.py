@@ -2,8 +2,8 @@
 
 import pytest
 
+from index.asking.answer_audit import SlotStatistics, can_both_be_true
 from index.query.collection_statistics import Statistics
-from index.search.answer_audit import SlotStatistics, can_both_be_true
 
 
 def said(documents: int, terms: int, fingerprint: bytes = b"") -> SlotStatistics:
