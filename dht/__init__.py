@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
     from dht.audit.check_queue import CheckQueue
     from dht.audit.evidence import (
-        AGAIN_S,
         ALIKE_BITS,
         DOMAINS_NEEDED,
-        KEPT,
-        KEPT_S,
-        MAX_BYTES,
+        EVIDENCE_KEPT,
+        EVIDENCE_KEPT_S,
+        LOOK_AGAIN_S,
+        MAX_EVIDENCE_BYTES,
         NO_VOTES_S,
         RECORDS_AT_POINT,
         UNLIKE_BITS,
@@ -151,19 +151,19 @@ else:
     __getattr__ = lazily(__name__)
 
 __all__ = [
-    "AGAIN_S",
     "ALIKE_BITS",
     "CHALLENGED_RECORDS",
     "CHALLENGE_EVERY_S",
     "CLOCKS_S",
     "DOMAINS_NEEDED",
+    "EVIDENCE_KEPT",
+    "EVIDENCE_KEPT_S",
     "FEW_MEMBERS",
     "FRESH_S",
-    "KEPT",
-    "KEPT_S",
     "LATE_S",
+    "LOOK_AGAIN_S",
     "MALFORMED",
-    "MAX_BYTES",
+    "MAX_EVIDENCE_BYTES",
     "MAX_LISTED",
     "MAX_SLOT_BITS",
     "MAX_SPREAD",
