@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from crawl.config import CrawlConfig
     from crawl.content.media_types import looks_like_html
     from crawl.content.page import Page
-    from crawl.content.parse_task import ParseResult, ParseTask, Parsers
+    from crawl.content.parse_task import ParseResult, Parsers, ParseTask
     from crawl.content.similarity import different_bits, signature
     from crawl.errors import (
         AddressRefused,

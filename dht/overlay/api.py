@@ -168,7 +168,7 @@ class Overlay(Protocol):
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start."""
 
-    def bar(self, peers: frozenset[NodeId]) -> None:
+    def withhold_votes(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes for leases from now on."""
 
     async def read_point(self, key: Key, most: int) -> list[tuple[NodeId, bytes]]:

@@ -109,8 +109,8 @@ async def settle(
                 is_behind = said.fingerprint != truth.fingerprint  # by far, as an owner may be while much is crawled
                 reason = f"other numbers of slot {slot}"
                 audit.refute(alone[0], Topic.STATISTICS, reason, struck[alone[0]][1:], is_behind=is_behind)
-    for peer, (slot, *witnesses) in struck.items():
-        audit.differs(peer, Topic.STATISTICS, f"other lengths of documents in slot {slot}", witnesses)
+    for peer, (slot, *against) in struck.items():
+        audit.differs(peer, Topic.STATISTICS, f"other lengths of documents in slot {slot}", against)
     covered.answers = _gathered(first)
     return disputed
 

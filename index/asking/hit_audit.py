@@ -90,10 +90,10 @@ class HitAudit:
         for _ in range(2):
             claims += await self._ask(deeper, [slot], before)
             before = {claim.peer for claim in claims}
-        witnesses = [claim.peer for claim in claims[1:] if claim.answer.complete]
-        if len(witnesses) > 1:
+        against = [claim.peer for claim in claims[1:] if claim.answer.complete]
+        if len(against) > 1:
             what = f"that it may have left out matches in slot {slot}, of which others left out none"
-            self._audit.refute(peer, Topic.HITS, what, witnesses, is_behind=True)
+            self._audit.refute(peer, Topic.HITS, what, against, is_behind=True)
 
     async def _settle(self, given: _Given, claims: list[Testimony], disputes: Disputes) -> None:
         true = await self._true_rows(given, claims, best_rows(disputes))
@@ -129,11 +129,11 @@ class HitAudit:
         naming, denying = who_denies(row, claims, ask)
         if len(naming) < 2 or len(denying) != 1:
             return
-        (alone,), witnesses = denying, [claim.peer for claim in naming]
+        (alone,), against = denying, [claim.peer for claim in naming]
         slot = slot_of_row(row, ask.slot_bits)
-        is_lie = says_level(alone, slot, self._overlay.view.owners(slot), witnesses)
+        is_lie = says_level(alone, slot, self._overlay.view.owners(slot), against)
         self._audit.refute(
-            alone.peer, Topic.HITS, f"that it does not have document {row.id.hex()}", witnesses, is_behind=not is_lie
+            alone.peer, Topic.HITS, f"that it does not have document {row.id.hex()}", against, is_behind=not is_lie
         )
 
     async def _ask(self, given: _Given, slots: Collection[Slot], without: Iterable[NodeId]) -> list[Testimony]:

@@ -108,7 +108,7 @@ def make_network(
 
 def first_strategy(now: int, fields: Mapping[str, Any]) -> Strategy:
     """Return the strategy that a new network begins with, in force from `now` on: by invitation, with grants,
-    witnesses and former versions of pages, unless `fields` say otherwise."""
+    second looks and former versions of pages, unless `fields` say otherwise."""
     analyzer, ranking = NEWEST_RULES.numbers
     usual = {"min_acks": min(2, fields.get("replicas", 3)), "analyzer": analyzer, "ranking": ranking}
     usual |= {**FORMER, **INVITED, "stable_owner": True}  # laptops sleep at the same time

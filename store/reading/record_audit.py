@@ -48,17 +48,17 @@ class RecordAudit:
 
     async def _judge(self, want: Wanted, said: Mapping[NodeId, ShortVersion | None]) -> None:
         if alone := self._who_lacks(said):
-            witnesses = [other for other in said if other != alone]
+            against = [other for other in said if other != alone]
             reason = f"that there is no newer record of {want.id.hex()}"
-            self._audit.refute(alone, Topic.RECORDS, reason, witnesses, is_behind=True)
+            self._audit.refute(alone, Topic.RECORDS, reason, against, is_behind=True)
         elif (alone := _who_has_more(said)) and not self._audit.is_avoided(alone):
             try:
                 flaw = await self._flaw(alone, want)
             except RemoteError:
                 return
             if flaw:
-                witnesses = [other for other in said if other != alone]
-                self._audit.refute(alone, Topic.RECORDS, f"record {want.id.hex()}: {flaw}", witnesses)
+                against = [other for other in said if other != alone]
+                self._audit.refute(alone, Topic.RECORDS, f"record {want.id.hex()}: {flaw}", against)
 
     def _who_lacks(self, said: Mapping[NodeId, ShortVersion | None]) -> NodeId | None:
         """Return who alone of three lacks a version that was written long ago, and under a lease: others say nothing of
