@@ -19,8 +19,10 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.figures import Row, parser_for, row, show
-from node.extras.archive.capture import ArchiveFlaw, Capture, ExportSummary
+from node.captures.capture import Capture
+from node.extras.archive.archive_output import ExportSummary
 from node.extras.archive.json_lines import read_json_lines, write_json_lines
+from node.extras.archive.read_limits import ArchiveFlaw
 from node.extras.archive.spf import read_spf, write_spf
 from node.extras.archive.wacz import read_wacz, write_wacz
 from node.extras.archive.warc_reader import read_warc

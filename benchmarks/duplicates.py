@@ -5,9 +5,9 @@ Known pairs are a page and its mirror, or the page at another time: sites whose 
 only where the exact Jaccard similarity of their words in threes is at least 0.75, by brute force, and as wrong else.
 The peer is simhash of the same text.
 
-Whole mirrors are those sites whose settings say so; every page of every site is read, and what
-`crawl/frontier/mirror_detector.py` asks is answered from all that was read. A site that is found to be another one and
-is not is wrong.
+Whole mirrors are those sites whose settings say so. Every page of every site is read, mirrors eight days after all
+others, and what `crawl/frontier/mirror_detector.py` asks is answered from all that was read. A site that is found to be
+another one and is not is wrong.
 
 `python -m benchmarks.duplicates [--web DIR] [--quick] [--json]`: DIR is a folder of sites; else the demo's sample web.
 """
@@ -18,8 +18,8 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from random import Random
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from node.extras.demo.sample_site import SampleSite, Times
 from node.extras.demo.sample_web import unpack_sample
 
 LATER_S = 6 * 3_600
+FIRST_AT, MIRRORED_LATER_S = 1_790_000_000, 8 * 86_400
 LEAST_CHARS = 200  # a page with less says nothing to compare
 TRUE_SIMILARITY = 0.75
 PORT = 8800
@@ -86,15 +87,16 @@ def sites_of(root: Path) -> list[SampleSite]:
     return [SampleSite(f.name, root, times, "1", CacheBudget(0)) for f in sorted(root.iterdir()) if f.is_dir()]
 
 
-def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: SampleSite, path: str) -> Visit | None:
-    """Return what a crawl makes of a path; note what the page names, and its signature."""
+def visit_of(aliases: MirrorDetector, digests: dict[str, bytes], site: SampleSite, path: str, at: int) -> Visit | None:
+    """Return what a crawl makes of a path; note the digest of the page."""
     url = f"http://{site.name}:{site.port}{path}"
     answer = site.answer(path, {}, ("", ""), 0.0)
     if answer.status == http.HTTPStatus.OK:
         page = extract(ParseTask(url, answer.bodies[""], "text/html", "", 1_000, 400_000))
-        signatures[url] = page.signature
-        aliases.learn_names(url, page.canonical, [link.url for link in page.links])
-        return Visit(url, 1, state=VisitState.FETCHED, status=200, history=History(fingerprint=page.fingerprint))
+        digests[url] = sha256(answer.bodies[""]).digest()
+        aliases.learn_page(url, digests[url], page.canonical, [link.url for link in page.links], at)
+        history = History(seen_at=at, kept_at=at, fingerprint=page.fingerprint)
+        return Visit(url, 1, state=VisitState.FETCHED, status=200, visited_at=at, history=history)
     target = find_url(answer.headers.get("Location", ""), url)
     if answer.status in (301, 302, 307, 308) and target:
         return Visit(url, 1, state=VisitState.REDIRECT, status=answer.status, target=target)
@@ -103,17 +105,19 @@ def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: Sample
 
 def mirrors_found(sites: Sequence[SampleSite], most: int) -> dict[str, str]:
     """Map origins to others that a crawl of all sites takes them for."""
-    aliases, visits, found = MirrorDetector(Random(1), 1.0), dict[str, Visit](), dict[str, str]()
-    signatures: dict[str, bytes] = {}
+    aliases, visits, found = MirrorDetector(), dict[str, Visit](), dict[str, str]()
+    digests: dict[str, bytes] = {}
     for site in sites:
         site.port = PORT
-        for path in site.pages[:most]:
-            if (visit := visit_of(aliases, signatures, site, path)) is not None:
+        at = FIRST_AT + (MIRRORED_LATER_S if site.settings.mirror_of else 0)
+        for path in dict.fromkeys(("/", *site.pages[:most])):
+            if (visit := visit_of(aliases, digests, site, path, at)) is not None:
                 visits[visit.url] = visit
                 aliases.learn(visit)
-    for question in aliases.due_candidates(0.0):
+    now = FIRST_AT + MIRRORED_LATER_S
+    for question in aliases.due_candidates(now):
         known = {twin: visits[twin] for twin in question.twins() if twin in visits}
-        if alias := aliases.judge(question, known, signatures, 0.0):
+        if alias := aliases.judge(question, known, digests, now):
             found[alias.origin] = alias.target
     return found
 

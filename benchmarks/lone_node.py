@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from benchmarks.ports import free_ports
 
 _PROGRAM = (sys.executable, "-m", "node")
 
@@ -55,8 +56,8 @@ class LoneNode:
 
 def new_node(folder: Path) -> LoneNode:
     """Make a node in a folder, and a network for it."""
-    port, home = _free_port(), folder / "node"
-    settings = {"node.web_port": port, "node.peer_port": _free_port(), "node.listen_v4": "127.0.0.1"}
+    (port, peer_port), home = free_ports(2), folder / "node"
+    settings = {"node.web_port": port, "node.peer_port": peer_port, "node.listen_v4": "127.0.0.1"}
     settings |= {"node.listen_v6": "::1", "node.lan_discovery": "false", "node.map_ports": "false"}
     dse_node("network", "new", "bench", "--out", str(folder / "bench.toml"), "--bootstrap", "127.0.0.1:1")
     pairs = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
@@ -67,9 +68,3 @@ def new_node(folder: Path) -> LoneNode:
 def dse_node(*words: str) -> None:
     """Do one verb."""
     subprocess.run([*_PROGRAM, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def _free_port() -> int:
-    with socket.socket() as bound:
-        bound.bind(("127.0.0.1", 0))
-        return int(bound.getsockname()[1])

@@ -26,13 +26,14 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from benchmarks.figures import Row, parser_for, row, show
+from benchmarks.ports import free_ports
 from crawl import Visit, VisitState, decode_visit
 from crawl.pipeline.crawl_counters import kind_of
 from dht import Slot, slot_start, system_clock
 from node.extras.demo.layout import DemoNode, forced_settings, plan_nodes
 from node.extras.demo.network import install, write_network
 from node.extras.demo.nodes import NodeClient
-from node.extras.demo.processes import Children, free_ports, has_ipv6, start_web
+from node.extras.demo.processes import Children, has_ipv6, start_web
 from node.extras.demo.sample_web import start_urls
 from store import Kind, RecordStore, StoreConfig
 
@@ -76,7 +77,7 @@ async def crawl(web: Path | None, delay_s: float, within_s: float, folder: Path)
     try:
         served = await start_web(children, web, folder, has_ipv6())
         found.hosts = served.hosts
-        node = plan_nodes(1, free_ports(1, 18_090), free_ports(1, 19_090), folder, has_ipv6())[0]
+        node = plan_nodes(1, free_ports(1), free_ports(1), folder, has_ipv6())[0]
         network = write_network(folder / "network.toml", [node], served.hosts, delay_s)
         await install(children, node, network, forced_settings(node, folder / "hosts", delay_s) | RETRIES)
         child = children.start(node.name, "node", "run", "--data-dir", str(node.data_dir))

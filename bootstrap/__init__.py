@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from bootstrap.networks import load_network, new_network, split_invitation, with_invitation
     from bootstrap.seed_url import fetch_network
 else:
-    __getattr__ = lazily(__name__)
+    __getattr__ = lazily(
+        __name__,
+        {
+            "bootstrap.contact": "first_contacts",
+            "bootstrap.invitation_words": "from_words is_words new_words",
+            "bootstrap.names": "look_up",
+            "bootstrap.network_urls": "is_url url_flaw",
+            "bootstrap.networks": "load_network new_network split_invitation with_invitation",
+            "bootstrap.seed_url": "fetch_network",
+        },
+    )
 
 __all__ = [
-    "fetch_network",
-    "first_contacts",
-    "from_words",
-    "is_url",
-    "is_words",
-    "load_network",
-    "look_up",
-    "new_network",
-    "new_words",
-    "split_invitation",
-    "url_flaw",
-    "with_invitation",
-]
+    "fetch_network", "first_contacts", "from_words", "is_url", "is_words", "load_network", "look_up", "new_network",
+    "new_words", "split_invitation", "url_flaw", "with_invitation",
+]  # fmt: skip

@@ -5,6 +5,7 @@
 """
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
@@ -18,6 +19,19 @@ class Now(NamedTuple):
 
 
 Clock = Callable[[], Now]
+
+
+class ReadableClock(ABC):
+    """A clock other than the machine's whose steady half can be read alone, in less time."""
+
+    @abstractmethod
+    def __call__(self) -> Now:
+        """Read both clocks."""
+
+    @abstractmethod
+    def read_steady(self) -> float:
+        """Read the steady clock alone."""
+
 
 DAY_S = 86_400.0
 
@@ -37,7 +51,7 @@ def day_of(wall: float) -> int:
 
 def steady_of(clock: Clock) -> Callable[[], float]:
     """Return a function that reads a clock's steady half alone, in a third of the time: for what is asked at every
-    step. A clock other than the machine's may have a method for it, `read_steady`."""
+    step."""
     if clock is system_clock:
         return partial(time.clock_gettime, _STEADY)
-    return getattr(clock, "read_steady", lambda: clock().steady)
+    return clock.read_steady if isinstance(clock, ReadableClock) else lambda: clock().steady

@@ -1,4 +1,4 @@
-"""What a message between peers is, and those that the overlay itself sends; other packages define their own.
+"""Defines the base of messages between peers, and the overlay's own messages; other packages define theirs.
 
 A message is a frozen msgspec Struct (array_like); its class name is its name on the wire, so it is stated once and
 renamed never. Every list is bounded, so that a longer one is refused before it is decoded.
@@ -28,11 +28,8 @@ class Message(msgspec.Struct, frozen=True, array_like=True):
     """The base of every message between peers; fields may be added at the end with defaults, never removed."""
 
     in_packets: ClassVar[bool] = False
-    """Whether it may travel in packets: it only reads, or says what is so, hence repeating it changes nothing, and its
-    answer is mostly small."""
-
-    is_padded: ClassVar[bool] = True
-    """Whether its first packet is as long as a packet may be, for an answer that is longer than it."""
+    """Whether it may travel in packets: it only reads, hence a repeated message changes nothing, and its answer is
+    mostly small."""
 
     @property
     def is_long(self) -> bool:

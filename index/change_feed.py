@@ -35,30 +35,14 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class OfferedTerms:
-    """What its author made of a document for the index (`index/text/page_terms.py`), nobody has checked how well.
-
-    `analyzer`: its number; `author`: its public key, b"" where that is this node itself; `proof`: what shows others
-    that it signed number and digest for this version of the document."""
-
-    data: bytes
-    digest: bytes  # 32 bytes
-    analyzer: int
-    author: bytes = b""
-    proof: bytes = b""
-
-
-@dataclass(frozen=True, slots=True)
 class DocumentChange:
     """Says that a document became `text`, or left the answers (None: gone, expired, taken down, moved away).
 
-    `written_at`: when its author wrote this version, Unix seconds; 0.0 where it left with no new version. `offered`:
-    what its author made of just this text, where that came along."""
+    `written_at`: when its author wrote this version, Unix seconds; 0.0 where it left with no new version."""
 
     id: DocumentId
     text: Text | None
     written_at: float = 0.0
-    offered: OfferedTerms | None = None
 
 
 Read = Callable[[Sequence[tuple[DocumentId, Key]]], Awaitable[Mapping[DocumentId, Text | None]]]
@@ -76,9 +60,6 @@ class ChangeFeed(Protocol):
         """Return up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor.
 
         It returns at once, maybe empty; where nothing follows, the cursor is the one that was given."""
-
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        """Return what documents are now, with nothing offered."""
 
     def lag(self, cursor: bytes) -> int:
         """Return how many changes follow the cursor, those included that do not concern the index."""

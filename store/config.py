@@ -30,7 +30,6 @@ class StoreConfig:
     stranger_records_s: float = 1000.0  # records a second taken from a peer in slots that are not its own
     import_bytes_day: int = 4 * _GIB  # of pages and contents that one member may import a day into this node's slots
     import_records_day: int = 200_000  # pages of the same; a file of Common Crawl has some 40,000
-    take_terms: bool = True  # beside pages, where they travel: a third less of the processor, and nearly twice the line
     put_timeout_s: float = 5.0  # one peer's time to store a package
     write_deadline_s: float = 20.0  # a write without enough durable copies by then fails
     retry_s: float = 0.5  # pause before a write that is short of copies looks for other owners

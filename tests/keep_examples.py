@@ -1,6 +1,6 @@
 """Writes the examples that the fuzzers' corpus lacks: `python -m tests.keep_examples`, in the folder of the project.
 
-What is kept is never changed: who removes a form that older nodes send, or older disks hold, breaks these.
+What is kept of a published version is never changed.
 """
 
 from tests.dht.attacks import test_fuzzed_messages as messages

@@ -5,9 +5,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from node import extras
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("node", "dht", "crawl", "store", "index", "bootstrap")
@@ -22,6 +25,7 @@ MAY_IMPORT = {
 ROOMS = {  # of each package, in an order in which a folder imports only folders named before it
     "dht": (
         "dht",
+        "dht/audit",
         "dht/identity",
         "dht/wire",
         "dht/admission",
@@ -49,9 +53,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
     "index": (
         "index",
         "index/text",
-        "index/rank",
         "index/query",
-        "index/directory",
         "index/engine",
         "index/shard",
         "index/search",
@@ -60,36 +62,32 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node",
         "node/extras",
         "node/crawling",
-        "node/ranking",
         "node/delegation",
-        "node/witness",
+        "node/audit",
         "node/joining",
         "node/views",
         "node/config",
         "node/backup",
-        "node/extras/archive",
-        "node/extras/web_report",
+        "node/captures",
         "node/jobs",
         "node/sites",
         "node/owner",
         "node/app",
-        "node/extras/traces",
-        "node/extras/clients",
         "node/web/requests",
         "node/web/rendering",
         "node/web/search",
         "node/web/owner",
-        "node/extras/clients/web",
-        "node/extras/archive/web",
+        "node/web/stored",
         "node/web",
         "node/cli",
-        "node/extras/simulation",
         "node/process",
-        "node/extras/demo",
         "node/cli/commands",
     ),
     "bootstrap": ("bootstrap",),
 }
+EXTRAS = tuple(
+    sorted(f"node/extras/{path.name}" for path in (ROOT / "node/extras").iterdir() if (path / "__init__.py").exists())
+)
 LAUNCHERS = {"__init__.py", "__main__.py"}  # they show or start what lies in the rooms, and may import any
 IMPURE = {"asyncio", "time", "random", "socket", "os", "sqlite3", "aiohttp"}
 FOLDERS = "|".join((*PACKAGES, "tests", "benchmarks", "docs", "examples", "contrib", "packaging"))
@@ -156,6 +154,8 @@ def test_rooms_import_only_rooms_before_them() -> None:
     for path in SOURCES:
         room = path.parent.relative_to(ROOT).as_posix()
         package = path.relative_to(ROOT).parts[0]
+        if room in EXTRAS:
+            continue
         order = ROOMS[package]
         assert room in order, f"{room} has no place in the order of {package}'s rooms"
         for module, line in source(path).imports.items() if path.name not in LAUNCHERS else ():
@@ -167,8 +167,36 @@ def test_rooms_import_only_rooms_before_them() -> None:
     assert wrong == []
 
 
+def test_nothing_imports_an_extra_but_its_own_files() -> None:
+    """The core finds extras by the names in node/extras/__init__.py; an extra may import any room of the core."""
+    wrong = []
+    for path in SOURCES:
+        room = path.parent.relative_to(ROOT).as_posix()
+        for module, line in source(path).imports.items():
+            extra = "/".join(module.split(".")[:3])
+            if extra in EXTRAS and extra != room:
+                wrong.append(f"{path}:{line}: {room} must not import {module}")
+    assert wrong == []
+
+
+def test_the_table_of_extras_names_what_is_there() -> None:
+    for path in (ROOT / "node/extras").rglob("*.py"):
+        assert path.parent.parent in (ROOT / "node", ROOT / "node/extras"), f"{path}: an extra is one folder"
+    for name in (
+        extras.QUERY_TRACER,
+        extras.TRACE_EXPORT,
+        *extras.RESULT_FORMS.values(),
+        *extras.SEED_READERS.values(),
+    ):
+        assert callable(extras.added(name))
+    for name in extras.ROUTE_MODULES:
+        assert {each.name for each in import_module(name).ROUTES}
+    for name in extras.VERB_MODULES:
+        assert callable(import_module(name).add_verbs)
+
+
 def test_tests_mirror_the_rooms() -> None:
-    rooms = {room for order in ROOMS.values() for room in order}
+    rooms = {*EXTRAS, *(room for order in ROOMS.values() for room in order)}
     # of whole nodes, of failing machines, of strangers who mean harm, and of what is installed
     beside = {"sim", "e2e", "lab", "faults", "data", "benchmarks", "attacks", "dht/attacks", "packaging"}
     for path in (ROOT / "tests").rglob("test_*.py"):
@@ -197,6 +225,19 @@ def test_a_front_door_shows_only_what_other_packages_use(package: str) -> None:
     values = [node.value for node in door.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)]
     shown = {name for value in values for name in ast.literal_eval(value)}
     assert shown == used, "tests and benchmarks import from the module that defines a name"
+
+
+@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "node"])
+def test_a_front_door_opens_what_type_checkers_see_of_it(package: str) -> None:
+    """Write a package's table anew from its imports under TYPE_CHECKING where this fails."""
+    door = ast.parse((ROOT / package / "__init__.py").read_text())
+    guard = next(node for node in door.body if isinstance(node, ast.If))
+    seen = {
+        (each.module, alias.name) for each in guard.body if isinstance(each, ast.ImportFrom) for alias in each.names
+    }
+    calls = [node for part in guard.orelse for node in ast.walk(part) if isinstance(node, ast.Call)]
+    table: dict[str, str] = ast.literal_eval(calls[0].args[1])
+    assert {(module, name) for module, names in table.items() for name in names.split()} == seen
 
 
 def test_pure_modules_are_pure() -> None:
@@ -234,7 +275,7 @@ def test_sources_name_files_that_exist() -> None:
 
 def test_the_architecture_names_every_room() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    rooms = [room for order in ROOMS.values() for room in order if room != "node/cli/commands"]
+    rooms = [*EXTRAS, *(room for order in ROOMS.values() for room in order if room != "node/cli/commands")]
     assert not [room for room in rooms if f"`{room}/`" not in text]
 
 

@@ -15,7 +15,7 @@ import pytest
 from node.cli.main import build_parser
 from node.config.settings import Config
 from node.config.toml_reader import keys_of
-from node.web.requests.routes import ROUTES
+from node.web.requests.route_table import ROUTES
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])

@@ -25,6 +25,7 @@ from dht import (
     placement_key,
     slot_start,
 )
+from dht.audit.evidence import Evidence
 from dht.leases.succession import preference
 from dht.leases.voter import team_digest
 from dht.messages import Claim, LeaseRequest, Message
@@ -39,7 +40,9 @@ from dht.wire.packets import PacketHeader, Ping, Stored, decode_body, decode_pac
 from dht.wire.value_record import ValueRecord
 from store import Kind, Version
 from store.record import package
-from store.record.range_reconciliation import FORM, Range, RangeMode, item, mark
+from store.record.range_message import RangeMode, Ranges
+from store.record.range_reconciliation import FORM, item, mark
+from store.record.signed_head import SignedHead
 from store.replication.messages import ReconcileStep
 from tests.protocol_tables import rows_of, structs_in
 from tests.store.support import draft, records
@@ -94,7 +97,17 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
     found, named = tables(), {m.__name__: m for m in messages()}
     assert named.keys() - found.keys() == {m.__name__ for m in messages() if not m.__struct_fields__}
     structs = named | {"PackageRecord": package._Wire}
-    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord, LinkFrame, SignedGrant, *INVITING):
+    for root in (
+        *named.values(),
+        *packets._BODIES,
+        Heartbeat,
+        ValueRecord,
+        LinkFrame,
+        SignedGrant,
+        Evidence,
+        SignedHead,
+        *INVITING,
+    ):
         structs |= {struct.__name__: struct for struct in structs_in(root)}
     assert found.keys() <= structs.keys()
     for name, rows in found.items():
@@ -180,10 +193,12 @@ def test_records_and_their_proofs() -> None:
     assert mark(Kind.VISIT, Key(bytes(20)), version.short) == wanted
     place = b"k" * 20 + b"\2" + b"i" * 20
     entry = item(Kind.VISIT, DocumentId(b"i" * 20), Key(b"k" * 20), version.short).entry
-    step = ReconcileStep(20_000, (Range(b"\xff" * 42, RangeMode.LIST, entries=(entry,)),), FORM)
-    as_array = [20_000, [[b"\xff" * 42, 2, b"", [[place, 3, 4, bytes(range(8))]]]], 2, b"", None]
+    ranges = Ranges((b"\xff" * 42,), bytes([RangeMode.LIST]), entries=(entry,))
+    step = ReconcileStep(20_000, FORM, b"s" * 16, ranges)
+    said = [[b"\xff" * 42], b"\3", b"", [], [[place, 3, 4, bytes(range(8))]]]
+    as_array = [20_000, 1, b"s" * 16, said]
     assert msgspec.msgpack.encode(step) == msgspec.msgpack.encode(as_array)
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(as_array[:3]), type=ReconcileStep) == step
-    for other in (as_array[:2], [*as_array[:2], 1]):
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(as_array), type=ReconcileStep) == step
+    for other in (as_array[:3], [20_000, 2, *as_array[2:]]):
         with pytest.raises(msgspec.ValidationError):
             msgspec.msgpack.decode(msgspec.msgpack.encode(other), type=ReconcileStep)

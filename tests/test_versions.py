@@ -1,12 +1,5 @@
-"""Nodes of two versions in one network: what the older one was told is still read, and what it does not know stops
-nobody.
+"""Nodes of two versions in one network: unknown trailing fields and unknown messages of a newer one stop nobody."""
 
-`tests/data/wire.json` holds everything that version 0.1.0 sends: names of fields, how many of them had to be there, and
-an example. It is added to when a version is published, and never changed.
-"""
-
-import json
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -23,11 +16,9 @@ from dht.wire.heartbeat import DOMAIN, Heartbeat, open_heartbeat
 from dht.wire.packets import HEADER, PacketKind
 from dht.wire.value_record import ValueRecord
 from store import Document, HostRecord
-from tests.wire_examples import example, required
+from tests.wire_examples import example
 
-WIRE: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "wire.json").read_text())
 FUTURE = ("of the future", 7, [None], {"a": 1.5})
-WITHDRAWN = {"Report", "ReportRequest"}  # refused by name: who asks shows its network as unsettled, no more
 NOW = Now(1_700_000_000.0, 100.0)
 NETWORK = b"n" * 20
 
@@ -43,34 +34,11 @@ OTHERS = (*packets._BODIES, Heartbeat, ValueRecord, Document, HostRecord, Visit)
 KINDS: dict[str, type[msgspec.Struct]] = {kind.__name__: kind for kind in (*subclasses(Message), *OTHERS)}
 
 
-@pytest.mark.parametrize("name", sorted(WIRE.keys() - WITHDRAWN))
-def test_what_0_1_0_sends_is_read(name: str) -> None:
-    """Fields are neither removed nor moved, new ones have defaults, and types take what they took."""
-    told, kind = WIRE[name], KINDS[name]
-    fields = list(kind.__struct_fields__)
-    assert fields[: len(told["fields"])] == told["fields"], "fields are added at the end and never removed"
-    assert required(kind) <= told["required"], "a field that older nodes do not send has a default"
-    sent = bytes.fromhex(told["example"])
-    again = msgspec.msgpack.decode(msgspec.msgpack.encode(msgspec.msgpack.decode(sent, type=kind)))
-    assert _begins(again, msgspec.msgpack.decode(sent)), "what it says comes back as it was"
-
-
-@pytest.mark.parametrize("name", sorted(WIRE.keys() - WITHDRAWN))
-def test_0_1_0_reads_what_is_sent_now(name: str) -> None:
-    """Its fields have the types that it knew: as far as the example of today goes."""
-    now, then = example(KINDS[name]), msgspec.msgpack.decode(bytes.fromhex(WIRE[name]["example"]))
-    assert _begins(now, then)
-
-
 @pytest.mark.parametrize("name", sorted(KINDS))
 def test_what_a_newer_version_adds_is_passed_over(name: str) -> None:
     """Items behind the known ones, in a message and in everything inside it."""
     plain, future = (msgspec.msgpack.encode(example(KINDS[name], extra)) for extra in ((), FUTURE))
     assert msgspec.msgpack.decode(future, type=KINDS[name]) == msgspec.msgpack.decode(plain, type=KINDS[name])
-
-
-def test_a_name_that_was_withdrawn_is_not_used_again() -> None:
-    assert not WITHDRAWN & KINDS.keys()
 
 
 async def test_a_message_that_an_older_node_does_not_know_is_refused_by_name() -> None:
@@ -98,13 +66,6 @@ def test_packets_of_the_future_cost_a_count_and_nothing_else() -> None:
     for _ in range(20):
         assert _answers(one, unknown, source) == []
     assert _answers(one, packet, source) == [PacketKind.PONG]
-
-
-def _begins(now: Any, then: Any) -> bool:
-    """Whether a value of today begins, at every level, with that of another day."""
-    if isinstance(then, list | tuple):
-        return isinstance(now, list | tuple) and len(now) >= len(then) and all(map(_begins, now, then))
-    return type(now) is type(then) and bool(now == then)
 
 
 def _engine(number: int) -> ProtocolEngine:

@@ -1,8 +1,7 @@
-"""Examples of everything that goes over the wire, made from the types alone; for comparing versions with each other."""
+"""Examples of everything that goes over the wire, made from the types alone."""
 
 from typing import Any
 
-import msgspec
 from msgspec import inspect
 
 
@@ -45,8 +44,3 @@ def _value(kind: Any, extra: tuple[Any, ...]) -> Any:
         case inspect.UnionType():
             return _value(next(t for t in kind.types if not isinstance(t, inspect.NoneType)), extra)
     raise TypeError(f"no example of {kind}")
-
-
-def required(kind: type[msgspec.Struct]) -> int:
-    """Return how many fields a sender of this version must have known; those after them have defaults."""
-    return sum(field.required for field in msgspec.structs.fields(kind))

@@ -3,7 +3,6 @@ hosts and many nodes are measured on."""
 
 import asyncio
 import json
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -17,11 +16,12 @@ from benchmarks.cpu import tree_s
 from benchmarks.crawl.cap import capped
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
-from node.extras.demo.judge import told_apart, witness_requests
+from benchmarks.ports import free_ports
+from node.extras.demo.judge import second_look_requests, told_apart
 from node.extras.demo.layout import DemoNode
 from node.extras.demo.network import install_all, write_network
 from node.extras.demo.nodes import NodeClient
-from node.extras.demo.processes import Child, Children, free_ports
+from node.extras.demo.processes import Child, Children
 from node.extras.simulation.observations import REPLICAS
 
 AGENT = "dse-node"
@@ -48,7 +48,7 @@ class Web:
 @dataclass(frozen=True, slots=True)
 class FleetCrawl:
     """Says what came of a crawl: CPU seconds of all nodes, pages in their indexes (each counted where it lies).
-    `visitor`: without the requests of witnesses, who ask for some pages once more on purpose."""
+    `visitor`: without second looks, which ask for some pages once more on purpose."""
 
     cpu_s: float
     visitor: Visitor
@@ -67,15 +67,14 @@ async def crawl(
     within_s: float,
     replicas: int = REPLICAS,
     share: float | None = None,
-    terms: str = "derive",
 ) -> FleetCrawl:
     """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use until all
-    is fetched; `terms`: what the strategy says of them."""
+    is fetched."""
     children = Children(folder)
     log = folder / "web.jsonl"
     try:
         port = await _serve(children, web, folder)
-        fleet = await _start(children, web, nodes, delay_s, folder, {"replicas": replicas, "terms": terms})
+        fleet = await _start(children, web, nodes, delay_s, folder, {"replicas": replicas})
         async with aiohttp.ClientSession() as session:
             client, pids = NodeClient(session), [child.process.pid for child in children.running[1:]]
             await _until(children.running, client, fleet, _are_ready, READY_WITHIN_S)
@@ -94,18 +93,18 @@ async def crawl(
     finally:
         await children.stop()
     rows = [json.loads(line) for line in log.read_text().splitlines()]
-    visitor = judge(_without_witnesses(rows, folder, fleet), AGENT, delay_s, from_start=False)
+    visitor = judge(_without_second_looks(rows, folder, fleet), AGENT, delay_s, from_start=False)
     addresses = {row["address"] for row in rows}
     at_one = max(most_open([row for row in rows if row["address"] == each]) for each in addresses)
     documents = sum(status["documents"] for status in statuses if status)
     return FleetCrawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken)
 
 
-def _without_witnesses(
+def _without_second_looks(
     rows: Sequence[Mapping[str, Any]], folder: Path, fleet: Sequence[DemoNode]
 ) -> Sequence[Mapping[str, Any]]:
     logs = [(folder / f"{node.name}.log").read_text(errors="replace") for node in fleet]
-    return told_apart(rows, [request for log in logs for request in witness_requests(log)])[0]
+    return told_apart(rows, [request for log in logs for request in second_look_requests(log)])[0]
 
 
 def most_open(rows: Sequence[dict[str, Any]]) -> int:
@@ -134,10 +133,9 @@ async def _serve(children: Children, web: Web, folder: Path) -> int:
 async def _start(
     children: Children, web: Web, count: int, delay_s: float, folder: Path, strategy: Mapping[str, Any]
 ) -> list[DemoNode]:
-    apart = os.getpid() % 1000 * 10  # two runs at once do not look for the same ports
-    web_ports, peer_ports = free_ports(count, 20_000 + apart), free_ports(count, 40_000 + apart)
+    ports = free_ports(2 * count)
     fleet = [
-        DemoNode(f"node-{n + 1}", (4,), web_ports[n], peer_ports[n], folder / f"node-{n + 1}") for n in range(count)
+        DemoNode(f"node-{n + 1}", (4,), ports[n], ports[count + n], folder / f"node-{n + 1}") for n in range(count)
     ]
     network = write_network(folder / "network.toml", fleet, ["*.example"], delay_s, strategy)
     crawl = {"crawl.allow_private": True, "crawl.hosts_file": str(folder / "hosts"), "crawl.min_delay_s": delay_s}

@@ -18,10 +18,11 @@ from benchmarks.cpu import pss_bytes, tree_s
 from benchmarks.crawl import goals
 from benchmarks.crawl.fleet import lone_settings
 from benchmarks.figures import Row, row
+from benchmarks.ports import free_ports
 from node.extras.demo.layout import DemoNode
 from node.extras.demo.network import install, write_network
 from node.extras.demo.nodes import NodeClient
-from node.extras.demo.processes import Child, Children, free_ports
+from node.extras.demo.processes import Child, Children
 
 URLS, QUICK_URLS = 1_000_000, 20_000
 PAGES_A_HOST = 100  # on average; hosts differ by a factor of some thousand
@@ -55,8 +56,7 @@ def made_up(count: int, rng: Random) -> Iterator[str]:
 async def measured(folder: Path, count: int) -> list[Row]:
     """Hand the URLs in, wait until nothing moves, and return the rows."""
     children = Children(folder)
-    ports = free_ports(1, 18_190), free_ports(1, 19_190)
-    node = DemoNode("node-1", (4,), ports[0][0], ports[1][0], folder / "node-1")
+    node = DemoNode("node-1", (4,), *free_ports(2), folder / "node-1")
     network = write_network(folder / "network.toml", [node], ["*.example"], 1.0)
     try:
         await install(children, node, network, lone_settings(node))

@@ -2,7 +2,6 @@
 
 One made-up web, crawled from nothing each time. With r replicas each page is stored and indexed by up to r nodes, so
 the rows are taken twice: with r as the network's tool sets it, and with r = 1, which leaves the cost of being many.
-Where there are copies, each owner analyses them, and in the next rows, by turns, their author's terms come along.
 A web of four times the pages tells what is the pages' from what many nodes cost beside them. In these rows nodes are
 not capped: they share the cores as the system likes, so wall time says nothing. Where the system can cap them, each
 gets the same small share of a core, and pages a second by the clock are counted too.
@@ -28,7 +27,6 @@ LONG = ((1, REPLICAS), (8, REPLICAS), (8, 1))
 DELAY_S = 0.2
 WITHIN_S = 900.0
 SHARE = 0.15  # of a core: eight nodes take 1.2 of two
-DERIVE, TRAVEL = "derive", "travel"  # the strategy's `terms`
 
 
 def rows(quick: bool, web: Path | None) -> list[Row]:
@@ -44,10 +42,9 @@ def _series(served: Web, sizes: Iterable[tuple[int, int]]) -> list[Row]:
     found: list[Row] = []
     one = 0.0
     for nodes, replicas in sizes:
-        for terms in (DERIVE, TRAVEL) if min(nodes, replicas) > 1 and served is WEB else (DERIVE,):
-            done = _run(served, nodes, replicas, terms=terms)
-            one = one or _rate(done)
-            found += rows_of(done, nodes, replicas, one, served, terms)
+        done = _run(served, nodes, replicas)
+        one = one or _rate(done)
+        found += rows_of(done, nodes, replicas, one, served)
     return found
 
 
@@ -65,15 +62,15 @@ def _capped(served: Web) -> list[Row]:
     return found
 
 
-def _run(served: Web, nodes: int, replicas: int, share: float | None = None, terms: str = DERIVE) -> FleetCrawl:
+def _run(served: Web, nodes: int, replicas: int, share: float | None = None) -> FleetCrawl:
     with tempfile.TemporaryDirectory(prefix="dse-scaling-", ignore_cleanup_errors=True) as name:
-        return asyncio.run(crawl(served, nodes, DELAY_S, Path(name), WITHIN_S, replicas, share, terms))
+        return asyncio.run(crawl(served, nodes, DELAY_S, Path(name), WITHIN_S, replicas, share))
 
 
-def rows_of(done: FleetCrawl, nodes: int, replicas: int, one: float, served: Web, terms: str = DERIVE) -> list[Row]:
+def rows_of(done: FleetCrawl, nodes: int, replicas: int, one: float, served: Web) -> list[Row]:
     """Return the rows of one size; `one`: pages a CPU second of one node."""
     pages = len(done.visitor.pages)
-    where = _where(nodes, replicas) + (", terms travel" if terms == TRAVEL else "")
+    where = _where(nodes, replicas)
     where += "" if served.pages <= WEB.pages else f", {served.hosts * served.pages:,} pages"
     pages_of = f"{served.hosts * served.pages:,} pages of {served.hosts} hosts, {DELAY_S} s a host"
     goal = goals.KEPT_SHARE if nodes > 1 and replicas == REPLICAS else goals.KEPT_ALONE.get(nodes)

@@ -11,10 +11,11 @@ from pathlib import Path
 import aiohttp
 
 from benchmarks.cpu import process_s, threads_s, tree_s
+from benchmarks.ports import free_ports
 from node.extras.demo.layout import DemoNode, forced_settings
 from node.extras.demo.network import install, write_network
 from node.extras.demo.nodes import NodeClient
-from node.extras.demo.processes import Child, Children, free_ports
+from node.extras.demo.processes import Child, Children
 from node.extras.demo.sample_web import ServedWeb, start_urls
 
 DEPTH = 60
@@ -41,8 +42,7 @@ class SideFailed(Exception):
 async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
     """Let a network of one node crawl from the front pages until nothing waits and all is indexed."""
     children = Children(folder)
-    ports = free_ports(1, 18_090), free_ports(1, 19_090)
-    node = DemoNode("node-1", (4,), ports[0][0], ports[1][0], folder / "node-1")
+    node = DemoNode("node-1", (4,), *free_ports(2), folder / "node-1")
     network = write_network(folder / "network.toml", [node], web.hosts, delay_s)
     try:
         await install(children, node, network, forced_settings(node, folder / "hosts", delay_s))

@@ -6,10 +6,19 @@ from dataclasses import replace
 from math import log
 
 from benchmarks.durability import killed, moved
+from benchmarks.durability.loss_model import (
+    LAPTOPS,
+    SERVERS,
+    YEAR_S,
+    CopyTimes,
+    Kind,
+    MachineHabits,
+    SlotLoss,
+    slot_loss,
+)
 from benchmarks.durability.neighbourhood import GRACES_S, WEEK_DAYS, TrialPlan, WorkingWeek, trials
 from benchmarks.figures import Row, parser_for, row, show
 from store.replication.durability import PATIENCE_S
-from store.replication.loss_model import LAPTOPS, SERVERS, YEAR_S, CopyTimes, Kind, MachineHabits, SlotLoss, slot_loss
 
 COPIES = (2, 3, 5)
 WORKING_DAYS = 5

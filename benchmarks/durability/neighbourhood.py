@@ -12,12 +12,12 @@ from heapq import heappop, heappush
 from math import inf
 from random import Random
 
+from benchmarks.durability.loss_model import DAY_S, LAPTOPS, SERVERS, YEAR_S, CopyTimes, MachineHabits
 from dht.keys import NodeId, Slot
 from dht.ownership.failure_domains import FailureDomains
 from dht.ownership.rendezvous import NEAREST, Placement
 from store.replication.absences import Absences
 from store.replication.durability import Durability, SlotCopies
-from store.replication.loss_model import DAY_S, LAPTOPS, SERVERS, YEAR_S, CopyTimes, MachineHabits
 
 SLOT_BITS = 4
 SLOTS = [Slot(number) for number in range(1 << SLOT_BITS)]

@@ -1,1 +1,1 @@
-"""Measures PageRank: of sites and pages on one node, and of pages over five processes."""
+"""Measures PageRank of the web report: of sites and of pages, by one process and by several."""

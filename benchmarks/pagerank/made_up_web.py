@@ -5,13 +5,12 @@ Of the links 85 % stay in their site (Bharat et al. 2001 count three of four and
 fame, which falls as 1 / rank, and both to a page by 1 / its place in half of all cases.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from index.rank.page_number import NAME_BITS
+from node.extras.web_report.web_graph import WebGraph
 
 SURPLUS = 1.9  # links drawn for each that is wanted: many are drawn twice
 INSIDE, WITHOUT_LINKS, FAMOUS = 0.85, 0.05, 0.5
@@ -22,16 +21,20 @@ Places = NDArray[np.int64]
 class MadeUpWeb:
     """Links by source; pages are 0 … n - 1, those of a site side by side."""
 
-    numbers: NDArray[np.uint64]  # of pages, as their slots would have them
     site: Places  # of each page
     starts: Places  # `targets[starts[n]:starts[n + 1]]` are linked from page n
     targets: Places
 
-    def links(self, pages: Places | None = None) -> Iterator[tuple[int, list[int]]]:
-        """Yield the number of each page, or of these, with those of its targets."""
-        for page in range(len(self.numbers)) if pages is None else pages.tolist():
-            targets = self.targets[self.starts[page] : self.starts[page + 1]]
-            yield int(self.numbers[page]), self.numbers[targets].tolist()
+    @property
+    def sources(self) -> Places:
+        """The page that each link stands on."""
+        return np.repeat(np.arange(len(self.site)), np.diff(self.starts))
+
+    def graph(self) -> WebGraph:
+        """Return the same as the web report has it, all pages stored."""
+        names = np.arange(len(self.site), dtype=np.uint64)
+        sites, site_names = self.site.astype(np.int32), names[: int(self.site.max()) + 1]
+        return WebGraph(len(names), self.starts, self.targets.astype(np.int32), names, sites, site_names)
 
 
 def make_up(seed: int, sites: int, pages: int, links: int) -> MadeUpWeb:
@@ -56,8 +59,7 @@ def make_up(seed: int, sites: int, pages: int, links: int) -> MadeUpWeb:
     if len(found) > links:
         found = np.sort(rng.choice(found, links, replace=False))
     starts = np.searchsorted(found, np.arange(pages + 1) * pages)
-    places = rng.integers(0, 1 << 16, sites, np.uint64)[site] << np.uint64(NAME_BITS)
-    return MadeUpWeb(places | np.arange(pages, dtype=np.uint64), site, starts, found % pages)
+    return MadeUpWeb(site, starts, found % pages)
 
 
 def _sizes(rng: np.random.Generator, sites: int, pages: int) -> Places:

@@ -1,3 +1,5 @@
-"""Measures what a network of any size costs: which slots a query has to ask, by real pages, and a model for a thousand
-to a million nodes that is checked against what is simulated.
+"""Measures the cost of a query that asks all slots, as a network grows.
+
+Read `fan_out` (how many peers cover all slots), then `model` (time and work of both rounds, up to 3,000 nodes);
+`network` asks whole searchers on virtual time (`light_network`).
 """

@@ -1,4 +1,4 @@
-"""Measures scale: `python -m benchmarks.scale [--part selection|network|model] [--quick] [--web DIR]`."""
+"""Measures scale: `python -m benchmarks.scale [--part network|model] [--quick] [--web DIR]`."""
 
 import sys
 import tempfile
@@ -7,29 +7,27 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.figures import Row, parser_for, show
-from benchmarks.scale import model, network, selection
-from benchmarks.scale.extent import Extent
+from benchmarks.scale import model, network
 from benchmarks.search.figure import SPREAD
 from node.extras.demo.sample_web import unpack_sample
 
-PARTS = {"selection": selection, "network": network, "model": model}
+PARTS = ("network", "model")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark; return 0 whether goals are met or not."""
-    parser = parser_for("which slots a query has to ask, and what a network of any size costs")
+    parser = parser_for("the cost of a query that asks all slots, as a network grows")
     parser.add_argument("--part", choices=PARTS, action="append", help="these rows alone; may be repeated")
     parser.add_argument("--web", type=Path, metavar="DIR", help="one subfolder of pages per host; else the sample")
-    parser.add_argument("--judged", type=Path, metavar="DIR", help="folder of judged sets, or of one")
-    parser.add_argument("--plots", type=Path, metavar="DIR", help="where to draw what the model says, as SVG")
     chosen: Namespace = parser.parse_args(arguments)
-    found: list[Row] = []
-    with tempfile.TemporaryDirectory() as folder:
-        if chosen.web is None:
-            unpack_sample(Path(folder))
-        extent = Extent(chosen.web or Path(folder), chosen.judged, chosen.plots, chosen.quick)
-        for name in chosen.part or PARTS:
-            found += PARTS[name].rows(extent)
+    parts, found = chosen.part or PARTS, list[Row]()
+    if "network" in parts:
+        with tempfile.TemporaryDirectory() as folder:
+            if chosen.web is None:
+                unpack_sample(Path(folder))
+            found += network.rows(chosen.web or Path(folder), is_quick=chosen.quick)
+    if "model" in parts:
+        found += model.rows(is_quick=chosen.quick)
     show("scale", found, ("numpy", "PyStemmer"), as_json=chosen.json, spread=SPREAD)
     return 0
 

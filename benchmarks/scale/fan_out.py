@@ -1,7 +1,7 @@
-"""Counts how many peers a query has to ask: today's cover of all slots, and the slots that the directory names.
+"""Counts the peers that a query has to ask so that every slot is answered.
 
 Pure, but for chance by a seed. A slot has three owners among the sixteen nodes nearest to its start. Covering is local:
-only nodes near each other share slots, so a block of nodes stands for the whole, whatever its size.
+only nodes near each other share slots, so a block of nodes stands for the whole network, whatever its size.
 """
 
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.overlay.balance import members
 from dht import NodeId, Placement, Slot
 from dht.membership.answer_times import FEWEST, RECENT, level_of
 from index.search.replica_plan import ReplicaPlan, all_alike, make_plan
@@ -27,9 +28,9 @@ START_BITS = 8  # of a network's first strategy
 
 
 @dataclass(frozen=True, slots=True)
-class Waves:
-    """What it takes to ask for some slots. `peers`: questions, mean; `took_ms`: until the last of them has an answer,
-    one value for each trial, without anybody's work."""
+class AskedSlots:
+    """The cost of asking for some slots. `peers`: the average number of questions; `took_ms`: the time until all slots
+    are answered, one value for each trial, without anybody's work."""
 
     peers: float
     took_ms: NDArray[np.float64]
@@ -48,10 +49,10 @@ def covered_share(nodes: int, seed: int) -> float:
     return _greedy(owners, block) / block
 
 
-def ask_in_waves(nodes: int, slots: int, seed: int, *, is_known: bool, trials: int = TRIALS) -> Waves:
-    """Return what it takes to ask for so many slots, chosen as by chance from all, by a node's own plan: each peer
-    answers after a round trip, and whoever is slower than 95 of 100 answers of late is hedged, where few are.
-    `is_known`: whether the asker knows how long each peer takes."""
+def ask_some(nodes: int, slots: int, seed: int, *, is_known: bool, trials: int = TRIALS) -> AskedSlots:
+    """Return the cost of asking for `slots` slots, drawn by chance, by a node's own plan. Each peer answers after a
+    round trip. The asker hedges peers that are slower than 95 of 100 recent answers, where these are few. `is_known`:
+    whether the asker knows how long each peer takes."""
     chance, block = Random(seed), min(nodes, 4096)
     owners = _owners(block, max(slots, round(block * (1 << slot_bits(nodes)) / nodes)), seed)
     names = [NodeId(number.to_bytes(20, "big")) for number in range(block)]
@@ -75,11 +76,17 @@ def ask_in_waves(nodes: int, slots: int, seed: int, *, is_known: bool, trials: i
             ends |= {slot: min(ends[slot], hedge_s + took_s[peer]) for slot in hedged}
         asked.append(len(plan.parts) + len(again.parts))
         took_ms.append(1000 * max(ends.values()))
-    return Waves(sum(asked) / trials, np.array(took_ms))
+    return AskedSlots(sum(asked) / trials, np.array(took_ms))
 
 
-def planned(ids: tuple[NodeId, ...], bits: int) -> dict[Slot, tuple[NodeId, ...]]:
-    """Return who owns each slot by a node's own placement, to check the model with."""
+def peers_planned(nodes: int) -> int:
+    """Return how many peers a node's own plan asks for all slots, in a network of real placement."""
+    ids = members(1, nodes)
+    return len(make_plan(owners_of(tuple(sorted(ids)), slot_bits(nodes)), OUTSIDE, Random(1)).parts)
+
+
+def owners_of(ids: tuple[NodeId, ...], bits: int) -> dict[Slot, tuple[NodeId, ...]]:
+    """Return the owners of each slot by a node's own placement."""
     placement = Placement(ids, bits, REPLICAS)
     return {Slot(slot): tuple(placement.owners(Slot(slot))) for slot in range(1 << bits)}
 

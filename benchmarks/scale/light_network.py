@@ -1,12 +1,11 @@
-"""A network of searching nodes on virtual time, as large as one process can hold: each with its index, its rows and its
-searcher, and nothing of crawling, storing or finding each other.
+"""A network of searching nodes on virtual time, as large as one process can hold.
 
-Who owns a slot is computed as by real nodes. Each document is given to its owners' indexes at once. What nodes ask each
-other is written and read as bytes, and takes a round trip of `node/extras/simulation/delays.py`; work takes none.
+Each node has its index and its searcher, and nothing of crawling, storing or finding each other. The owners of slots
+are computed as by real nodes. The network gives each document to its owners' indexes at once. Questions and answers
+travel as bytes, and take a round trip of `node/extras/simulation/delays.py`; work takes no virtual time.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any, cast
@@ -14,7 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from benchmarks.overlay.balance import members
-from benchmarks.scale.fan_out import planned, slot_bits
+from benchmarks.scale.fan_out import owners_of, slot_bits
 from crawl import signature
 from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, Slot, Strategy, slot_of
 from dht.membership.answer_times import AnswerTimes
@@ -23,10 +22,8 @@ from index import IndexConfig, Searcher, Text
 from index.change_feed import DocumentChange
 from index.query.search_rules import NEWEST_RULES
 from index.search.agreement import owners_digest
-from index.shard.impact_teller import ImpactTeller
 from index.shard.local_index import LocalIndex
 from index.shard.messages import Agreement
-from index.shard.row_server import RowServer
 from node.extras.simulation.delays import Delays
 
 CONFIG = IndexConfig(engine="memory", commit_s=0.0)
@@ -34,8 +31,8 @@ FOR_GOOD = 1 << 40
 
 
 class LightNetwork:
-    """All nodes, and what they said to each other. `asked`: since it was last cleared, who was asked what and when;
-    `carried`: bytes of questions and answers, by the question's name."""
+    """All nodes, and their questions. `asked`: each question since the list was last cleared: the asked peer, the
+    message's name and the steady instant."""
 
     def __init__(self, nodes: int, seed: int) -> None:
         ids, bits = tuple(sorted(members(seed, nodes))), slot_bits(nodes)
@@ -49,13 +46,11 @@ class LightNetwork:
             slot_bits=bits,
             analyzer=analyzer,
             ranking=ranking,
-            directory=True,
         )
         self.ids, self.live = ids, frozenset(ids)
-        owners = planned(ids, bits)
+        owners = owners_of(ids, bits)
         self.owners = [owners[Slot(slot)] for slot in range(1 << bits)]
         self.asked: list[tuple[NodeId, str, float]] = []
-        self.carried = Counter[str]()
         self.texts: dict[DocumentId, Text] = {}
         self._delays, self._chance = Delays(seed), Random(seed)
         self._places = {peer: place for place, peer in enumerate(ids)}
@@ -73,13 +68,6 @@ class LightNetwork:
             while await node.local.step():
                 pass
 
-    async def tell(self) -> None:
-        """Let everybody tell all that is due now, side by side: of 200 nodes one after the other, what the first told
-        would be older than half an hour when the last has done, and count no more."""
-        async with asyncio.TaskGroup() as tasks:
-            for node in self.nodes:
-                tasks.create_task(_tell_all(node))
-
     async def pass_between(self, one: NodeId, other: NodeId) -> None:
         """Let the time of one way between two nodes pass."""
         await asyncio.sleep(self._delays.one_way_s(self._places[one], self._places[other], self._chance.random()))
@@ -92,7 +80,6 @@ class LightOverlay:
         self._network, self.node_id, self.strategy = network, node_id, network.strategy
         self.late, self.times = LatePeers(loop_clock), AnswerTimes(loop_clock)
         self._handlers: dict[str, tuple[type[Message], Callable[[NodeId, Any], Any]]] = {}
-        self._owned = frozenset(Slot(slot) for slot, team in enumerate(network.owners) if node_id in team)
         self._formers: tuple[Strategy, ...] = ()
 
     @property
@@ -134,21 +121,13 @@ class LightOverlay:
         """Return who owns a slot."""
         return self._network.owners[slot]
 
-    ready = live_owners = owners
-
-    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
-        """Tell whether a node is ready for a slot: its owners are."""
-        return peer in self._network.owners[slot]
+    ready = owners
 
     def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
         """Return the owners of every slot."""
         return self._network.owners
 
     ready_by_slot = owners_by_slot
-
-    def owned(self) -> frozenset[Slot]:
-        """Return the slots that this node owns."""
-        return self._owned
 
     def agree(self, slots: Sequence[Slot]) -> Agreement:
         """Say that all copies of some slots are alike."""
@@ -174,21 +153,18 @@ class LightOverlay:
         told = msgspec.msgpack.encode(await handler(self.node_id, msgspec.msgpack.decode(body, type=kind)))
         if peer != self.node_id:
             await network.pass_between(peer, self.node_id)
-            network.carried[name] += len(body) + len(told)
             self.late.note_answer(peer)
             self.times.took(peer, loop_clock().steady - began_at)
         return msgspec.msgpack.decode(told, type=answer)
 
 
 class LightNode:
-    """One node's index, rows and searcher."""
+    """One node's index and searcher."""
 
     def __init__(self, network: LightNetwork, overlay: LightOverlay, number: int) -> None:
         self.overlay, self._network, self.feed = overlay, network, ListFeed()
         found = cast(Overlay, overlay)
         self.local = LocalIndex.open(CONFIG, None, found, self.feed, overlay.agree)
-        self.rows = RowServer(found, self.local, loop_clock, Random(number))
-        self.teller = ImpactTeller(found, self.local, overlay.agree, self.rows, loop_clock)
         self.searcher = Searcher(CONFIG, found, self.local, self._read, loop_clock, Random(number), signature)
 
     async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
@@ -203,11 +179,6 @@ class LightNode:
     async def _go_to(self, peer: NodeId) -> None:
         await self._network.pass_between(self.overlay.node_id, peer)
         await self._network.pass_between(peer, self.overlay.node_id)
-
-
-async def _tell_all(node: LightNode) -> None:
-    while await node.teller.advance():
-        pass
 
 
 class ListFeed:

@@ -1,4 +1,4 @@
-"""What it costs to index a page, and how much more than by the analyzer before: processor time, round by round."""
+"""What it costs to index a page: processor time, round by round."""
 
 import time
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ from benchmarks.search.web_pages import read_web
 from index import DocumentChange, IndexConfig, Text
 from index.engine.index_files import IndexFiles
 from index.text.analyzer import forget
-from index.text.analyzer_rules import ANALYZERS, NEWEST_ANALYZER, AnalyzerRules
 
 ROUNDS = 5
 QUICK_PAGES = 200
@@ -23,23 +22,15 @@ def rows(extent: Extent) -> list[Row]:
         return [left_out("indexing a page", "needs --web DIR")]
     texts = [page.text for page in read_web(extent.web)]
     texts = texts[:: max(len(texts) // QUICK_PAGES, 1)] if extent.quick else texts
-    before = ANALYZERS[max(set(ANALYZERS) - {NEWEST_ANALYZER.number})]
-    now_ms, ratios = [], []
-    for _ in range(ROUNDS):
-        now_ms.append(page_ms(texts, NEWEST_ANALYZER, extent.engine))
-        ratios.append(now_ms[-1] / page_ms(texts, before, extent.engine))
-    numbers = f"analyzer {NEWEST_ANALYZER.number} / {before.number}"
-    return [
-        row("indexing a page, CPU, the engine's thread included", [median(now_ms)], "ms"),
-        row(f"indexing a page, CPU, {numbers}", [median(ratios)], "×"),
-    ]
+    rounds = [page_ms(texts, extent.engine) for _ in range(ROUNDS)]
+    return [row("indexing a page, CPU, the engine's thread included", [median(rounds)], "ms")]
 
 
-def page_ms(texts: Sequence[Text], rules: AnalyzerRules, engine: str) -> float:
+def page_ms(texts: Sequence[Text], engine: str) -> float:
     """Return the milliseconds of processor time that each of these pages takes until it can be found, where no word is
     remembered at first."""
     forget()
-    files = IndexFiles(IndexConfig(engine=engine), None, rules)
+    files = IndexFiles(IndexConfig(engine=engine), None)
     began = time.process_time()
     files.apply([DocumentChange(text.id, text) for text in texts], b"1")
     took_s = time.process_time() - began

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.cpu import tree_s
 from benchmarks.figures import Row, row
+from benchmarks.ports import free_ports
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import left_out
 from benchmarks.search.goals import NODES_CPU_MS, NODES_PAGES, NODES_WALL_MS
@@ -91,7 +92,7 @@ async def _measured(root: Path, before: Sequence[str], timed: Sequence[str], *, 
 @asynccontextmanager
 async def _crawled(root: Path) -> AsyncIterator[Demo]:
     """Run a network that has crawled all of a web and is at rest."""
-    async with running_demo(DemoOptions(web=root), lambda _: None) as demo:
+    async with running_demo(DemoOptions(web=root, port=free_ports(1)[0]), lambda _: None) as demo:
         await demo.wait_formed()
         await demo.start_crawl()
         if not await demo.wait_settled(SETTLED_WITHIN_S):

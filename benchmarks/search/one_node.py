@@ -43,9 +43,6 @@ class FeedOfLog:
         found = self.log[start : start + limit]
         return found, str(start + len(found)).encode() if found else cursor
 
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        return [change for change in self.log if change.id in ids]
-
 
 class TextsOfLog:
     """Reads the documents of a log, as a store does."""

@@ -14,12 +14,13 @@ from urllib.parse import urlencode
 
 import aiohttp
 
+from benchmarks.ports import free_ports
 from benchmarks.soak.growth import Point
 from benchmarks.soak.web import pick, vocabulary, write
 from node.extras.demo.layout import DemoNode, forced_settings, plan_nodes
 from node.extras.demo.network import install_all, write_network
 from node.extras.demo.nodes import NodeClient
-from node.extras.demo.processes import Children, free_ports, has_ipv6, start_web
+from node.extras.demo.processes import Children, has_ipv6, start_web
 from node.extras.demo.runner import Demo
 
 REVISITS = {"crawl.min_revisit_s": 120.0, "crawl.revisit_s": 900.0, "crawl.max_revisit_s": 3600.0}
@@ -54,7 +55,6 @@ class SoakPlan:
     hosts: int = 8
     pages: int = 60
     seed: int = 1
-    port: int = 26_000
 
 
 @dataclass
@@ -97,8 +97,8 @@ async def _started(plan: SoakPlan, folder: Path, children: Children, session: ai
     write(folder / "web", plan.seed, plan.hosts, plan.pages)
     ipv6 = has_ipv6()
     web = await start_web(children, folder / "web", folder, ipv6)
-    ports = free_ports(plan.nodes, plan.port), free_ports(plan.nodes, plan.port + 1000)
-    nodes = plan_nodes(plan.nodes, *ports, folder, ipv6)
+    ports = free_ports(2 * plan.nodes)
+    nodes = plan_nodes(plan.nodes, ports[: plan.nodes], ports[plan.nodes :], folder, ipv6)
     demo = Demo(folder, nodes, web, children, NodeClient(session), print, time.monotonic())
     network = write_network(folder / "network.toml", nodes, web.hosts, DELAY_S)
     settings = {node: forced_settings(node, folder / "hosts", DELAY_S) | REVISITS for node in nodes}

@@ -1,9 +1,9 @@
 """Measures indexing and PageRank by 1, 2, 3 and 4 workers, as the engine of 2018 did on Redis.
 
-A worker is a process that has a share of the pages, or of the slots with their links. Where the system can cap them
-each gets the same share of a core, as in `crawlers.py`. Indexing is of as many pages as in 2018, those of the bundled
-sample under several names: text into terms, forward records and postings. Ranks are of as many pages of a made-up web
-as the source had sites, by the rounds in which a network ranks pages; its graph is not known.
+A worker is a process that has a share of the pages to index, or a block of the pages to rank. Where the system can cap
+processes, each gets the same share of a core, as in `crawlers.py`. Indexing is of as many pages as in 2018: those of
+the bundled sample under several names become terms, forward records and postings. Ranks are of as many pages of a
+made-up web as the source had sites, computed as by `web-report --processes N`. The source's graph is not known.
 """
 
 import tempfile
@@ -17,8 +17,8 @@ from pathlib import Path
 
 from benchmarks.crawl.cap import can_cap, capped
 from benchmarks.figures import Row, row
+from benchmarks.pagerank.by_processes import Computed, compute
 from benchmarks.pagerank.made_up_web import MadeUpWeb, make_up
-from benchmarks.pagerank.processes import Computed, compute
 from benchmarks.search.web_pages import WebPage, read_page, read_web
 from benchmarks.sources.crawlers import SHARE
 from benchmarks.sources.indexing import documents
@@ -26,6 +26,7 @@ from benchmarks.sources.published import INDEXED_2018, PAGES_2018, RANKED_2018, 
 from index import DocumentChange, IndexConfig, Text
 from index.engine.index_files import IndexFiles
 from node.extras.demo.sample_web import unpack_sample
+from node.extras.web_report.page_rank import in_links
 
 WORKERS = (1, 2, 3, 4)
 ROUNDS = 3
@@ -66,18 +67,16 @@ def index_rows(texts: Sequence[Text], workers: Sequence[int], rounds: int, share
 
 def rank_rows(web: MadeUpWeb, workers: Sequence[int], rounds: int, share: float | None) -> list[Row]:
     """Return the rows of ranking these pages by so many processes, by turns."""
-    found: dict[int, list[Computed]] = {}
+    found, links = dict[int, list[Computed]](), in_links(web.graph())
     for _ in range(rounds):
         for n in workers:
-            found.setdefault(n, []).append(compute(web, n, share))
-    about = f"{len(web.numbers):,} pages, {len(web.targets):,} links, {_where(share)}"
+            found.setdefault(n, []).append(compute(links, n, share))
+    about = f"{len(web.site):,} pages, {len(web.targets):,} links, {_where(share)}"
     return [
         *beside(f"PageRank, wall ({about})", {n: [e.wall_s for e in runs] for n, runs in found.items()}, RANKED_2018),
-        *(row(f"CPU of PageRank, by {n}", [sum(each.cpu_s) for each in found[n]], "s") for n in workers),
-        *(row(f"rounds until proved to a millionth, by {n}", [len(each.bytes) for each in found[n]], "rounds")
-          for n in workers),
-        *(row(f"MB between {n}", [sum(each.bytes) / 1e6 for each in found[n]], "MB") for n in workers),
-    ]  # fmt: skip
+        *(row(f"CPU of PageRank, by {n}", [each.cpu_s for each in found[n]], "s") for n in workers),
+        *(row(f"sweeps until proved to a millionth, by {n}", [e.ranks.sweeps for e in found[n]], "") for n in workers),
+    ]
 
 
 def _where(share: float | None) -> str:

@@ -17,10 +17,11 @@ from typing import Any
 import msgspec
 
 from benchmarks.cpu import tree_s
+from benchmarks.ports import free_ports
 from benchmarks.store.timing import Took
 from bootstrap import new_network
 from dht import Identity, Strategy
-from node.extras.demo.processes import Child, Children, free_ports
+from node.extras.demo.processes import Child, Children
 from store import Draft
 
 FORMED_WITHIN_S = 90.0
@@ -133,7 +134,7 @@ class PeerHandle:
 async def running_peers(folder: Path, clients: int, stores: int, replicas: int) -> AsyncIterator[Peers]:
     """Run so many clients and stores as one network. `stores` 0: the clients are all there are, and the stores, too."""
     count = max(clients + stores, 2)
-    identities, ports = [Identity(bytes([n + 1]) * 32) for n in range(count)], free_ports(count, 21_000)
+    identities, ports = [Identity(bytes([n + 1]) * 32) for n in range(count)], free_ports(count)
     strategy = Strategy(
         network="", version=1, effective_at=0, expires_at=FOR_GOOD, next_at=FOR_GOOD, replicas=replicas,
         slot_bits=SLOT_BITS, min_acks=replicas,

@@ -16,12 +16,11 @@ from benchmarks.store.extent import Extent
 from benchmarks.store.goals import EQUAL_BYTES, RECONCILED_KB, RECONCILED_TRIPS
 from dht import DocumentId, Key, Slot
 from store import Kind, StoreConfig
-from store.record.range_reconciliation import END, RangeItem, among, item
+from store.record.range_reconciliation import END, FORM, RangeItem, among, item
+from store.record.range_session import SALT_BYTES, RangeSession, answer
 from store.record.record import ShortVersion
-from store.record.short_reconciliation import SALT_BYTES, ShortSession
 from store.replication.messages import ReconcileReply, ReconcileStep
 from store.replication.peer_sync import spans
-from store.replication.reconcile_steps import answer_step, first_step, next_step
 
 TODAY = 20_000
 APART = 0.001
@@ -67,16 +66,17 @@ def session(ours: Sequence[RangeItem], theirs: Sequence[RangeItem], parts: Seque
     """Reconcile two sorted sets; reading them from the disk is no part of what is timed."""
     between, size, trips = among(theirs), 0, 0
     began = time.process_time()
-    asking = ShortSession(ours, parts, bytes(SALT_BYTES))
-    step, asker_s, answerer_s = first_step(asking, TODAY), 0.0, 0.0
-    while step is not None:
+    asking = RangeSession(ours, parts, bytes(SALT_BYTES))
+    ranges, asker_s, answerer_s = asking.open(), 0.0, 0.0
+    while ranges is not None:
         trips += 1
         assert trips < MOST_TRIPS
-        question = msgspec.msgpack.encode(step)
+        question = msgspec.msgpack.encode(ReconcileStep(TODAY, FORM, asking.salt, ranges))
         asked = time.process_time()
-        reply = msgspec.msgpack.encode(answer_step(between, msgspec.msgpack.decode(question, type=ReconcileStep)))
+        step = msgspec.msgpack.decode(question, type=ReconcileStep)
+        reply = msgspec.msgpack.encode(ReconcileReply(FORM, answer(between, step.ranges, step.salt)))
         answered = time.process_time()
-        step = next_step(asking, step, msgspec.msgpack.decode(reply, type=ReconcileReply))
+        ranges = asking.receive(msgspec.msgpack.decode(reply, type=ReconcileReply).ranges)
         asker_s, answerer_s, size = asker_s + asked - began, answerer_s + answered - asked, size + len(question)
         size, began = size + len(reply), answered
     asker_s += time.process_time() - began

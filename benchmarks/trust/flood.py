@@ -15,6 +15,7 @@ from statistics import quantiles
 
 from benchmarks.cpu import process_s
 from benchmarks.figures import Row, row
+from benchmarks.ports import free_ports
 from benchmarks.soak.web import vocabulary, write
 from benchmarks.trust import goals
 from bootstrap import load_network
@@ -69,7 +70,7 @@ def rows(*, is_quick: bool) -> Iterator[Row]:
 
 
 async def _measured(web: Path, seconds: float) -> tuple[float, Spell, Spell, Spell]:
-    async with running_demo(DemoOptions(nodes=1, web=web), lambda _: None) as demo:
+    async with running_demo(DemoOptions(nodes=1, web=web, port=free_ports(1)[0]), lambda _: None) as demo:
         await demo.wait_formed()
         await demo.start_crawl()
         if not await demo.wait_settled(SETTLED_WITHIN_S):

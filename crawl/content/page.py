@@ -16,15 +16,6 @@ class Link(msgspec.Struct, frozen=True, array_like=True):
     nofollow: bool = False
 
 
-class MadeTerms(msgspec.Struct, frozen=True, array_like=True):
-    """What the process that parsed a page made of it for the indexes of its owners: bytes that only they read, the
-    digest of what these hold, and the number of the analyzer by which it was made."""
-
-    data: bytes
-    digest: bytes  # 32 bytes
-    analyzer: int
-
-
 class Page(msgspec.Struct, frozen=True):
     """A fetched page, ready to become a document. `content` is decoded from transfer and content codings."""
 
@@ -51,4 +42,3 @@ class Page(msgspec.Struct, frozen=True):
     content_digest: bytes = b""  # SHA-256 of the content, where it is known
     sent: SentRequest | None = None  # the request that brought it, where it is known
     unavailable_at: float = 0.0  # Unix seconds from which on it may not be found; 0.0: never
-    terms: MadeTerms | None = None  # where its owners are told what its index terms are

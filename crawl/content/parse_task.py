@@ -3,12 +3,11 @@
 Pure: values and a protocol.
 """
 
-from collections.abc import Callable
 from typing import Literal, Protocol
 
 import msgspec
 
-from crawl.content.page import Link, MadeTerms
+from crawl.content.page import Link
 from crawl.content.robots_directives import RobotsDirectives
 
 Engine = Literal["lexbor", "lxml"]
@@ -28,8 +27,6 @@ class ParseTask(msgspec.Struct, frozen=True, array_like=True):
     agent: str = ""  # our product token: what pages may say to us alone
     coding: str = ""
     max_bytes: int = 0
-    analyzer: int = 0  # number of the one by which terms are made of the page as well; 0: none are
-    last_fingerprint: bytes = b""  # of a page that was read before: no terms are made where it reads the same
 
 
 class ParseResult(msgspec.Struct, frozen=True, array_like=True):
@@ -54,12 +51,6 @@ class ParseResult(msgspec.Struct, frozen=True, array_like=True):
     feeds: tuple[str, ...] = ()  # URLs of lists of the site's newest pages
     content: bytes = b""  # the body without its codings, where it had any
     content_digest: bytes = b""  # SHA-256 of the body without codings
-    terms: MadeTerms | None = None  # where the task asks for them
-
-
-Analyse = Callable[[ParseTask, ParseResult], MadeTerms | None]
-"""Makes the terms of a page that was parsed, None where they are too much; a function of a module, which parser
-processes import by its name."""
 
 
 def too_large(max_bytes: int) -> str:

@@ -250,8 +250,10 @@ def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:
         return {}
     try:
         return parse_hosts(Path(path).read_text("utf-8"), path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadHostsFile(path, 0, getattr(error, "strerror", None) or str(error)) from error
+    except OSError as error:
+        raise BadHostsFile(path, 0, error.strerror or str(error)) from error
+    except UnicodeDecodeError as error:
+        raise BadHostsFile(path, 0, str(error)) from error
 
 
 def _reason(error: Exception) -> str:

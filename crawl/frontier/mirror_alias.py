@@ -1,6 +1,6 @@
-"""One host that is another under a second name: the values, and whether two say the same.
+"""One host that is another under a second name: the values, and how its answers compare with those of the other.
 
-Pure: outcomes in, judgements out. An *origin* is the root URL of a scheme and a site, the *twin* of a URL the same path
+Pure: answers in, verdicts out. An *origin* is the root URL of a scheme and a site, the *twin* of a URL the same path
 and query at another origin.
 """
 
@@ -8,25 +8,18 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from crawl.content.fingerprint import steady_text
-from crawl.content.similarity import NEAR_BITS, different_bits
 from crawl.schedule.url_state import Visit, VisitState
 from dht import split_url
 
 REASON = "alias of "
-SHARE = 0.9  # of those compared must agree; translations and versions of one manual share less
-NAMED_SHARE = 0.5  # of the pages name a candidate: what visitors write does not stand on half of them
-CANONICAL_SHARE = 0.75  # the share where the owner says that they are one, and near ones count
-SAME_BITS = 0  # of the main texts' signatures: what says the same but for its margins; near ones may be translations
-Answer = bytes | str  # hash of a page's steady text, b"" of one that is gone; origin of the twin redirected to, or ""
+Answer = bytes | str  # a page's digest, b"" where it is gone; the origin of the twin that it redirects to, "" elsewhere
 
 
 class AliasEvidence(IntEnum):
-    """Why an origin counts as an alias, which must stay so; the number is on the wire."""
+    """Why an origin counts as an alias; the number is on the wire."""
 
-    SAME = 0  # its pages say the same
-    CANONICAL = 1  # its pages name the twins as canonical, and are like them
-    REDIRECTS = 2  # it gives no pages
+    BYTES = 0  # its pages are, byte for byte, those of its target
+    REDIRECTS = 1  # it gives no pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +29,7 @@ class MirrorAlias:
     origin: str
     target: str
     since: float = 0.0
-    how: AliasEvidence = AliasEvidence.SAME
+    how: AliasEvidence = AliasEvidence.BYTES
 
     @property
     def redirects(self) -> bool:
@@ -55,47 +48,39 @@ class MirrorAlias:
 
 @dataclass(frozen=True, slots=True)
 class MirrorCandidate:
-    """An origin that may be an alias of a target: the answers, by URL, to be compared with those of their twins."""
+    """An origin that may be an alias of a target: the answers, by URL, to be compared with those of their twins.
+
+    `first_at`: when the network saw the first of its pages (Unix seconds)."""
 
     origin: str
     target: str
     answers: Mapping[str, Answer]
-    how: AliasEvidence = AliasEvidence.SAME
-
-    @property
-    def redirects(self) -> bool:
-        """Tell whether the origin seems only to redirect to its target."""
-        return self.how == AliasEvidence.REDIRECTS
+    how: AliasEvidence = AliasEvidence.BYTES
+    first_at: float = 0.0
 
     def twins(self) -> list[str]:
-        """List the URLs whose visits are needed for a judgement."""
-        return [] if self.redirects else [twin_of(url, self.target) for url in self.answers]
-
-    def unlike(self, twins: Mapping[str, Visit]) -> list[str]:
-        """List the URLs whose signatures are needed, too: pages and twins that do not say quite the same."""
-        pairs = ((url, twins.get(twin_of(url, self.target)), answer) for url, answer in self.answers.items())
-        unlike = [(url, twin.url) for url, twin, answer in pairs if twin is not None and _is_unlike(answer, twin)]
-        return [url for pair in unlike for url in pair]
+        """List the URLs that a judgement has to know: none where the origin's own redirects are enough."""
+        return [] if self.how == AliasEvidence.REDIRECTS else [twin_of(url, self.target) for url in self.answers]
 
     def verdicts(
-        self, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], *, is_alias: bool
+        self, twins: Mapping[str, Visit], digests: Mapping[str, bytes], *, is_alias: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Yield each URL, oldest first, with whether its answer agrees with its twin's, where that is known. A page
-        whose twin is gone differs; where `is_alias`, it is one of those that the alias alone has."""
+        """Yield each URL with whether its answer agrees with its twin's, where both are known.
+
+        A page whose twin is no page differs, unless `is_alias`: then the alias alone has it."""
         for url, answer in self.answers.items():
+            if self.how == AliasEvidence.REDIRECTS:
+                if answer != b"":
+                    yield url, answer == self.target
+                continue
             twin = twins.get(twin_of(url, self.target))
-            if isinstance(answer, str):
-                yield url, self.redirects and answer == self.target
-            elif self.redirects:
-                if answer:
+            if twin is None or not answer or isinstance(answer, str):
+                continue
+            if twin.state in (VisitState.GONE, VisitState.REDIRECT):
+                if not is_alias:
                     yield url, False
-            elif twin is not None and twin.state == VisitState.GONE:
-                if answer and not is_alias:
-                    yield url, False
-            elif twin is not None and twin.state == VisitState.FETCHED:
-                bits = different_bits(signatures.get(url, b""), signatures.get(twin.url, b""))
-                most = NEAR_BITS if self.how == AliasEvidence.CANONICAL else SAME_BITS
-                yield url, bool(answer) and (not _is_unlike(answer, twin) or bits <= most)
+            elif twin.state == VisitState.FETCHED and twin.url in digests:
+                yield url, digests[twin.url] == answer
 
 
 def origin_of(url: str) -> str:
@@ -112,7 +97,7 @@ def twin_of(url: str, origin: str) -> str:
 
 
 def plainer(origin: str) -> Iterator[str]:
-    """Yield the other names of an origin that are preferred to it."""
+    """Yield the other names of an origin that are preferred to it; one owner has them all."""
     parts = split_url(origin)
     bare = parts.site.removeprefix("www.")
     if bare != parts.site and "." in bare:
@@ -121,11 +106,13 @@ def plainer(origin: str) -> Iterator[str]:
         yield f"https://{parts.site}/"
 
 
+def has_one_owner(origin: str, other: str) -> bool:
+    """Tell whether two origins differ in nothing but the scheme and `www.`, so that one owner has both names."""
+    one, two = split_url(origin), split_url(other)
+    is_alike = one.site.removeprefix("www.") == two.site.removeprefix("www.")
+    return is_alike and (one.scheme == two.scheme or ":" not in one.site)
+
+
 def is_aliased(visit: Visit) -> bool:
     """Tell whether a visit was refused only because its origin was an alias."""
     return visit.state == VisitState.REFUSED and visit.reason.startswith(REASON)
-
-
-def _is_unlike(answer: Answer, twin: Visit) -> bool:
-    is_page = isinstance(answer, bytes) and answer and twin.state == VisitState.FETCHED
-    return bool(is_page) and answer != steady_text(twin.history.fingerprint)

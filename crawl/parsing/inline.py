@@ -10,9 +10,8 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from crawl.content.extract import extract
-from crawl.content.fingerprint import is_same
 from crawl.content.media_types import type_flaw
-from crawl.content.parse_task import Analyse, ParseResult, ParseTask, too_large
+from crawl.content.parse_task import ParseResult, ParseTask, too_large
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.response import broken_coding
@@ -21,12 +20,12 @@ from crawl.fetch.response import broken_coding
 class InlineParsers:
     """Parses in one thread; on a simulated event loop, in the loop itself."""
 
-    def __init__(self, analyse: Analyse | None = None) -> None:
-        self._analyse, self._thread = analyse, ThreadPoolExecutor(1, "crawl-parse")
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "crawl-parse")
 
     async def parse(self, task: ParseTask) -> ParseResult:
         """Parse one page; raises PageUnreadable."""
-        return await asyncio.get_running_loop().run_in_executor(self._thread, parse_once, task, self._analyse)
+        return await asyncio.get_running_loop().run_in_executor(self._thread, parse_once, task)
 
     def expect(self) -> None:
         """Do nothing: there is no process to start."""
@@ -36,20 +35,17 @@ class InlineParsers:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def parse_once(task: ParseTask, analyse: Analyse | None = None) -> ParseResult:
-    """Parse one page at once, and make its terms where the task asks for them; raises BodyUnfit, or PageUnreadable
-    where the engine failed."""
+def parse_once(task: ParseTask) -> ParseResult:
+    """Parse one page at once; raises BodyUnfit, or PageUnreadable where the engine failed."""
     body = _opened(task) if task.coding else task.body
     if flaw := type_flaw(task.media_type, task.header_charset, body):
         raise BodyUnfit(task.url, flaw)
     try:
         parsed = extract(replace(task, body=body) if task.coding else task)
-        is_news = not is_same(task.last_fingerprint, parsed.fingerprint)
-        terms = analyse(task, parsed) if analyse is not None and task.analyzer and is_news else None
     except Exception as error:  # one crawled page: it may break a parser in any way
         raise PageUnreadable(task.url, f"parser: {type(error).__name__}: {str(error)[:100]}") from error
     content = body if task.coding else b""
-    return replace(parsed, content=content, content_digest=sha256(body).digest(), terms=terms)
+    return replace(parsed, content=content, content_digest=sha256(body).digest())
 
 
 def _opened(task: ParseTask) -> bytes:

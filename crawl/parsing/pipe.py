@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import cast
 
 from crawl.config import CrawlConfig
-from crawl.content.parse_task import Analyse
 from crawl.errors import ParserUnavailable
 from crawl.parsing.parser_reply import LENGTH_BYTES
 
@@ -105,13 +104,10 @@ class ParserPipe(asyncio.SubprocessProtocol):
 
 
 @asynccontextmanager
-async def start_parser(
-    config: CrawlConfig, take: TakeFrame, ended: Callable[[], None], analyse: Analyse | None = None
-) -> AsyncIterator[ParserPipe]:
+async def start_parser(config: CrawlConfig, take: TakeFrame, ended: Callable[[], None]) -> AsyncIterator[ParserPipe]:
     """Start a parser process, which is ready inside the block and killed after it; raises ParserUnavailable."""
     limits = (f"{config.parser_stall_s}", f"{config.parser_memory_bytes}")
-    analysis = f"{analyse.__module__}:{analyse.__qualname__}" if analyse is not None else ""
-    command = (sys.executable, "-c", _START, *limits, analysis, "\n".join(sys.path))
+    command = (sys.executable, "-c", _START, *limits, "\n".join(sys.path))
     try:
         _, pipe = await asyncio.get_running_loop().subprocess_exec(
             lambda: ParserPipe(take, ended), *command, stdin=PIPE, stdout=PIPE, stderr=None

@@ -19,7 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
-from crawl.content.parse_task import Analyse, ParseResult, Parsers, ParseTask
+from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.parsing.parser_reply import LENGTH_BYTES, ParserReply
 from crawl.parsing.pipe import ParserPipe, start_parser
@@ -43,8 +43,8 @@ class _Job:
 class ProcessParsers:
     """Parses in processes, which `run` keeps alive; `parse` waits for one of them."""
 
-    def __init__(self, config: CrawlConfig, analyse: Analyse | None = None) -> None:
-        self._config, self._analyse = config, analyse
+    def __init__(self, config: CrawlConfig) -> None:
+        self._config = config
         self._jobs: asyncio.Queue[_Job | None] = asyncio.Queue(maxsize=2 * config.parser_batch)  # None: one is to come
         self._started = 0  # processes that run, or are about to
 
@@ -77,7 +77,7 @@ class ProcessParsers:
             queue = _ProcessQueue(left)
             self._started += 1
             try:
-                async with start_parser(self._config, queue.take, queue.stirred.set, self._analyse) as pipe:
+                async with start_parser(self._config, queue.take, queue.stirred.set) as pipe:
                     queue.attach(pipe)
                     starts = 0
                     while await self._work(queue):
@@ -199,20 +199,18 @@ class _ProcessQueue:
 
 
 @asynccontextmanager
-async def open_parsers(config: CrawlConfig, analyse: Analyse | None = None) -> AsyncIterator[Parsers]:
-    """Open parsers as configured, until the end of the block; raises ParserUnavailable where a process cannot start.
-
-    `analyse` makes the terms of those pages whose tasks ask for them, where the page is parsed."""
+async def open_parsers(config: CrawlConfig) -> AsyncIterator[Parsers]:
+    """Open parsers as configured, until the end of the block; raises ParserUnavailable where a process cannot start."""
     if config.parser_processes == 0:
         from crawl.parsing.inline import InlineParsers  # where others parse, their libraries are not loaded
 
-        inline = InlineParsers(analyse)
+        inline = InlineParsers()
         try:
             yield inline
         finally:
             inline.close()
         return
-    parsers = ProcessParsers(config, analyse)
+    parsers = ProcessParsers(config)
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(parsers.run(), name="parsers")
         try:

@@ -10,12 +10,11 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from importlib import import_module
 from typing import BinaryIO
 
 import msgspec
 
-from crawl.content.parse_task import Analyse, ParseTask
+from crawl.content.parse_task import ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.parsing.inline import parse_once
 from crawl.parsing.parser_reply import LENGTH_BYTES, ParserReply
@@ -27,9 +26,8 @@ _FEW_COLLECTIONS = 50_000  # new objects: a page makes a thousand, nearly all wi
 
 
 def main() -> None:
-    """Serve tasks until stdin ends. Arguments: seconds that a page may take, bytes of address space, and the function
-    that makes terms, as "module:name", empty where there is none."""
-    stall_s, memory_bytes, analyse = float(sys.argv[1]), int(sys.argv[2]), _imported(sys.argv[3])
+    """Serve tasks until stdin ends. Arguments: seconds that a page may take, and bytes of address space."""
+    stall_s, memory_bytes = float(sys.argv[1]), int(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the node, which closes our stdin
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever prints must not break the frames
@@ -39,18 +37,13 @@ def main() -> None:
     decoder, encoder = msgspec.msgpack.Decoder(ParseTask), msgspec.msgpack.Encoder()
     while (frame := _receive(source)) is not None:
         _alarm(stall_s * _ORPHAN_FACTOR)
-        _send(sink, encoder.encode(_answer(decoder.decode(frame), analyse)))
+        _send(sink, encoder.encode(_answer(decoder.decode(frame))))
         _alarm(0.0)
 
 
-def _imported(name: str) -> Analyse | None:
-    module, _, function = name.partition(":")
-    return getattr(import_module(module), function) if name else None
-
-
-def _answer(task: ParseTask, analyse: Analyse | None) -> ParserReply:
+def _answer(task: ParseTask) -> ParserReply:
     try:
-        return ParserReply(parse_once(task, analyse))
+        return ParserReply(parse_once(task))
     except PageUnreadable as error:
         return ParserReply(None, error.reason, isinstance(error, BodyUnfit))
 

@@ -3,7 +3,6 @@
 Pure: values only. The defaults are those of a node that is alone.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from crawl.content.parse_task import Parsers
@@ -27,4 +26,3 @@ class CrawlerPorts:
     locate: Locate = nowhere  # asked for the address of a host before its first request
     late: BandwidthWait = lambda: 0.0  # asked before each request, for the bandwidth limit
     elsewhere: FindElsewhere = nobody  # asked before a site and its rules are
-    analyzer: Callable[[], int] = lambda: 0  # its number, where parsers make the terms of pages for all owners; else 0

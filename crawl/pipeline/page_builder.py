@@ -65,7 +65,6 @@ def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: Robot
         published_at=_not_later(parsed.published_at, now),
         modified_at=_not_later(parsed.modified_at, now),
         sent=fetched.sent,
-        terms=parsed.terms,
     )
 
 

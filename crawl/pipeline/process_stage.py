@@ -69,11 +69,7 @@ class ProcessStage:
         """Parse a page, and put what comes of it into the delivery."""
         now = self.clock().wall
         try:
-            parsing = parse_task_of(fetched, self.config)
-            known = task.visit.history.fingerprint
-            parsed = await self.ports.parsers.parse(
-                replace(parsing, analyzer=self.ports.analyzer(), last_fingerprint=known)
-            )
+            parsed = await self.ports.parsers.parse(parse_task_of(fetched, self.config))
         except PageUnreadable as error:
             delivery.outcome = refused(visit, error.reason, now, self.config)
             return
@@ -98,7 +94,8 @@ class ProcessStage:
         depth, scope = allowed_depth(visit.depth, self.ports.decide(visit.url)), visit.scope
         named = links_of(fetched.headers, fetched.url)
         canonical = parsed.canonical or canonical_of(named, visit.url)
-        self.sites.mirrors.learn_names(visit.url, canonical, (link.url for link in parsed.links if not link.nofollow))
+        links = [link.url for link in parsed.links if not link.nofollow]
+        self.sites.mirrors.learn_page(visit.url, parsed.content_digest, canonical, links, self.clock().wall)
         if canonical and site_of(canonical) == site:
             delivery.found.append(FoundUrls([canonical], Trail(depth, visit.hops, scope)))
             canonical = ""
@@ -107,9 +104,9 @@ class ProcessStage:
         feeds = [*parsed.feeds, *(each.url for each in named if each.is_feed)]
         if new_feeds := self.sites.feeds.take_new(site, feeds):
             delivery.found.append(FoundUrls(new_feeds, Trail(depth - 1, 0, scope, is_sitemap=True)))
-        links = [canonical] if canonical else []  # one elsewhere is like any link; its twin tells of a mirror
-        links += [self._without_idle(site, link.url) for link in parsed.links if not link.nofollow]
-        delivery.links = FoundUrls(links, Trail(depth - 1, 0, scope))
+        found = [canonical] if canonical else []  # one elsewhere is like any link
+        found += [self._without_idle(site, link) for link in links]
+        delivery.links = FoundUrls(found, Trail(depth - 1, 0, scope))
 
     def _trap(self, task: FetchTask, parsed: ParseResult) -> str:
         """Return why a page that is read for the first time is not taken, "" where it is."""

@@ -33,13 +33,16 @@ class SiteKnowledge:
 
     def recall(self, visit: Visit, rebuild: object) -> None:
         """Learn from a visit that was recorded before this crawler held its slot; `rebuild` names the occasion."""
-        self.mirrors.learn(visit)
+        self.mirrors.recall(visit)
         if visit.history.fingerprint and visit.history.seen_at:
             self.traps.recall(site_of(visit.url), steady_text(visit.history.fingerprint), rebuild)
 
     def learn(self, before: Visit, outcome: Visit, *, is_fetched: bool) -> None:
         """Learn from a recorded outcome; `before` is the visit that led to it, `is_fetched` tells of a response."""
-        self.mirrors.learn(outcome, is_own=is_fetched)
+        if is_fetched:
+            self.mirrors.learn(outcome)
+        else:
+            self.mirrors.recall(outcome)
         if is_fetched and before.state == outcome.state == VisitState.FETCHED:
             site, seen_at = site_of(outcome.url), before.history.seen_at
             changed = not says_the_same(before.history.fingerprint, outcome.history.fingerprint)

@@ -42,7 +42,7 @@ class PeerCache:
 
     def load(self) -> tuple[tuple[bytes, float], ...]:
         """Return the saved heartbeats, each with the wall time at which its author was first heard of. The time is inf
-        where an older file does not say it."""
+        where the file does not say it."""
         found = self._read()
         self.vanished = tuple(
             (NodeId(peer), at) for peer, at in found.vanished if len(peer) == ID_BYTES and isfinite(at)

@@ -77,8 +77,7 @@ class Messenger:
         began, note = self._clock().steady, self.times.waited
         try:
             if self._packets is not None and message.in_packets and not message.is_long:
-                pads = message.is_padded
-                heard = await self._packets.ask(contact, name, body, timeout_s, by_channel, is_padded=pads)
+                heard = await self._packets.ask(contact, name, body, timeout_s, by_channel)
             else:
                 heard = await by_channel(timeout_s)
             note = self.times.took

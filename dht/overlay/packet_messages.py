@@ -49,16 +49,7 @@ class PacketMessages:
             finally:
                 self._core.answers.serve = None
 
-    async def ask(
-        self,
-        peer: Contact,
-        name: str,
-        body: bytes,
-        timeout_s: float,
-        by_channel: ByChannel,
-        *,
-        is_padded: bool = True,
-    ) -> bytes:
+    async def ask(self, peer: Contact, name: str, body: bytes, timeout_s: float, by_channel: ByChannel) -> bytes:
         """Send one message and return its answer; raises PeerTimeout, PeerGone, BadMessage or PeerRefused."""
         loop = asyncio.get_running_loop()
         ends = self._clock().steady + timeout_s
@@ -66,9 +57,7 @@ class PacketMessages:
         silent: asyncio.Future[None] = loop.create_future()
         now = self._clock()
         message = AskedMessage(now.wall, name, body)
-        transaction = self._core.ask_in_packets(
-            now, peer, message, told.set_result, lambda: silent.set_result(None), is_padded=is_padded
-        )
+        transaction = self._core.ask_in_packets(now, peer, message, told.set_result, lambda: silent.set_result(None))
         if transaction is None:
             return await by_channel(timeout_s)
         self._kick()

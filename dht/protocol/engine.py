@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.audit.evidence import evidence_points
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.errors import BadSignature, RemoteError
@@ -103,7 +104,10 @@ class ProtocolEngine:
             self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
         )
         self.refused_heartbeats = intake.refused_heartbeats
-        self._tables = tables = TableUpkeep(identity.node_id, config.stored_records, config.refresh_s, rng)
+        self.joined_on = members.admission.first_day
+        self._tables = tables = TableUpkeep(
+            identity.node_id, config.stored_records, config.refresh_s, rng, self.joined_on, evidence_points(network)
+        )
         self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, tables.welcomed)
         self.questions = MessageQuestions(identity, rules, asks.send, rng)
         self.answers = MessageAnswers(identity, rules, asks.send)
@@ -263,14 +267,7 @@ class ProtocolEngine:
         self._gossip.leave(now)
 
     def ask_in_packets(
-        self,
-        now: Now,
-        peer: Contact,
-        message: AskedMessage,
-        done: Callable[[Told], None],
-        silent: Callable[[], None],
-        *,
-        is_padded: bool = True,
+        self, now: Now, peer: Contact, message: AskedMessage, done: Callable[[Told], None], silent: Callable[[], None]
     ) -> bytes | None:
         """Ask a small message and return its transaction; None where it has to go another way."""
         known, endpoint = self.members.find(peer.node_id), self._partners.endpoint(peer)
@@ -279,7 +276,7 @@ class ProtocolEngine:
         if peer.introducers:
             self.introductions.reach(now, peer)
         key, usual_s = known.opened.heartbeat.public_key, self.routing.timeout_s(peer.node_id)
-        return self.questions.ask(now, key, endpoint.udp, message, usual_s, done, silent, is_padded=is_padded)
+        return self.questions.ask(now, key, endpoint.udp, message, usual_s, done, silent)
 
     def packets_unheard(self, now: Now, peer: NodeId) -> None:
         """Note that a peer answered over TLS what it did not answer in packets."""

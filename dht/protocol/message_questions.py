@@ -47,7 +47,7 @@ NEVER = float("inf")
 
 
 class Told(NamedTuple):
-    """What became of a question: the peer's answer, or None where packets brought none that can be read."""
+    """The outcome of a question: the peer's answer, or None where packets brought no readable one."""
 
     answer: ToldMessage | None
 
@@ -63,7 +63,6 @@ class OpenQuestion:
     timeout_s: float
     done: Callable[[Told], None]
     silent: Callable[[], None]
-    is_padded: bool = True
     due: float = NEVER
     token: bytes = b""
     total: int = 0
@@ -97,11 +96,9 @@ class MessageQuestions:
         usual_s: float,
         done: Callable[[Told], None],
         silent: Callable[[], None],
-        *,
-        is_padded: bool = True,
     ) -> bytes | None:
         """Ask, and return the transaction; None where it has to go another way. `usual_s`: what an answer takes as far
-        as others know; `is_padded`: whether the first packet is padded, too."""
+        as others know."""
         text = msgspec.msgpack.encode(message)
         if len(text) + SEAL_BYTES > QUESTION_BYTES or len(self._open) >= OPEN_LIMIT:
             return None
@@ -115,7 +112,7 @@ class MessageQuestions:
         aim = about(PacketKind.QUESTION, self._rules.header.network, transaction, self._identity.public_key)
         path = self._paths.get(public_key)
         timeout_s = path.timeout_s if path is not None else usual_s
-        question = OpenQuestion(public_key, address, seal(key, aim, text), timeout_s, done, silent, is_padded)
+        question = OpenQuestion(public_key, address, seal(key, aim, text), timeout_s, done, silent)
         self._open[transaction] = question
         self._repeat(now, transaction, question)
         return transaction
@@ -172,14 +169,13 @@ class MessageQuestions:
         return min([question.due for question in self._open.values()]) if self._open else NEVER
 
     def _repeat(self, now: Now, transaction: bytes, question: OpenQuestion) -> None:
-        """Send the question. While its answerer may not know this address it is padded, so that the first part is no
-        longer than it; the first packet is not where the answer is thought to be shorter anyway."""
+        """Send the question. It is padded while its answerer may not know this address, so that the first part of the
+        answer is no longer than the question."""
         question.await_more()
         have = sum(1 << number for number in question.parts)
         body = Question(len(question.sent), have, question.token, question.sealed)
         key = self._identity.shared_key(question.public_key)
-        is_padded = not question.token and (question.is_padded or bool(question.sent))
-        self._send(transaction, body, key, question.address, PACKET_LIMIT * is_padded)
+        self._send(transaction, body, key, question.address, 0 if question.token else PACKET_LIMIT)
         question.due = now.steady + question.timeout_s * BACK_OFF[min(question.quiet, len(BACK_OFF) - 1)]
         question.sent.append(now.steady)
         question.quiet += 1

@@ -17,13 +17,10 @@ from dht.errors import BadStrategy
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
-FEATURES = frozenset(
-    {"unknown-records", "admission", "invitations", "gone", "imports", "former-versions", "stable-owner"}
-)  # what this program has of what one may need
+FEATURES = frozenset[str]()  # what this program has of what a strategy may need; of version 1 nothing has a name
 
 # who is a member: whoever says so, whom enough members have reached, or who was invited, besides
 ADMISSIONS = ("open", "attested", "invited")
-TERMS = ("derive", "travel")
 
 Action = Literal["owners", "prefer", "spread", "deny"]
 
@@ -90,7 +87,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     replicas: int = 3
     slot_bits: int = 8
     min_acks: int = 2
-    analyzer: int = 2
+    analyzer: int = 1
     ranking: int = 1
     rules: tuple[Rule, ...] = ()
     min_delay_s: float = 1.0  # politeness floor between two requests to a site
@@ -110,20 +107,12 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
-    witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
+    second_look_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
     importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
     former_last: int = 0  # former versions of a page that are kept in any case, the newest
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
     stable_owner: bool = False  # one of several owners is a stable machine where a candidate is
-    ranks: bool = False  # the holders of slots compute the ranks of pages by links
-    terms: str = "derive"  # each owner analyses a page; "travel": its author does, and tells the others; more: "derive"
-    directory: bool = False  # queries go by a directory of terms, and ask few slots
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
-
-    @property
-    def is_analysed_once(self) -> bool:
-        """Whether the author of a page makes its terms for all its owners."""
-        return self.terms == "travel"
 
 
 class Signature(msgspec.Struct, frozen=True):
@@ -172,10 +161,9 @@ def encode_document(strategy: Strategy) -> bytes:
     for name in ("admitters", "revoked", "needs", "gone", "importers"):
         if not fields[name]:
             del fields[name]
-    for name, usual in (("admission", "open"), ("terms", "derive")):
-        if fields[name] == usual:  # as it is without the field, which older programs do not know
-            del fields[name]
-    left_out = "witness_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
+    if fields["admission"] == "open":  # as it is without the field
+        del fields["admission"]
+    left_out = "second_look_permille", "former_last", "former_days", "stable_owner"
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]
@@ -199,7 +187,6 @@ def unknown_parts(document: bytes) -> tuple[str, ...]:
     rules = fields.get("rules")
     found = [name for name in fields if name not in Strategy.__struct_fields__]
     found += ["admission"] if fields.get("admission", "open") not in ADMISSIONS else []
-    found += ["terms"] if fields.get("terms", "derive") not in TERMS else []
     numbered = enumerate(rules if isinstance(rules, list) else [], start=1)
     return (*found, *(f"rules[{number}]" for number, rule in numbered if _is_unknown(rule)))
 

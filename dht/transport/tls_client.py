@@ -110,7 +110,7 @@ class TlsClient:
             reason = f"the relay passes nothing on ({error})"
             raise PeerTimeout(peer.hex(), self._clock().steady - began, reason) from None
         except (aiohttp.ClientConnectionError, ConnectionError) as error:
-            if getattr(error, "errno", None) in NO_WAY:
+            if isinstance(error, OSError) and error.errno in NO_WAY:
                 raise NoConnection(peer.hex(), self._clock().steady - began) from None
             raise PeerGone(peer.hex(), self._clock().steady - began) from None
         except aiohttp.ClientError as error:

@@ -149,17 +149,11 @@ def unpack_endpoint(packed: tuple[bytes, int, int]) -> Endpoint:
 
 def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> bytes:
     """Return the signed wire form; raises ValueError above 1000 bytes (a slot set that no strategy allows)."""
-    body = _encoder.encode(_said(msgspec.structs.astuple(heartbeat)))
+    body = _encoder.encode(heartbeat)
     data = identity.sign(DOMAIN + network, body) + body
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise ValueError(f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
     return data
-
-
-def _said(fields: tuple[object, ...]) -> tuple[object, ...]:
-    """Without the last fields where they say nothing: older programs wrote none."""
-    last = next((n for n in (1, 2, 3) if fields[-n]), 4)
-    return fields[: len(fields) - last + 1]
 
 
 def open_heartbeat(

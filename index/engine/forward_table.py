@@ -19,15 +19,12 @@ from index.text.forward_index import lengths_in
 
 PAGE_BYTES = 1 << 15  # some 14 rows; half of a page of 4 kB would stay empty
 LOG_PAGES = 128  # of the write-ahead log, 4 MB, before it is written back
-ID_BYTES = 20
 _CHUNK = 256  # rows of about 2 kB that a reader holds at once
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, key BLOB NOT NULL,
   cell INTEGER NOT NULL, version BLOB NOT NULL, record BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS cell (cell INTEGER PRIMARY KEY, documents INTEGER NOT NULL, title INTEGER NOT NULL,
   headings INTEGER NOT NULL, url INTEGER NOT NULL, body INTEGER NOT NULL, fingerprint BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS taken (number INTEGER PRIMARY KEY, author BLOB NOT NULL, digest BLOB NOT NULL,
-  proof BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
 
@@ -45,16 +42,6 @@ class ForwardRow(NamedTuple):
     def counted(self, totals: SlotTotals, sign: int = 1) -> SlotTotals:
         """Return the totals of the document's cell with it (or, sign -1, without)."""
         return totals.plus(self.id + self.version, lengths_in(self.record), sign)
-
-
-class TakenTerms(NamedTuple):
-    """Says that the terms of an indexed document are those that its author offered, and that nobody here has computed
-    them; see `OfferedTerms`."""
-
-    number: int
-    author: bytes
-    digest: bytes
-    proof: bytes
 
 
 class ForwardTable:
@@ -93,19 +80,6 @@ class ForwardTable:
         with self._failures(), self._writing:
             return {row.id: row for row in _select(self._writer, "id", ids)}
 
-    def beginning_with(self, id_begin: bytes) -> list[ForwardRow]:
-        """Return the rows of the documents whose ids begin so, 64 at most; for the writing thread."""
-        asked = "SELECT * FROM document WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 64"
-        with self._failures(), self._writing:
-            bounds = id_begin, id_begin.ljust(ID_BYTES, b"\xff")
-            return list(map(ForwardRow._make, self._writer.execute(asked, bounds)))
-
-    def following(self, number: int, limit: int) -> list[ForwardRow]:
-        """Return the next rows after a number, ascending; for the writing thread."""
-        asked = "SELECT * FROM document WHERE number > ? ORDER BY number LIMIT ?"
-        with self._failures(), self._writing:
-            return list(map(ForwardRow._make, self._writer.execute(asked, (number, limit))))
-
     def rows(self, numbers: Sequence[int]) -> Iterator[ForwardRow]:
         """Yield the rows of those of these numbers that are there, read in chunks; for the reading threads."""
         for start in range(0, len(numbers), _CHUNK):
@@ -113,44 +87,16 @@ class ForwardTable:
                 found = list(_select(self._reader, "number", numbers[start : start + _CHUNK]))
             yield from found
 
-    def taken(self, ids: Sequence[DocumentId]) -> list[tuple[ForwardRow, TakenTerms]]:
-        """Return those of these documents whose terms were taken unread; for the reading threads."""
-        with self._failures(), self._reading:
-            rows = {row.number: row for row in _select(self._reader, "id", ids)}
-            marks = ",".join("?" * len(rows))
-            found = self._reader.execute(f"SELECT * FROM taken WHERE number IN ({marks})", list(rows)).fetchall()
-        return [(rows[each[0]], TakenTerms(*each)) for each in found]
-
-    def taken_from(self, author: bytes, number: int, limit: int) -> list[ForwardRow]:
-        """Return the next rows after a number whose terms were taken from an author unread, ascending; for the writing
-        thread."""
-        asked = (
-            "SELECT document.* FROM taken JOIN document USING (number) WHERE author = ? AND number > ? "
-            "ORDER BY number LIMIT ?"
-        )
-        with self._failures(), self._writing:
-            return list(map(ForwardRow._make, self._writer.execute(asked, (author, number, limit))))
-
-    def has_taken(self) -> bool:
-        """Tell whether any terms were taken unread; for the writing thread."""
-        with self._failures(), self._writing:
-            return self._writer.execute("SELECT 1 FROM taken LIMIT 1").fetchone() is not None
-
     def commit(
         self,
         removed: Sequence[int],
         added: Sequence[ForwardRow],
         totals: Mapping[int, SlotTotals],
         cursor: bytes,
-        taken: Sequence[TakenTerms] = (),
-        proved: Sequence[int] = (),
     ) -> None:
-        """Change rows, the totals of the named cells and the cursor, all or nothing. `taken` unread are the terms of
-        some of them; of the `proved` ones it is known by now that they are right."""
+        """Change rows, the totals of the named cells and the cursor, all or nothing."""
         with self._failures(), self._writing, self._writer as open_:
             open_.executemany("DELETE FROM document WHERE number = ?", [(number,) for number in removed])
-            open_.executemany("DELETE FROM taken WHERE number = ?", [(number,) for number in (*removed, *proved)])
-            open_.executemany("INSERT INTO taken VALUES (?, ?, ?, ?)", taken)
             open_.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?)", added)
             open_.executemany("INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", map(_sums, totals.items()))
             open_.execute("INSERT OR REPLACE INTO about VALUES ('cursor', ?)", (cursor,))
@@ -158,7 +104,7 @@ class ForwardTable:
     def clear(self, **about: bytes) -> None:
         """Forget everything, and remember these values instead."""
         with self._failures(), self._writing, self._writer as open_:
-            for name in ("document", "cell", "slot", "taken", "about"):  # an older layout had slots where cells are now
+            for name in ("document", "cell", "about"):
                 open_.execute(f"DROP TABLE IF EXISTS {name}")
             for statement in _SCHEMA.strip().rstrip(";").split(";"):
                 open_.execute(statement)

@@ -6,64 +6,42 @@ again, because the store has everything.
 
 import logging
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from secrets import token_bytes
-from typing import Protocol
 
-from dht import BrokenFile, DocumentId, MachineRefuses, refused, slot_of
-from index.change_feed import DocumentChange, OfferedTerms, Text
+from dht import BrokenFile, MachineRefuses, refused, slot_of
+from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
-from index.engine.forward_table import ForwardRow, ForwardTable, TakenTerms
+from index.engine.forward_table import ForwardRow, ForwardTable
 from index.engine.memory import MemoryEngine
 from index.engine.protocol import Engine, IndexEntry, host_names
 from index.engine.tantivy import TantivyEngine
-from index.engine.terms_intake import TermsIntake
-from index.engine.terms_trust import TermsTrust
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
 from index.text.analyzer import forget as forget_terms
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
-from index.text.page_terms import PageTerms
+from index.text.field_terms import FieldTerms, analyse
+from index.text.forward_index import encode_forward
 from index.text.site_host import digest_of_host, front_name, host_of, name_of_host
 from index.text.surfaces import forget as forget_words
-from index.text.surfaces import title_line
+from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
 
 log = logging.getLogger(__name__)
 
 ADD_COUNT = 128  # documents that the engine is given at once; one by one, both threads would slow each other down
-LAYOUT = 15  # of the forward table and the engines' schemas; another one is rebuilt
-
-
-class DocumentWatcher(Protocol):
-    """Whoever follows which documents are indexed, on the thread that writes."""
-
-    def changed(self, gone: Sequence[ForwardRow], added: Sequence[ForwardRow]) -> None: ...
-
-    def forget(self) -> None: ...
+LAYOUT = 1  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class IndexFiles:
     """The engine and the forward table of one node, in the directory `path`, or in memory where that is None."""
 
-    def __init__(
-        self,
-        config: IndexConfig,
-        path: Path | None,
-        analyzer: AnalyzerRules = NEWEST_ANALYZER,
-        trust: TermsTrust | None = None,
-    ) -> None:
-        """`trust`: what is known of authors who offer terms; None: what this index alone finds out."""
+    def __init__(self, config: IndexConfig, path: Path | None, analyzer: AnalyzerRules = NEWEST_ANALYZER) -> None:
         self._config, self.analyzer, self.path = config, analyzer, path
-        self.intake = TermsIntake(trust or TermsTrust(token_bytes(16)), analyzer)
-        self.has_taken = False  # whether there is anything that `unproved` may return
-        self._proved = set[int]()  # until the next commit
         self.young_since = float("inf")  # changes written since then are kept apart in the totals
         if path is not None:
             path.mkdir(parents=True, exist_ok=True)
-        self.watcher: DocumentWatcher | None = None
         self.is_damaged = False  # the next `recover` begins anew
         self.refusal: MachineRefuses | None = (
             None  # where the engine could not be set level with the table at the start
@@ -91,21 +69,12 @@ class IndexFiles:
 
     def apply(self, changes: Sequence[DocumentChange], cursor: bytes) -> None:
         """Index a batch, maybe empty: the engine first, then the table with the cursor. An id's last change counts."""
-        self._apply(changes, cursor, anew=False)
-
-    def apply_anew(self, changes: Sequence[DocumentChange]) -> None:
-        """Index those of some documents again that are indexed in just these versions."""
-        self._apply(changes, self.cursor, anew=True)
-
-    def _apply(self, changes: Sequence[DocumentChange], cursor: bytes, *, anew: bool) -> None:
         last = {change.id: change.text for change in changes}
-        offers = {change.id: change.offered for change in changes}
         written = {change.id: change.written_at for change in changes}
         before = self.table.find(list(last))
-        new = [text for id_, text in last.items() if text and self._has(before.get(id_), text) == anew]
-        gone = [row for id_, row in before.items() if self._has(row, last[id_]) == anew]
-        taken = list[TakenTerms]()
-        added = self._add(new, offers, taken)
+        new = [text for id_, text in last.items() if text and not self._has(before.get(id_), text)]
+        gone = [row for id_, row in before.items() if not self._has(row, last[id_])]
+        added = self._add(new)
         if gone or added:  # a commit of nothing would cost as much as one of many
             self.engine.remove([row.number for row in gone])
             self.engine.commit()
@@ -116,31 +85,8 @@ class IndexFiles:
                 touched[row.cell] = row.counted(before_it, sign)
                 if written[row.id] >= since:
                     young.append(YoungChange(written[row.id], row.cell, sign * mark_of(row.id + row.version)))
-        self.has_taken |= bool(taken)
-        proved, self._proved = self._proved, set()
-        self.table.commit([row.number for row in gone], added, touched, cursor, taken, list(proved))
+        self.table.commit([row.number for row in gone], added, touched, cursor)
         self.totals = self.totals.changed(touched, young, since)
-        if self.watcher and (gone or added):
-            self.watcher.changed(gone, added)
-
-    def unproved(self, ids: Sequence[DocumentId]) -> list[tuple[ForwardRow, TakenTerms]]:
-        """Return those of these documents whose terms were taken unread; for the reading threads."""
-        found = self.table.taken(ids) if self.has_taken else []
-        return [(row, taken) for row, taken in found if row.number not in self._proved]
-
-    def prove(self, found: Sequence[tuple[ForwardRow, TakenTerms]], texts: Mapping[DocumentId, Text | None]) -> bool:
-        """Compute again what was taken of documents, as far as they are still the same; return whether all of it was
-        right. For the reading threads."""
-        are_true = True
-        for row, taken in found:
-            text = texts.get(row.id)
-            if text is None or text.version != row.version:
-                continue  # a change of it is on its way
-            if self.intake.is_true(text, taken):
-                self._proved.add(row.number)
-            else:
-                are_true = False
-        return are_true
 
     def recover(self) -> None:
         """Be ready to write again after something failed; where files are damaged, the index begins anew."""
@@ -155,8 +101,6 @@ class IndexFiles:
         self.engine.clear()
         self.table.clear(made=self._made(), engine=self.table.about("engine"))
         self.totals = IndexTotals({})
-        if self.watcher:
-            self.watcher.forget()
 
     def spare(self) -> None:
         """Give up what only indexing needs in memory."""
@@ -173,7 +117,6 @@ class IndexFiles:
 
     def _open(self) -> tuple[ForwardTable, Engine]:
         self.table = self._open_table()
-        self.has_taken = self.table.has_taken()
         return self.table, self._open_engine()
 
     def _begin_anew(self) -> None:
@@ -187,40 +130,26 @@ class IndexFiles:
         self.table, self.engine = self._open()
         self.totals = IndexTotals(self.table.totals())
         self.is_damaged = False
-        if self.watcher:
-            self.watcher.forget()
 
     def _take_back(self) -> None:
         """Take back what the engine was given before something failed, and the table does not know."""
         self.engine.remove_from(self.table.next_number())
         self.engine.commit()
 
-    def _add(
-        self, texts: Sequence[Text], offers: Mapping[DocumentId, OfferedTerms | None], taken: list[TakenTerms]
-    ) -> list[ForwardRow]:
+    def _add(self, texts: Sequence[Text]) -> list[ForwardRow]:
         rows: list[ForwardRow] = []
         first = self.table.next_number()
         for start in range(0, len(texts), ADD_COUNT):
-            self.engine.add(self._entries(texts[start : start + ADD_COUNT], first + start, offers, rows, taken))
+            self.engine.add(self._entries(texts[start : start + ADD_COUNT], first + start, rows))
         return rows
 
-    def _entries(
-        self,
-        texts: Sequence[Text],
-        first: int,
-        offers: Mapping[DocumentId, OfferedTerms | None],
-        rows: list[ForwardRow],
-        taken: list[TakenTerms],
-    ) -> Iterator[IndexEntry]:
-        """Cut documents into terms, one when the engine is done with the one before: its terms are in the processor's
-        caches then, for all that is made of them. Their rows join `rows`, what was taken unread `taken`."""
+    def _entries(self, texts: Sequence[Text], first: int, rows: list[ForwardRow]) -> Iterator[IndexEntry]:
+        """Cut documents into terms, each when the engine is done with the one before. So the terms are in the
+        processor's caches for all that is made of them. The documents' rows are appended to `rows`."""
         for number, text in enumerate(texts, first):
-            terms, unread = self.intake.take(number, text, offers.get(text.id))
-            if unread:
-                taken.append(unread)
-            cell = slot_of(text.key, CELL_BITS)
-            rows.append(ForwardRow(number, text.id, text.key, cell, text.version, terms.forward))
-            yield entry_of(number, cell, text, terms, self.analyzer)
+            fields, cell = analyse(text, self.analyzer), slot_of(text.key, CELL_BITS)
+            rows.append(ForwardRow(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
+            yield entry_of(number, cell, text, fields)
 
     def _has(self, row: ForwardRow | None, text: Text | None) -> bool:
         return row is not None and text is not None and (row.version, row.key) == (text.version, text.key)
@@ -273,7 +202,7 @@ class IndexFiles:
         return MemoryEngine()
 
 
-def entry_of(number: int, cell: int, text: Text, terms: PageTerms, analyzer: AnalyzerRules) -> IndexEntry:
+def entry_of(number: int, cell: int, text: Text, fields: FieldTerms) -> IndexEntry:
     """Return a document as an engine indexes it."""
     host = digest_of_host(host_of(text.url))
     return IndexEntry(
@@ -281,9 +210,9 @@ def entry_of(number: int, cell: int, text: Text, terms: PageTerms, analyzer: Ana
         cell,
         (*host_names(text.url), name_of_host(host)),
         text.language.lower(),
-        terms.fields,
-        terms.words,
-        tags_of(text, analyzer),
+        fields,
+        words_of(text),
+        tags_of(text),
         title_line(text.title),
         bool(front_name(text.url)),
         host,

@@ -22,11 +22,10 @@ _ALIASES = {"htm": WEB_PAGE, "php": WEB_PAGE, "web": WEB_PAGE}
 
 @dataclass(frozen=True, slots=True)
 class FilterRule:
-    """One filter: how its value is read (None where it cannot be), an example, what it does, in plain English."""
+    """One filter: how its value is read (None where it cannot be), and an example."""
 
     read: Callable[[str], QueryNode | None]
     example: str
-    about: str
     scores: bool = False  # whether its value is looked for as a word, too
 
 
@@ -98,11 +97,11 @@ def _days(value: str) -> tuple[date, date] | None:
 
 
 FILTERS = {
-    "site": FilterRule(_site, "site:example.org", "only this site and those below it; also site:*.org"),
-    "lang": FilterRule(_language, "lang:de", "only pages in this language (ISO 639-1)"),
-    "intitle": FilterRule(_in_field("title"), "intitle:tutorial", "this word stands in the title, as written", True),
-    "inurl": FilterRule(_in_field("url"), "inurl:docs", "this word stands in the address", True),
-    "filetype": FilterRule(_type, "filetype:pdf", "only files with this ending; html is any web page"),
-    "before": FilterRule(_before, "before:2024-05", "dated before this year, month or day; undated pages are left out"),
-    "after": FilterRule(_after, "after:2023", "dated in this year, month or day, or later; undated ones are left out"),
+    "site": FilterRule(_site, "site:example.org"),
+    "lang": FilterRule(_language, "lang:de"),
+    "intitle": FilterRule(_in_field("title"), "intitle:tutorial", True),
+    "inurl": FilterRule(_in_field("url"), "inurl:docs", True),
+    "filetype": FilterRule(_type, "filetype:pdf"),
+    "before": FilterRule(_before, "before:2024-05"),
+    "after": FilterRule(_after, "after:2023"),
 }

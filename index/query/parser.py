@@ -36,7 +36,6 @@ from index.query.query_tree import (
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, read_syntax
 from index.text.analyzer import is_unspaced, joined_word, words
-from index.text.analyzer_rules import AnalyzerRules
 from index.text.characters import is_character
 from index.text.folding import fold
 from index.text.stop_words import stop_words
@@ -80,11 +79,11 @@ def parse_query(
     readings += [_no_filter(each) for each in beside if _filter(each) is None]
     kept = {each.name: each.value for each in beside if _filter(each)}
     language, site = kept.get("lang", ""), kept.get("site", "")
-    syntax, odd = read_syntax(text, rules.analyzer.characters)
-    builder = _Builder(syntax, language, rules.analyzer)
+    syntax, odd = read_syntax(text)
+    builder = _Builder(syntax, language)
     unit = builder.whole()
     if unit is None:  # operators without anything to work on
-        builder = _Builder(_literal(text), language, rules.analyzer)
+        builder = _Builder(_literal(text), language)
         unit = builder.whole()
         odd = (Reading(ReadAs.LITERAL if unit else ReadAs.NOTHING, text[:MAX_PIECE]),)
     filters: list[QueryNode] = [found for each in beside if (found := _filter(each))]
@@ -123,8 +122,7 @@ class _Unit:
 class _Builder:
     """Makes the trees of one query, with at most MAX_LEAVES words."""
 
-    def __init__(self, syntax: Group, language: str, rules: AnalyzerRules) -> None:
-        self._rules = rules
+    def __init__(self, syntax: Group, language: str) -> None:
         self.readings: list[Reading] = []
         self.said: Counter[Leaf] = Counter()
         self._syntax = syntax
@@ -228,7 +226,7 @@ class _Builder:
 
     def _wherever(self, leaf: Leaf) -> QueryNode:
         """What holds a leaf; a character that is a word by itself, inside of longer words, too."""
-        if self._rules.characters and isinstance(leaf, Term) and is_character(leaf.surface):
+        if isinstance(leaf, Term) and is_character(leaf.surface):
             return any_of([TagFilter(character_tag(leaf.surface)), leaf])
         return leaf
 

@@ -70,18 +70,16 @@ class Place:
     end: int
 
 
-def find_patterns(text: str, characters: bool = True) -> tuple[list[Place], list[Reading]]:
+def find_patterns(text: str) -> tuple[list[Place], list[Reading]]:
     """Find the patterns of a query outside of its quotations, and say which are read as words instead."""
     places: list[Place] = []
     told: list[Reading] = []
-    characters_alone = characters and _is_all_characters(text)
+    characters_alone = _is_all_characters(text)
     for found in _PATTERN.finditer(text):
         if text.count('"', 0, found.start()) % 2 or (found[3] and not characters_alone):
             continue
         pattern = read_pattern(words(found[3])[0] + "*" if found[3] else fold(found[1]) + found[2])
         known = {each.pattern for each in places}
-        if pattern and pattern.is_character and not characters:
-            pattern = None
         is_room = pattern in known or len(known) < MAX_PATTERNS
         if pattern and is_room and not _NEGATED.search(text, 0, found.start()):
             places.append(Place(pattern, found.start(), found.end()))

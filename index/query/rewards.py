@@ -15,13 +15,13 @@ from functools import lru_cache
 
 from index.query.leaf import Leaf, Phrase
 from index.query.ranking_rules import FRONT_MOST, RankingRules
-from index.text.field_terms import LIMITS, TITLE, URL
+from index.text.field_terms import TITLE, URL
 from index.text.forward_index import Counts
 
 SHARE_STEPS = 1 << 10
 COVER_STEPS = 1 << 20  # so coarse that no machine's power function can differ
 MANY = 9  # words; from so many on, lacking some costs nothing
-MANY_TERMS = LIMITS[TITLE]  # of a title or an address: none has more
+MANY_TERMS = 64  # of a title or an address; analyzer 1 keeps no more
 
 
 @lru_cache(256)

@@ -187,18 +187,13 @@ def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     tfs = tuple(map(by_field, places))
-    marks = is_known_front(forward, query), is_foreign(forward, is_latin(query))
+    marks = forward.is_front, is_foreign(forward, is_latin(query))
     return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), *marks)
 
 
-def is_known_front(forward: ForwardRecord, query: Query) -> bool:
-    """Tell whether a document is its host's front page, where the query's ranking wants to know."""
-    return forward.is_front and query.rules.ranking.front_share > 0
-
-
 def is_latin(query: Query) -> bool:
-    """Tell whether all words of a query are Latin, where its ranking wants to know."""
-    return query.rules.ranking.other_script < 1 and scripts_of(query.leaves) == LATIN
+    """Tell whether all words of a query are Latin."""
+    return scripts_of(query.leaves) == LATIN
 
 
 def is_foreign(forward: ForwardRecord, asked_in_latin: bool) -> bool:

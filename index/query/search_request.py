@@ -14,8 +14,7 @@ class SearchRequest:
     `explain` gives the numbers behind each score, `facets` counts matches by site, language, year and type,
     `is_by_date` puts the newest first, of those that hold enough of the words.
     `first_ms` is when the asker wants to show what was found by then, 0 where all is waited for: what silent peers have
-    is then asked of others in time for that. Where the network has a directory of terms, `every_slot` asks all slots
-    nevertheless; `facets_of_all` counts matches where all are asked. The searcher bounds `limit` and `deadline_ms`."""
+    is then asked of others in time for that. The searcher bounds `limit` and `deadline_ms`."""
 
     text: str
     limit: int = 10
@@ -27,5 +26,3 @@ class SearchRequest:
     facets: bool = False
     is_by_date: bool = False
     first_ms: int = 0
-    every_slot: bool = False
-    facets_of_all: bool = False

@@ -56,18 +56,17 @@ class Item:
     node: Words | Filter | Group
 
 
-def read_syntax(text: str, characters: bool = True) -> tuple[Group, tuple[Reading, ...]]:
-    """Return the whole query as a group, and how odd pieces of it were read. `characters`: whether a character of
-    Chinese by itself is a word that may be excluded."""
-    reader = _Reader(text, characters)
+def read_syntax(text: str) -> tuple[Group, tuple[Reading, ...]]:
+    """Return the whole query as a group, and how odd pieces of it were read."""
+    reader = _Reader(text)
     return reader.read(), tuple(dict.fromkeys(reader.readings))
 
 
 class _Reader:
     """Recursive descent over the characters."""
 
-    def __init__(self, text: str, characters: bool) -> None:
-        self._text, self._characters = text, characters
+    def __init__(self, text: str) -> None:
+        self._text = text
         self._at = 0
         self._too_deep = 0  # parentheses that were left out and may still be closed
         outside = _QUOTATION.sub(" ", text).split()
@@ -148,8 +147,7 @@ class _Reader:
         if word[0].isdigit():
             return ReadAs.LITERAL
         before = self._text[max(0, at - LOOKED_BACK) : at].split()
-        is_letter = len(word) == 1 and not self._characters
-        return ReadAs.OPTION if is_letter or is_option(word, before) else None
+        return ReadAs.OPTION if is_option(word, before) else None
 
     def _parentheses(self, depth: int) -> Group | None:
         self._at += 1

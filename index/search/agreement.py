@@ -1,12 +1,11 @@
-"""Whether an answer is the network's: what the answerers say of their copies, held against the asker's own view.
+"""Judges whether an answer is exact: compares the answerers' reports about their copies with the asker's own view.
 
-Pure: a view and answers in, doubts out. A write is acknowledged by `min_acks` owners of its slot, so whoever agrees
-with so many of the slot's sticky owners that any two such groups share one has everything that was acknowledged before;
-and two answers that both have it, say the same. Former owners and stand-ins never count among them: both sides of a cut
-could have those.
+Pure: a view and answers in, doubts out. `min_acks` owners of a slot acknowledge each write. An answerer must agree with
+so many of the slot's sticky owners that any two such groups share an owner: then it has every acknowledged write, and
+two such answers are equal. Former owners and stand-ins never count, since both sides of a cut could have them.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
@@ -14,10 +13,10 @@ from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from dht import NodeId, Slot, View, counted
-from index.shard.level_owners import is_enough, needed_owners, places_of
 from index.shard.messages import Agreement
 
 OWNERS_BYTES = 8
+YOUNG_S = 15.0  # younger writes may be on their way to an owner or an index: comparisons leave them out
 MAX_PEERS_NAMED = 64  # with one reason
 
 
@@ -28,13 +27,11 @@ class Reason(StrEnum):
     UNREAD = "unread"  # documents were found, and could not be read in time
     ORDER = "order"  # more candidates than are looked at could stand among the best
     CHANGED = "changed"  # a document is gone, or changed some time ago, and an index does not know it
-    REFUTED = "refuted"  # what a peer said of a document is not what its author signed
-    DISPUTED = "disputed"  # what two peers say of a slot cannot both be true, and no third told who is right
+    REFUTED = "refuted"  # a peer's numbers of a document contradict the signed document
+    DISPUTED = "disputed"  # two peers contradict each other about a slot, and no third one settled it
     RULES = "rules"  # it goes by other rules of search than those in force, as nodes that have these do
-    DIRECTORY = "directory"  # few slots were asked, by what the others told of their terms some minutes ago
     STRATEGY = "strategy"  # a peer goes by another version of the strategy
     OWNERS = "owners"  # a peer takes others for the owners of a slot
-    UNSAID = "unsaid"  # a peer does not say how its copies compare with others: its software is older
     ASLEEP = "asleep"  # too few owners of a slot are live
     BEHIND = "behind"  # too few live owners' copies are known to be equal
     UNLIKE = "unlike"  # another copy of a slot has differed for a while
@@ -43,7 +40,7 @@ class Reason(StrEnum):
 
 
 class Said(NamedTuple):
-    """What one answer says of its slots' copies. `counted`: the slots for which this answer is the one that counts."""
+    """One answer's report about its copies of slots. `counted`: the slots for which this answer counts."""
 
     peer: NodeId
     slots: tuple[int, ...]
@@ -101,7 +98,7 @@ def is_remnant(view: View) -> bool:
 
 
 def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
-    """Add to the doubts what stands against these answers."""
+    """Add the doubts about these answers."""
     heard, owners = list[Said](), view.owners_by_slot()
     for each in dict.fromkeys(said):  # both rounds mostly say the same
         if reason := _other_rules(each, view.strategy.version, owners):
@@ -117,16 +114,16 @@ def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
 
 
 def _are_level(said: Said, by_slot: Sequence[tuple[NodeId, ...]], view: View) -> bool:
-    """Whether enough owners agree in all slots of an answer: mostly so, told without looking at each slot."""
+    """Whether enough owners agree in all slots of an answer. Equal kinds of slots are judged once."""
     away, min_acks = view.away(), view.strategy.min_acks
     teams = [by_slot[slot] for slot in said.slots]
-    absent = [places_of(team, away) for team in teams] if away else [0] * len(teams)
+    absent = [_places_of(team, away) for team in teams] if away else [0] * len(teams)
     kinds = set(zip(said.agreement.level, map(len, teams), absent, strict=True))
-    return all(is_enough(mask, owners, min_acks, places) for mask, owners, places in kinds)
+    return all(_is_enough(mask, owners, min_acks, places) for mask, owners, places in kinds)
 
 
 def _masks(said: Iterable[Said]) -> dict[int, int]:
-    """Who agrees in each slot, by the answer with which fewer do: both rounds must do."""
+    """The owners that agree in each slot; of both rounds' answers the one with fewer such owners counts."""
     masks: dict[int, int] = {}
     for each in said:
         for slot, mask in zip(each.slots, each.agreement.level, strict=True):
@@ -137,9 +134,8 @@ def _masks(said: Iterable[Said]) -> dict[int, int]:
 
 def _other_rules(said: Said, strategy: int, owners: Sequence[tuple[NodeId, ...]]) -> Reason | None:
     agreement = said.agreement
-    if not agreement.strategy or len(agreement.level) != len(said.slots):
-        return Reason.UNSAID
-    if agreement.strategy != strategy or max(said.slots, default=0) >= len(owners):
+    is_same = agreement.strategy == strategy and len(agreement.level) == len(said.slots)
+    if not is_same or max(said.slots, default=0) >= len(owners):
         return Reason.STRATEGY
     return Reason.OWNERS if agreement.owners != owners_digest(owners, said.slots) else None
 
@@ -148,7 +144,7 @@ def _count_owners(masks: Mapping[int, int], by_slot: Sequence[tuple[NodeId, ...]
     min_acks, away = view.strategy.min_acks, view.away()
     for slot, mask in masks.items():
         owners = by_slot[slot]
-        if is_enough(mask, len(owners), min_acks, places_of(owners, away)):
+        if _is_enough(mask, len(owners), min_acks, _places_of(owners, away)):
             continue
         live = [peer for peer in counted(owners, away) if view.is_live(peer)]
         if len(live) < needed_owners(len(counted(owners, away)), min_acks):
@@ -156,3 +152,22 @@ def _count_owners(masks: Mapping[int, int], by_slot: Sequence[tuple[NodeId, ...]
         else:
             others = (peer for place, peer in enumerate(owners) if not mask >> place & 1)
             doubts.add(Reason.BEHIND, [slot], [peer for peer in others if view.is_live(peer)])
+
+
+def needed_owners(owners: int, min_acks: int) -> int:
+    """Return how many of a slot's counted sticky owners an answerer must agree with.
+
+    That is a majority, so that the other side of a cut has none, and at least one of any `min_acks` owners that
+    acknowledged a write."""
+    return max(owners // 2 + 1, owners - min_acks + 1)
+
+
+def _places_of(owners: Sequence[NodeId], away: Set[NodeId]) -> int:
+    """A mask of the owners that are away, the first owner's bit the lowest."""
+    return sum(1 << place for place, owner in enumerate(owners) if owner in away) if away else 0
+
+
+def _is_enough(mask: int, owners: int, min_acks: int, away: int) -> bool:
+    """Whether enough owners agree. `mask` and `away` have a bit for each owner; owners that are away do not count."""
+    counting = (1 << owners) - 1 & ~away
+    return (mask & counting).bit_count() >= needed_owners(counting.bit_count(), min_acks)

@@ -31,15 +31,12 @@ class AnswerBody:
     ) -> dict[str, Any]:
         """Write the answer; `suggestions`: other questions."""
         doubts = self._doubts(request, outcome, page)
-        course = outcome.course
         whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
-        is_least = not whole or (course is not None and not course.has_all_matches)
         return {
             "query": request.typed,
             "readings": readings_of(request.peer_query.query),
             "took_ms": round((self._clock().steady - request.began) * 1000, 1),
             "exact": not doubts,
-            "directory": course.as_json(is_sure=doubts.reasons == {Reason.DIRECTORY}) if course else None,
             "whole": whole,
             "partial": not whole,
             "why": doubts.as_json(),
@@ -51,7 +48,7 @@ class AnswerBody:
                 "late": sorted(peer.hex() for peer in outcome.silent),
             },
             "total": outcome.total,
-            "total_is": "at_least" if is_least else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
+            "total_is": "at_least" if not whole else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
             "results": [self._result(request, outcome, page, each) for each in page.shown],
             "suggestions": suggestions,
             "corrections": correct(request.typed, request.proposals, outcome.spellings),
@@ -63,11 +60,8 @@ class AnswerBody:
     def _doubts(self, request: BoundedRequest, outcome: SearchOutcome, page: AnswerPage) -> Doubts:
         """Gather the reasons why this is not what one index over all documents would give."""
         doubts, view = Doubts(), self._overlay.view
-        course = outcome.course
-        if missing := (course.asked if course else outcome.ready.keys()) - outcome.answered:
+        if missing := outcome.ready.keys() - outcome.answered:
             doubts.add(Reason.UNANSWERED, missing, outcome.silent)
-        if course:
-            doubts.add(Reason.DIRECTORY, outcome.ready.keys() - course.asked)
         unsure = page.unsure or not outcome.proven
         is_other = not self._local.plan.is_by(request.rules)
         flaws = [(page.late, Reason.UNREAD), (unsure, Reason.ORDER), (page.stale, Reason.CHANGED)]

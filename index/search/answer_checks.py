@@ -19,7 +19,6 @@ from index.query.collection_statistics import Statistics
 from index.query.parser import Query
 from index.query.scoring import Scorer, measure
 from index.shard.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
-from index.text.field_terms import LIMITS
 from index.text.forward_index import content_digest, forward_of, signature_of
 from index.text.site_host import digest_of_host, host_of
 
@@ -36,11 +35,12 @@ def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Q
         *answer.df,
         *answer.spellings,
     ]
-    if len(answer.spellings) not in (0, spellings):  # older software counts none
+    if len(answer.spellings) != spellings:
         return "not one number for each spelling"
     if len(answer.df) != len(query.leaves) or any(len(row) != count for row in rows):
         return "not one number for each slot and leaf"
-    for lengths, most in zip(zip(*answer.lengths, strict=True), LIMITS, strict=False):  # no field where no slot is
+    limits = query.rules.analyzer.limits
+    for lengths, most in zip(zip(*answer.lengths, strict=True), limits, strict=False):  # no field where no slot is
         if any(map(gt, lengths, map(mul, answer.documents, repeat(most)))):
             return "documents longer than the analyzer allows"
     for found in (*answer.df, *answer.spellings):
@@ -65,7 +65,7 @@ def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
         return "more documents than asked for"
     if ask.per_host and max(Counter(hit.host for hit in answer.hits).values(), default=0) > ask.per_host:
         return "more documents of a host than asked for"
-    if len(answer.facets) not in (0, len(FACETS)):
+    if len(answer.facets) != (len(FACETS) if ask.facets else 0):
         return "not one list for each facet"
     if any(len(dict(each)) < len(each) for each in answer.facets):
         return "a name twice"
@@ -116,7 +116,7 @@ def _wrong_hits(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
 def _wrong_numbers(hit: HitRow, query: Query) -> str | None:
     if len(hit.tfs) != len(query.leaves):
         return "not one count for each leaf"
-    if any(length > most for length, most in zip(hit.lengths, LIMITS, strict=True)):
+    if any(length > most for length, most in zip(hit.lengths, query.rules.analyzer.limits, strict=True)):
         return "a document longer than the analyzer allows"
     if any(tf > length for tfs in hit.tfs for tf, length in zip(tfs, hit.lengths, strict=True)):
         return "a leaf more often than there are words"

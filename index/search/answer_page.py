@@ -30,7 +30,6 @@ class BoundedRequest:
     shown_at: float  # when the asker shows what has been found by then; NEVER where all is waited for
     explain: bool
     proposals: Sequence[Proposal] = ()
-    by_directory: bool = False  # whether it may go by the directory of terms
 
     @property
     def rules(self) -> SearchRules:

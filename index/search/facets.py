@@ -29,7 +29,7 @@ def facet_sums(answers: Iterable[tuple[BestAnswer, int]]) -> FacetSums:
     """Add up answers; with each, how many of its slots count: of an answer that counts in part, nothing is known."""
     sums = FacetSums({facet: Counter() for facet in FACETS})
     for answer, slots in answers:
-        if slots < len(answer.slots) or not answer.facets:  # older software counts none
+        if slots < len(answer.slots):
             sums.cut.update(FACETS)
             continue
         for facet, names in zip(FACETS, answer.facets, strict=True):

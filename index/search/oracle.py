@@ -85,7 +85,7 @@ class SearchOracle:
 
     def _written_out(self, text: str) -> str:
         """The query with the commonest words that its patterns stand for."""
-        places, _ = find_patterns(parse_query(text).text, self._rules.analyzer.characters)
+        places, _ = find_patterns(parse_query(text).text)
         patterns = {each.pattern for each in places}
         counts = Counter(word for each, _ in self._texts for word in _written_in(each)) if patterns else Counter()
         meant = {each: {word: n for word, n in counts.items() if each.stands_for(word)} for each in patterns}

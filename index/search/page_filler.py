@@ -8,6 +8,7 @@ from dht import Clock, DocumentId, NodeId, Overlay, PeerAudit, Topic
 from index.change_feed import Read, Text
 from index.engine.matcher import matches
 from index.query.scoring import Scored, score
+from index.search.agreement import YOUNG_S
 from index.search.answer_checks import wrong_hit
 from index.search.answer_page import AnswerPage, BoundedRequest, ShownResult
 from index.search.copy_proof import CopyProof
@@ -16,7 +17,6 @@ from index.search.page_cursor import PageCursor, statistics_digest
 from index.search.result_picker import PickedHit, bounds_hosts
 from index.search.search_outcome import PeerQuery, SearchOutcome
 from index.search.shown_texts import true_copies, wanted
-from index.shard.level_owners import YOUNG_S
 from index.text.forward_index import forward_of
 
 log = logging.getLogger(__name__)
@@ -108,7 +108,7 @@ class PageFiller:
 
 
 def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[PickedHit]:
-    """What comes after the last result of the page before: by its number where that result is gone."""
+    """The results after the last one of the page before; where that result is gone, its number says where to begin."""
     if after is None:
         return list(picked)
     ids = [each.found.hit.id for each in picked]

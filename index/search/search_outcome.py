@@ -1,19 +1,18 @@
-"""What the two rounds of a query gave: the sums of the first, the order and the counts of the second.
+"""The outcome of a query's two rounds: the sums of the first, the order and the counts of the second.
 
 Pure: values in, values out.
 """
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, compress
 
 from dht import NodeId, Slot
 from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query
-from index.query.patterns import WordPattern
+from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
 from index.search.agreement import Said
-from index.search.directory_course import DirectoryCourse
-from index.search.expansion import expand
 from index.search.facets import FacetSums, facet_sums
 from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered
@@ -40,12 +39,10 @@ class PeerQuery:
 
 @dataclass(slots=True)
 class SearchOutcome:
-    """What the two rounds gave. `order`: the best k, before folding; `more`: whether others may follow them."""
+    """The outcome of both rounds. `order`: the best k, before folding; `more`: whether others may follow them."""
 
     statistics: Statistics
-    slots: int
-    slot_bits: int  # of both rounds, whatever becomes of the strategy between them
-    ready: Ready  # as the first round saw them
+    ready: Ready  # as the first round saw them; the second counts slots alike, whatever becomes of the strategy
     order: list[MergedHit] = field(default_factory=list)
     answered: frozenset[Slot] = frozenset()
     total: int = 0
@@ -60,11 +57,15 @@ class SearchOutcome:
     spellings: dict[str, int] = field(default_factory=dict)  # how many documents hold each
     words: dict[WordPattern, list[str]] = field(default_factory=dict)  # that each pattern stands for
     are_words_sure: bool = True
-    disputed: Mapping[Slot, Collection[NodeId]] = field(default_factory=dict)  # whose statistics cannot both be true
-    best: dict[Slot, Told] = field(default_factory=dict)  # whose best documents count for each slot
+    disputed: Mapping[Slot, Collection[NodeId]] = field(default_factory=dict)  # peers with contradictory statistics
+    best: dict[Slot, Told] = field(default_factory=dict)  # the answer that counts for each slot
     coming: Gathered[BestAnswer] = field(default_factory=Gathered)  # answers about them of those who are being asked
-    course: DirectoryCourse | None = None  # where it goes by the directory of terms
     shunned: set[NodeId] = field(default_factory=set)  # silent, failed or refuted: asked only where nobody else is
+
+    @property
+    def slots(self) -> int:
+        """How many slots there are."""
+        return len(self.ready)
 
 
 def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) -> SearchOutcome:
@@ -73,19 +74,18 @@ def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) 
     spellings = dict.fromkeys(asked.spellings, 0)
     for _, answer, slots in covered.answers:
         counting = list(map(slots.__contains__, answer.slots))
-        for word, counts in zip(asked.spellings, answer.spellings, strict=False):  # older software counts none
+        for word, counts in zip(asked.spellings, answer.spellings, strict=True):
             spellings[word] += sum(compress(counts, counting))
-    bits = len(ready).bit_length() - 1
-    outcome = SearchOutcome(sums, len(ready), bits, ready, answered=covered.slots, spellings=spellings)
-    expanded = expand(asked.patterns, ((answer, len(slots)) for _, answer, slots in covered.answers))
-    outcome.words, outcome.are_words_sure = expanded
+    outcome = SearchOutcome(sums, ready, answered=covered.slots, spellings=spellings)
+    numbers = [(answer, len(slots)) for _, answer, slots in covered.answers]
+    outcome.words, outcome.are_words_sure = _expanded(asked.patterns, numbers)
     note_answers(outcome, covered)
     return outcome
 
 
 def fill_in(outcome: SearchOutcome, asked: PeerQuery, k: int, per_host: int) -> tuple[list[Slot], float]:
-    """Make one order of the answers that count. Return the slots of which something may be left out that belongs into
-    it, and the score from which on it would."""
+    """Make one order of the answers that count. Return the slots that may hold left-out documents of that order, and
+    the score that these must reach."""
     answers = _by_answer(outcome.best)
     outcome.order = merge([(peer, answer.hits) for peer, answer, _ in answers], k)
     is_full = len(outcome.order) == k and not asked.query.is_by_date  # of the newest any bound may be too much
@@ -103,7 +103,7 @@ def fill_in(outcome: SearchOutcome, asked: PeerQuery, k: int, per_host: int) -> 
 
 
 def note_answers(outcome: SearchOutcome, covered: Gathered[StatisticsAnswer] | Gathered[BestAnswer]) -> None:
-    """Note who was asked and who answered, and what they say of their copies."""
+    """Note which peers were asked and which answered, and their reports about their copies."""
     outcome.asked |= covered.asked
     outcome.silent |= covered.late
     outcome.shunned |= covered.late | covered.failed
@@ -112,7 +112,7 @@ def note_answers(outcome: SearchOutcome, covered: Gathered[StatisticsAnswer] | G
 
 
 def told_by_slot(covered: Gathered[BestAnswer]) -> dict[Slot, Told]:
-    """Return whose answer counts for each slot, as one object for all slots of an answer."""
+    """Return the answer that counts for each slot, as one object for all slots of an answer."""
     found: dict[Slot, Told] = {}
     for peer, answer, slots in covered.answers:
         found.update(dict.fromkeys(slots, (peer, answer)))
@@ -127,8 +127,29 @@ def _by_answer(best: Mapping[Slot, Told]) -> list[tuple[NodeId, BestAnswer, Coll
     return [(*told, {slot for slot, each in best.items() if each is told}) for told in distinct]
 
 
+def _expanded(
+    patterns: Sequence[WordPattern], answers: Sequence[tuple[StatisticsAnswer, int]]
+) -> tuple[dict[WordPattern, list[str]], bool]:
+    """The words that each pattern stands for: those that most documents hold, and whether they surely are.
+
+    Each answer comes with how many of its slots count. Peers list their commonest words with exact counts. A peer that
+    knows more words than it lists may have left out one that should have been chosen."""
+    chosen: dict[WordPattern, list[str]] = {}
+    is_sure = all(slots == len(answer.slots) for answer, slots in answers)
+    for number, pattern in enumerate(patterns):
+        lists = [answer.words[number] for answer, _ in answers if number < len(answer.words)]
+        documents = Counter[str]()
+        for words in lists:
+            documents.update({word: count for word, count in words if pattern.stands_for(word)})
+        chosen[pattern] = alternatives(documents, MAX_ALTERNATIVES // len(patterns))
+        least = min((documents[word] for word in chosen[pattern]), default=0)
+        unlisted = [min(count for _, count in words) for words in lists if len(words) >= MAX_LISTED]
+        is_sure &= not unlisted or sum(unlisted) < least
+    return chosen, is_sure
+
+
 def _sums(answer: StatisticsAnswer, slots: frozenset[Slot]) -> Statistics:
-    """What an answer says of these of its slots together."""
+    """The sums of an answer over these of its slots."""
     counting = list(map(slots.__contains__, answer.slots))
     title, headings, url, body = map(sum, zip((0, 0, 0, 0), *compress(answer.lengths, counting), strict=True))
     df = tuple(sum(compress(found, counting)) for found in answer.df)

@@ -1,12 +1,13 @@
-"""A whole query: two rounds, folding, a page of results that their signed documents bear out, one JSON answer."""
+"""Carries out a whole query: two rounds, folding, a page of results held to their signed documents, one JSON answer."""
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from dht import Clock, NodeId, Overlay, PeerAudit, Slot
-from index.change_feed import Read
+from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit
+from index.change_feed import Read, Text
 from index.config import IndexConfig
 from index.errors import QueryError
 from index.query.parser import parse_query
@@ -15,18 +16,14 @@ from index.query.search_rules import SearchRules
 from index.search.answer_body import AnswerBody
 from index.search.answer_page import AnswerPage, BoundedRequest
 from index.search.copy_proof import believe
-from index.search.directory_search import DirectorySearch
 from index.search.hit_audit import HitAudit
-from index.search.level_proofs import LevelProofs
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import query_digest, read_cursor
 from index.search.page_filler import SPARE, PageFiller
 from index.search.query_trace import Tracer, untraced
-from index.search.read_once import read_once
 from index.search.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
-from index.search.row_finder import RowFinder
 from index.search.scatter_gather import NEVER, ScatterGather
-from index.search.search_outcome import PeerQuery, SearchOutcome, Told
+from index.search.search_outcome import PeerQuery, SearchOutcome
 from index.search.two_phase_search import TwoPhaseSearch
 from index.shard.corrections import propose, spellings
 from index.shard.local_index import LocalIndex
@@ -37,12 +34,12 @@ MAX_LIMIT = 100
 FEW = 3  # results, with which other questions are suggested
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 EXPANDING = 0.3  # of the deadline, where words stand for others
-ROWS, FIRST_ROUND, SECOND_ROUND = 0.3, 0.6, 0.85  # of what is left; the rest is for reading the documents
+FIRST_ROUND, SECOND_ROUND = 0.6, 0.85  # of what is left; the rest is for reading the documents
 SO_FAR_S = 0.1  # for reading what is shown before the rest has come
 
 
 class CountedDocuments(NamedTuple):
-    """How many documents a search counted: in the whole network, and on this node at that steady instant."""
+    """Document counts of one search: of the whole network, and of this node at the steady instant `at`."""
 
     network: int
     here: int
@@ -51,8 +48,8 @@ class CountedDocuments(NamedTuple):
 
 @dataclass(slots=True)
 class _Progress:
-    """How far a search has come: `request` once it is known what its words stand for, `outcome` after the first round;
-    the second asks for the best `k`, of each host `per_host`."""
+    """The progress of a search. `request` is set once its patterns are written out, `outcome` after the first round;
+    the second round asks for the best `k`, of each host `per_host`."""
 
     request: BoundedRequest | None = None
     outcome: SearchOutcome | None = None
@@ -61,19 +58,19 @@ class _Progress:
 
 
 class RunningSearch:
-    """One search: `answer` carries it out, and is called once; meanwhile `so_far` tells what it has found."""
+    """One search: `answer` carries it out and is called once; meanwhile `so_far` returns the results so far."""
 
     def __init__(self, searcher: "Searcher", asked: SearchRequest, read: Read) -> None:
         self._searcher, self._asked = searcher, asked
-        self._progress, self._read = _Progress(), read_once(read)
+        self._progress, self._read = _Progress(), _read_once(read)
 
     async def answer(self) -> dict[str, Any]:
         """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
         return await self._searcher.carry_out(self._asked, self._progress, self._read)
 
     async def so_far(self) -> dict[str, Any] | None:
-        """Return the answer as it is where nothing more comes, None where nothing was found yet. No peer is asked a
-        question that `answer` does not ask it."""
+        """Return the answer from the results so far, None where there are none. No peer is asked a question that
+        `answer` does not ask it."""
         return await self._searcher.so_far(self._progress, self._read)
 
 
@@ -92,18 +89,15 @@ class Searcher:
         audit: PeerAudit | None = None,
         tracer: Tracer = untraced,
     ) -> None:
-        """`read` gives documents whose signatures were verified, None for those that nobody has, nothing where it
-        cannot tell; `sign` makes the signature of a main text, as the crawler does; `audit` is all of a node's;
-        `tracer` times the parts of each query."""
+        """`read` returns documents with verified signatures, None for those that nobody has, and leaves out those that
+        it could not ask for. `sign` makes the signature of a main text, as the crawler does. `audit` is the node's one
+        audit. `tracer` times the parts of each query."""
         self._config, self._read, self._clock = config, read, clock
         self._local, self._suggester, self._tracer = local, Suggester(), tracer
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check, tracer)
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
-        self.rows = RowFinder(overlay, clock)
-        self.directory = DirectorySearch(overlay, self.rows, self.audit, clock)
-        self.level_proofs = LevelProofs(overlay, self.rows, clock, rng)
         self._body = AnswerBody(config, overlay, local, clock)
         self._pages = PageFiller(overlay, clock, sign, self.audit)
         self.lied = self._pages.lied
@@ -120,8 +114,8 @@ class Searcher:
     async def carry_out(self, asked: SearchRequest, progress: _Progress, read: Read) -> dict[str, Any]:
         """Carry out a search, and note its progress.
 
-        Where the rules in force leave it partial, because indexes for them are still being built, it is asked again by
-        the rules before, which every node knows for a day."""
+        The rules in force may leave it partial, while indexes for them are being built. It is then asked again by the
+        rules before, which every node knows for a day."""
         began, found = self._clock().steady, dict[str, Any]()
         with self._tracer.query() as span:
             for rules in self._local.rules():
@@ -134,8 +128,8 @@ class Searcher:
         return found
 
     async def so_far(self, progress: _Progress, read: Read) -> dict[str, Any] | None:
-        """Return what a search has found, None where that is nothing: of the second round what has come, before it
-        what lies in this node's own slots."""
+        """Return the answer from a search's results so far, None where there are none: the second round's, or before it
+        those of this node's own slots."""
         if progress.request is None:
             return None
         until = self._clock().steady + SO_FAR_S
@@ -158,26 +152,23 @@ class Searcher:
         limit = min(max(asked.limit, 1), MAX_LIMIT)
         after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date))
         proposals = [] if after else await self._local.look_up(partial(propose, query.text))
-        facets = (asked.facets or asked.facets_of_all) and not after
-        typed = PeerQuery(query, *words, spellings(proposals), facets=facets)
+        typed = PeerQuery(query, *words, spellings(proposals), facets=asked.facets and not after)
         peer_query = await self._rounds.expanded(typed, began + (deadline - began) * EXPANDING)
         shown_at = self._clock().steady + asked.first_ms / 1000 if asked.first_ms else NEVER
-        by_directory = rules is self._local.plan.now and self.directory.fits(asked, peer_query.query)
         request = BoundedRequest(
-            query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain, proposals, by_directory
+            query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain, proposals
         )
         if request.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
         progress.request = request
         outcome, page = await self._attempts(request, progress, read)
-        self.level_proofs.offer(peer_query.query, page.shown, by_directory=outcome.course is not None)
         few = outcome.total <= FEW and not after
         suggestions = await self.suggest(query.text) if few else []
         with self._tracer.part("snippets", results=len(page.shown)):
             return self._body.write(request, outcome, page, suggestions)
 
     async def suggest(self, typed: str) -> list[str]:
-        """Return what somebody who typed this may be about to ask, by the words and titles that are indexed here."""
+        """Return likely questions that continue the typed text, by the words and titles that are indexed here."""
         return await self._local.look_up(partial(self._suggester.suggest, typed))
 
     async def _attempts(
@@ -195,38 +186,41 @@ class Searcher:
         return outcome, page
 
     async def _ask(self, request: BoundedRequest, progress: _Progress, avoid: frozenset[NodeId]) -> SearchOutcome:
-        """Both rounds, with as many documents as leave enough results; the numbers are the same on every node."""
+        """Run both rounds for as many documents as leave enough results; the numbers are the same on every node."""
         now = self._clock().steady
         left, asked, soon = request.deadline - now, request.peer_query, request.shown_at - now
         wanted, is_crowded = request.shown + request.limit + 1, bounds_hosts(asked.query)
         per_host = OF_ONE_HOST * (wanted // TEN + 1) if is_crowded else 0
         k = min(wanted + SPARE, MAX_K)  # often enough: of 6,000 results on 10,000 real pages ten had more copies
         progress.outcome, progress.k, progress.per_host = None, k, per_host
-        outcome = None
-        if request.by_directory:
-            with self._tracer.part("rows"):
-                outcome = await self.directory.begin(asked, now + left * ROWS)
-        if outcome is None:
-            with self._tracer.part("statistics"):
-                first_at = now + soon * FIRST_ROUND
-                outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, first_at)
-            if len(outcome.answered) == outcome.slots:
-                documents = outcome.statistics.documents
-                self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
-        else:
-            asked = replace(asked, facets=False)  # of few slots they would mislead
-        progress.outcome, known = outcome, dict[Slot, Told]()
+        with self._tracer.part("statistics"):
+            outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, now + soon * FIRST_ROUND)
+        if len(outcome.answered) == outcome.slots:
+            documents = outcome.statistics.documents
+            self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
+        progress.outcome = outcome
+        until, second_at = now + left * SECOND_ROUND, now + soon * SECOND_ROUND
         while True:
-            numbers, until = (k, per_host), now + left * SECOND_ROUND
             with self._tracer.part("best", wanted=k):
-                second_at = now + soon * SECOND_ROUND
-                await self._rounds.best(asked, outcome, *numbers, until, avoid, second_at, known)
+                await self._rounds.best(asked, outcome, k, per_host, until, avoid, second_at)
             picked = pick(outcome.order, believe, wanted, is_crowded, not outcome.more)
             if outcome.more and len(picked) < wanted and k < MAX_K:
                 k = min(4 * k, MAX_K)
             elif not outcome.sites.are_enough(picked[: wanted - 1], len(picked) >= wanted) and per_host < MAX_K:
                 per_host = min(4 * per_host, MAX_K)
                 k = min(max(k, len(outcome.order) + per_host * len(outcome.sites.ends)), MAX_K)
-            elif not self.directory.widen(outcome, picked[: wanted - 1], wanted - 1, until):
+            else:
                 return outcome
-            known = outcome.best if numbers == (k, per_host) else {}
+
+
+def _read_once(read: Read) -> Read:
+    """A reader like `read` that reads each document of one search once, however often it is shown."""
+    known: dict[DocumentId, Text] = {}
+
+    async def remembering(wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        new = [(id_, key) for id_, key in wanted if id_ not in known]
+        found = dict(await read(new)) if new else {}
+        known.update((id_, text) for id_, text in found.items() if text is not None)
+        return found | {id_: known[id_] for id_, _ in wanted if id_ in known}
+
+    return remembering

@@ -1,12 +1,11 @@
 """The two rounds of a query: statistics from all slots, then the best documents by them, deeper while it can matter.
 
-The order is *proven* when no peer left out a document that could stand among the best k. Whether the peers' copies are
-what the network holds, `agreement.py` tells from what they say beside their answers.
+The order is *proven* when no peer left out a document that could stand among the best k. `agreement.py` judges whether
+the peers' copies are the network's.
 """
 
-from collections.abc import Awaitable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import cast
 
 from dht import NodeId, Overlay, PeerAudit, Slot
@@ -37,8 +36,8 @@ class TwoPhaseSearch:
         self._audit, self._hit_audit = audit, hit_audit
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
-        """Write a query with what its patterns stand for in the network; it is the same where there are none."""
-        places, told = find_patterns(asked.text, asked.query.rules.analyzer.characters)
+        """Return a query in which each pattern is replaced by the network's words for it."""
+        places, told = find_patterns(asked.text)
         if not places:
             return replace(asked, query=replace(asked.query, readings=(*asked.query.readings, *told)))
         patterns = tuple(dict.fromkeys(each.pattern for each in places))
@@ -56,7 +55,7 @@ class TwoPhaseSearch:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
-        ready = ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
+        ready = _ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
 
         def cover(ready: Ready, until: float) -> Awaitable[Gathered[StatisticsAnswer]]:
             return self._ask_statistics(asked, len(by_slot), ready, until, avoid, shown_at)
@@ -87,14 +86,11 @@ class TwoPhaseSearch:
         until: float,
         avoid: frozenset[NodeId],
         shown_at: float = NEVER,
-        known: Mapping[Slot, Told] = MappingProxyType({}),
     ) -> None:
-        """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome. `known`: what
-        was answered to the same question of some of them."""
-        open_ = self._ready(sorted(outcome.answered - known.keys()), outcome)
-        best = dict(known)
+        """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome."""
+        open_, best = self._ready(sorted(outcome.answered), outcome), dict[Slot, Told]()
         depth = min(self._config.first_depth, self._config.max_depth)
-        floor = fill_in(outcome, asked, k, per_host)[1] if known else 0.0
+        floor = 0.0
         while True:
             coming = outcome.coming = Gathered()
             bounds = k, depth, max(floor, 0.0)
@@ -107,7 +103,7 @@ class TwoPhaseSearch:
             if not loose or depth >= self._config.max_depth or not coming.answers:
                 break
             depth, open_ = min(depth * DEEPER, self._config.max_depth), self._ready(sorted(loose), outcome)
-            me = self._overlay.view.node_id  # of others nothing tells whether their bounds are true
+            me = self._overlay.view.node_id  # only the node's own bounds are surely true
             open_ = {slot: _unless(peers, {best[slot][0]} - {me}) for slot, peers in open_.items()}
         outcome.answered = frozenset(best)
 
@@ -141,9 +137,9 @@ class TwoPhaseSearch:
         return known
 
     def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
-        """Who may be asked for these slots: not those that just failed, where there is another."""
+        """The peers to ask for each of these slots: none that just failed, where there is another."""
         now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
-        return ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
+        return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
 
     def _ask_statistics(
         self,
@@ -170,7 +166,7 @@ class TwoPhaseSearch:
     def _question(self, asked: PeerQuery, outcome: SearchOutcome, bounds: Bounds, per_host: int) -> AskOf:
         """Return what asks for the best of some slots."""
         sums = outcome.statistics
-        rules = *asked.query.rules.numbers, outcome.slot_bits
+        rules = *asked.query.rules.numbers, outcome.slots.bit_length() - 1
         numbers = sums.documents, sums.lengths, sums.df
         narrow, flags = (asked.language, asked.site), (asked.facets, asked.query.is_by_date)
 
@@ -199,10 +195,10 @@ class TwoPhaseSearch:
         await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid, shown_at, outcome.coming)
 
 
-def ready_for(
+def _ready_for(
     slots: Sequence[Slot], by_slot: Ready | Sequence[Sequence[NodeId]], avoid: Collection[NodeId]
 ) -> dict[Slot, Sequence[NodeId]]:
-    """Return who is ready for each of some slots: mostly nobody is to be avoided, and nothing is done slot by slot."""
+    """Return the ready peers of each of some slots; where nobody is to be avoided no list is copied."""
     found = dict(zip(slots, map(by_slot.__getitem__, slots), strict=True))
     return {slot: _unless(peers, avoid) for slot, peers in found.items()} if avoid else found
 

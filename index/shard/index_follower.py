@@ -10,12 +10,12 @@ import errno
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
-from dht import BrokenFile, DocumentId, FaultSite, LocalFaults, MachineRefuses, refused
+from dht import BrokenFile, FaultSite, LocalFaults, MachineRefuses, refused
 from index.change_feed import ChangeFeed, DocumentChange
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
@@ -36,7 +36,6 @@ CHECK_EVERY_S = 86_400.0  # between two checks of all files against their checks
 BESIDE_REST = 2.0  # times what the last batch took: an index that nobody asks yet is built in a third of the time
 READERS = {"tantivy": 2}  # threads, by engine; one of others
 SPARE_BYTES = 1 << 28  # of a disk: what is built beside the index in force leaves them to it and to the store
-_DONE = -1  # in place of a number: all
 _Result = TypeVar("_Result")
 
 
@@ -67,7 +66,6 @@ class IndexFollower:
         self._reading = threading.BoundedSemaphore(self._readers)
         self._current = False
         self._forgotten = 0
-        self._derived: dict[bytes, int] = {}  # by author, see `_derive_anew`: up to which number
         self._reached = -1  # nothing, before it is known that the cursor still counts
         self._begun_at = 0  # where the log ended then: before that is reached nothing is answered
         self._cursor = files.cursor
@@ -135,7 +133,6 @@ class IndexFollower:
             await self._begin_again()
         if self._reached < 0:
             self._begun_at = self._feed.sequence(self._cursor) + self._feed.lag(self._cursor)
-        has_derived = await self._derive_anew()
         changes, cursor = await self._batch()
         moved = cursor != self._cursor
         if moved:  # also where nothing in it was a document: a cursor left behind would grow too old
@@ -146,38 +143,7 @@ class IndexFollower:
         self._reached = self._feed.sequence(cursor) + self._forgotten
         if lag <= self._forgotten:
             self._current = True
-        return moved or has_derived
-
-    async def prove(self, ids: Sequence[DocumentId]) -> bool:
-        """Compute again what was taken unread of documents that are to be shown; return whether all was right. It is
-        right when this returns."""
-        if not (found := await self.read(lambda: self.files.unproved(ids))):
-            return True
-        changes = await self._feed.read([row.id for row, _ in found])
-        texts = {change.id: change.text for change in changes}
-        if await self.read(lambda: self.files.prove(found, texts)):
-            return True
-        await self._in(self._writer, lambda: self.files.apply_anew(changes))
-        return False
-
-    async def _derive_anew(self) -> bool:
-        """Analyse some documents whose terms were taken of an author who was found out since; return whether there may
-        be more. What is another version by now is indexed when its change is."""
-        if (author := self._doubted) is None:
-            return False
-        after = self._derived[author] = self._derived.get(author, 0)
-        rows = await self._in(self._writer, lambda: self.files.table.taken_from(author, after, READ_COUNT))
-        if rows:
-            changes = await self._feed.read([row.id for row in rows])
-            await self._in(self._writer, lambda: self.files.apply_anew(changes))
-        self._derived[author] = rows[-1].number if rows else _DONE
-        return True
-
-    @property
-    def _doubted(self) -> bytes | None:
-        """An author who was found out, and whose offered terms may still be indexed here."""
-        authors = self.files.intake.trust.false_authors if self.files.has_taken else ()
-        return next((author for author in authors if self._derived.get(author, 0) != _DONE), None)
+        return moved
 
     async def check_files(self) -> None:
         """Read all files once, off the event loop; where one is damaged, the next step builds the index anew."""
@@ -204,15 +170,6 @@ class IndexFollower:
 
         try:
             return await self._in(self._reader, reading)
-        except (MachineRefuses, IndexCorrupt) as error:
-            self._note(error)
-            raise
-
-    async def write(self, work: Callable[[IndexFiles], _Result]) -> _Result:
-        """Run work on the writing thread, between two batches; raises MachineRefuses or IndexCorrupt, of which note is
-        taken."""
-        try:
-            return await self._in(self._writer, lambda: work(self.files))
         except (MachineRefuses, IndexCorrupt) as error:
             self._note(error)
             raise
@@ -263,7 +220,7 @@ class IndexFollower:
         if loop.time() >= self._checked_at:
             self._checked_at = loop.time() + CHECK_EVERY_S
             await self.check_files()
-        while not self._trouble and self._doubted is None:
+        while not self._trouble:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LOOK_FOR_TROUBLE_S):
                     await self._feed.wait(self._cursor)

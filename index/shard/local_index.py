@@ -10,16 +10,14 @@ them is here (`question_server.py`). A thread of its own checks what peers answe
 import asyncio
 import logging
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from secrets import token_bytes
 from typing import TypeVar
 
 from dht import (
     STRICT,
     BadMessage,
-    DocumentId,
     FaultSite,
     LocalFaults,
     MachineRefuses,
@@ -32,7 +30,6 @@ from dht import (
 from index.change_feed import ChangeFeed
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
-from index.engine.terms_trust import TermsTrust
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import SlotTotals
 from index.query.search_rules import SearchRules
@@ -48,7 +45,6 @@ log = logging.getLogger(__name__)
 LOOK_S = 1.0  # how often it is looked which indexes are needed
 TRY_AGAIN_S = 10.0  # between two tries to begin an index where the machine refused
 NOTHING = SlotTotals()
-_DIRECTORY = "directory"  # what belongs to the directory of terms, beside the indexes
 _Result = TypeVar("_Result")
 
 
@@ -69,14 +65,13 @@ class LocalIndex:
         self._config, self._path, self._overlay, self._feed = config, path, overlay, feed
         self._faults, self._server = faults, QuestionServer(config, overlay, self._find, agree)
         self._checker = ThreadPoolExecutor(1, "index-check")
-        self.trust = TermsTrust(token_bytes(16))  # in who offers terms
         self._followers: dict[AnalyzerRules, IndexFollower] = {}
         self._running: dict[AnalyzerRules, asyncio.Task[None]] = {}
         self._young_since = float("inf")
         self._try_again_at = 0.0  # loop time
         self._planned: tuple[object, object, PlannedRules] | None = None
         now = self.plan.now.analyzer
-        self._add(IndexFiles(config, self._folder(now), now, self.trust), is_beside=False)
+        self._add(IndexFiles(config, self._folder(now), now), is_beside=False)
 
     @classmethod
     def open(
@@ -263,19 +258,6 @@ class LocalIndex:
         except BadMessage:  # busy, or damaged: an answer without this help is better than none
             return []
 
-    def directory_file(self, name: str) -> Path | None:
-        """Return where a file of the directory of terms lies, None where all is in memory."""
-        return None if self._path is None else self._path / _DIRECTORY / name
-
-    async def write(self, work: Callable[[IndexFiles], _Result]) -> _Result:
-        """Do work on the thread that writes the index that serves; raises MachineRefuses or IndexCorrupt."""
-        return await self._serving.write(work)
-
-    async def prove(self, ids: Sequence[DocumentId]) -> bool:
-        """Have terms of documents that were taken from their authors unread computed; return whether all were right.
-        Raises MachineRefuses or IndexCorrupt."""
-        return not self._serving.files.has_taken or await self._serving.prove(ids)
-
     @property
     def _serving(self) -> IndexFollower:
         """The index by the rules in force; where it cannot answer yet, one by those before that can."""
@@ -306,9 +288,7 @@ class LocalIndex:
             return
         site = FaultSite.INDEX_BESIDE if is_beside else FaultSite.INDEX
         try:
-            files = await self._off_the_loop(
-                lambda: IndexFiles(self._config, self._folder(analyzer), analyzer, self.trust)
-            )
+            files = await self._off_the_loop(lambda: IndexFiles(self._config, self._folder(analyzer), analyzer))
         except (MachineRefuses, IndexCorrupt) as error:
             self._try_again_at = loop.time() + TRY_AGAIN_S
             self._faults.begin(site, error)
@@ -336,10 +316,9 @@ def _name(analyzer: AnalyzerRules) -> str:
 
 
 def _unneeded(path: Path, view: View) -> Iterable[Path]:
-    """What lies in the directory and belongs to no rules that count, counted lately or will; releases that knew one
-    analyzer left their files there."""
+    """List what lies in the directory and belongs to no rules that are in force, were lately or will be."""
     known = known_rules((view.strategy, *view.former_strategies(), *view.coming_strategies()))
-    needed = {_DIRECTORY, *(_name(rules.analyzer) for rules in known)}
+    needed = {_name(rules.analyzer) for rules in known}
     needed.add(_name(planned_rules(view.strategy, ()).now.analyzer))
     return [each for each in path.glob("*") if each.name not in needed]
 

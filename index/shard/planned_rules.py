@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dht import Strategy
 from index.query.ranking_rules import RANKINGS
-from index.query.search_rules import SearchRules, closest_to, meant_by, rules_of
+from index.query.search_rules import SearchRules, closest_to, rules_of
 from index.text.analyzer_rules import ANALYZERS
 
 
@@ -36,9 +36,8 @@ def planned_rules(now: Strategy, formers: Iterable[Strategy]) -> PlannedRules:
 
 def unknown_rules(strategy: Strategy) -> tuple[str, ...]:
     """Name the analyzer and the ranking of a strategy that this release does not know."""
-    meant, scored = meant_by(strategy.analyzer, strategy.ranking)
-    unknown = [f"analyzer {meant}"] if meant not in ANALYZERS else []
-    return (*unknown, f"ranking {scored}") if scored not in RANKINGS else tuple(unknown)
+    named = ("analyzer", strategy.analyzer, ANALYZERS), ("ranking", strategy.ranking, RANKINGS)
+    return tuple(f"{name} {number}" for name, number, known in named if number not in known)
 
 
 def rules_warnings(plan: PlannedRules, coming: Iterable[Strategy]) -> Iterator[str]:
@@ -54,5 +53,5 @@ def rules_warnings(plan: PlannedRules, coming: Iterable[Strategy]) -> Iterator[s
 
 def known_rules(strategies: Iterable[Strategy]) -> tuple[SearchRules, ...]:
     """Return the distinct rules that strategies name, as far as this release knows them."""
-    found = (rules_of(*meant_by(each.analyzer, each.ranking)) for each in strategies)
+    found = (rules_of(each.analyzer, each.ranking) for each in strategies)
     return tuple(dict.fromkeys(rules for rules in found if rules))

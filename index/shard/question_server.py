@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 from msgspec import structs
 
-from dht import BadMessage, DocumentId, MachineRefuses, NodeId, Overlay, Slot, resize_inside
+from dht import BadMessage, MachineRefuses, NodeId, Overlay, Slot, resize_inside
 from index.config import IndexConfig
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import Statistics
@@ -24,7 +24,6 @@ from index.text.analyzer_rules import AnalyzerRules
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
 MAX_WAITING = 64  # questions in line for the reading threads; one more is refused
 MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
-MOST_PROOFS = 4  # of one answer: after each, documents whose terms were false stand elsewhere in it
 _Result = TypeVar("_Result")
 Agree = Callable[[Sequence[Slot]], Agreement]
 
@@ -63,21 +62,8 @@ class QuestionServer:
         files, bits = follower.files, ask.slot_bits
         agreement = self._agreement(slots, bits)
         bounds = ask.k, depth, floor, ask.per_host, ask.facets
-        for _ in range(MOST_PROOFS):
-            answer = await self.read(follower, lambda: best(files, query, statistics, slots, bits, *bounds), peer)
-            if await self._prove(follower, answer, peer):
-                return structs.replace(answer, agreement=agreement)
-        raise BadMessage(peer.hex(), "terms of some pages here are analysed anew; ask another replica")
-
-    async def _prove(self, follower: IndexFollower, answer: BestAnswer, peer: NodeId) -> bool:
-        """Have terms that authors offered computed again before a document is named by them; return whether all were
-        right, so that the answer holds."""
-        if not (follower.files.has_taken and answer.hits):
-            return True
-        try:
-            return await follower.prove([DocumentId(hit.id) for hit in answer.hits])
-        except (MachineRefuses, IndexCorrupt) as error:
-            raise BadMessage(peer.hex(), "the index here cannot be read now; ask another replica") from error
+        answer = await self.read(follower, lambda: best(files, query, statistics, slots, bits, *bounds), peer)
+        return structs.replace(answer, agreement=agreement)
 
     def _agreement(self, slots: Sequence[Slot], slot_bits: int) -> Agreement:
         """How these copies compare with others; nothing of slots that are numbered otherwise here."""

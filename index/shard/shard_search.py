@@ -6,12 +6,11 @@ Blocking, on a reader's thread. Nothing here knows who asks.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from secrets import token_bytes
 
 from dht import Slot
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import MAX_SITES, Candidates, Scale
-from index.query.collection_statistics import FINGERPRINT_BYTES, Statistics
+from index.query.collection_statistics import Statistics
 from index.query.leaf import term_of
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.patterns import listed, read_pattern
@@ -39,8 +38,6 @@ def count(
     """Count documents, their lengths and df in these slots of 2**slot_bits, one by one; also of words as written, and
     list those that patterns stand for."""
     documents, lengths, fingerprints = files.totals.columns(slots, slot_bits)
-    if files.has_taken:  # terms that others made may be false until they are proved: no copy's numbers need equal these
-        fingerprints = tuple(token_bytes(FINGERPRINT_BYTES) for _ in slots)
     by_leaf = [files.engine.counts(leaf, slot_bits) for leaf in query.leaves]
     by_word = [files.engine.word_counts(word, slot_bits) for word in spellings]
 

@@ -10,7 +10,7 @@ from index.engine.forward_table import ForwardRow
 from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
 from index.query.query_tree import demands_a_leaf
-from index.query.scoring import Needed, Scorer, closeness, is_foreign, is_known_front, is_latin, max_proximity
+from index.query.scoring import Needed, Scorer, closeness, is_foreign, is_latin, max_proximity
 from index.shard.messages import HitRow
 from index.text.forward_index import by_field, decode_forward, host_in, within_fields
 from index.text.site_host import HOST_BYTES
@@ -118,7 +118,7 @@ class TopHits:
             return None
         places = list(map(within_fields, everywhere))
         tfs = tuple(map(by_field, places))
-        is_front, is_other = is_known_front(forward, self._query), is_foreign(forward, self._is_latin)
+        is_front, is_other = forward.is_front, is_foreign(forward, self._is_latin)
         alone = self._scorer.before_proximity(tfs, forward.lengths, is_front, is_other)
         if alone * closest < least:
             return None

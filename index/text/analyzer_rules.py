@@ -1,30 +1,25 @@
-"""The analyzers that this release knows, by number: how documents become terms, as far as it ever changed.
+"""The analyzers that this release knows, by number: what they differ in.
 
-Pure: values only. The strategy names the analyzer in force. Two analyzers are two indexes, built side by side. What
-stands here is frozen: whoever changes what documents or queries become gives it a number of its own, and the one
-before stays for as long as networks may go by it.
+Pure: values only. The strategy names the analyzer in force. Two analyzers are two indexes, built side by side. An
+analyzer that a release has published is frozen. Whoever changes what documents or queries become adds an analyzer with
+a number of its own, and the one before stays for as long as networks may go by it.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalyzerRules:
-    """One analyzer. `fronts_by_host`: the address of a site's front page is the name of its host alone. `characters`:
-    one character of Chinese or Korean by itself asks for all that holds it (`characters.py`)."""
+    """One analyzer.
+
+    Attributes:
+        number: the number that the strategy names.
+        limits: how many terms of title, headings, address and main text are kept.
+    """
 
     number: int
-    fronts_by_host: bool
-    characters: bool
+    limits: tuple[int, int, int, int]
 
 
-ANALYZERS: Mapping[int, AnalyzerRules] = {
-    each.number: each
-    for each in (
-        AnalyzerRules(3, fronts_by_host=False, characters=False),
-        AnalyzerRules(4, fronts_by_host=True, characters=False),
-        AnalyzerRules(5, fronts_by_host=True, characters=True),
-    )
-}
+ANALYZERS = {1: AnalyzerRules(1, (64, 512, 64, 20_000))}
 NEWEST_ANALYZER = ANALYZERS[max(ANALYZERS)]

@@ -32,43 +32,9 @@ class Frames(threading.local):
         except zstandard.ZstdError as error:
             raise IndexCorrupt("a record", str(error), "the index is built anew from the store") from error
 
-    def expand(self, data: bytes, most: int) -> bytes:
-        """Return what a frame of a stranger's holds; raises ValueError where it is none, or holds more than `most`."""
-        try:
-            size = zstandard.frame_content_size(data)
-            if not 0 <= size <= most:
-                raise ValueError(f"a frame of {size} bytes, {most} allowed")
-            return self._decompressor.decompress(data, allow_extra_data=False)
-        except zstandard.ZstdError as error:
-            raise ValueError(str(error)) from error
-
 
 def frames_by(name: str) -> Frames:
-    """Return what compresses by the dictionary of this name, whose file is beside this one."""
+    """Return a compressor by the dictionary of this name; its file is beside this one."""
     dictionary = zstandard.ZstdCompressionDict(Path(__file__).with_name(f"{name}.dict").read_bytes())
     dictionary.precompute_compress(level=LEVEL)  # once for all threads
     return Frames(dictionary)
-
-
-_local = threading.local()
-
-
-def squeeze(data: bytes, level: int = LEVEL) -> bytes:
-    """Compress to one frame that states its size, by no dictionary."""
-    compressors: dict[int, zstandard.ZstdCompressor] = _local.__dict__.setdefault("compressors", {})
-    if level not in compressors:
-        compressors[level] = zstandard.ZstdCompressor(level=level)
-    return compressors[level].compress(data)
-
-
-def expand(data: bytes, most: int) -> bytes:
-    """Return what `squeeze` was given; raises ValueError for anything else, and for more bytes before they come out."""
-    if not hasattr(_local, "decompressor"):
-        _local.decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-    try:
-        if not 0 <= zstandard.frame_content_size(data) <= most:  # -1: it says none
-            raise ValueError("it is larger than it may be, or does not say how large")
-        found: bytes = _local.decompressor.decompress(data)
-    except zstandard.ZstdError as error:
-        raise ValueError(str(error)) from error
-    return found

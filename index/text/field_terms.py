@@ -20,7 +20,6 @@ from index.text.site_host import front_name
 from index.text.stem_classes import class_of
 
 TITLE, HEADINGS, URL, BODY = range(4)
-LIMITS = (64, 512, 64, 20_000)  # terms kept of each field; part of the analyzer's version
 BOILERPLATE_LIMIT = 8_000  # a menu of more terms is a list of URLs
 MAX_HEADINGS = 64
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
@@ -67,17 +66,18 @@ class FieldTerms:
 
 
 def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
-    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each."""
-    stem_class, room = class_of(text.language), LIMITS[HEADINGS]
-    address = (front_name(text.url) if rules.fronts_by_host else "") or text.url.partition("://")[2]
-    found = [terms(text.title[:MAX_LINE_CHARS], LIMITS[TITLE], stem_class)]
+    """Cut a document's fields into the terms of its stem class, as many of each as the analyzer keeps. The address of a
+    front page is its host name alone."""
+    stem_class, limits = class_of(text.language), rules.limits
+    address, room = front_name(text.url) or text.url.partition("://")[2], limits[HEADINGS]
+    found = [terms(text.title[:MAX_LINE_CHARS], limits[TITLE], stem_class)]
     for heading in text.headings[:MAX_HEADINGS]:
         if cut := terms(heading[:MAX_LINE_CHARS], room, stem_class):
             found.append(cut)
             room -= len(cut)
     found += (
-        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
-        terms(text.body[:MAX_BODY_CHARS], LIMITS[BODY], stem_class),
+        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), limits[URL], stem_class),
+        terms(text.body[:MAX_BODY_CHARS], limits[BODY], stem_class),
         terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
     )
     return _numbered(found)

@@ -45,21 +45,11 @@ _HEAD = struct.Struct("=16s8s16sB?BH4HHHI")
 _HOST = slice(16, 24)
 _LENGTHS = slice(7, 11)
 RUN = 32  # numbers that are added up, at most
-TABLES, ROWS = frames_by("forward_tables"), frames_by("forward_rows")
+_TABLES, _ROWS = frames_by("forward_tables"), frames_by("forward_rows")
 _UNSIGNED = bytes(SIGNATURE_BYTES)
-_BORDERS = np.array((*BASES[1:], BOILERPLATE_BASE))
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
-
-
-class TermTables(NamedTuple):
-    """Where the terms of a document stand, as its forward record has it; see the layout."""
-
-    many: int  # terms that stand more than once
-    low: bytes  # of their positions
-    table: bytes  # what is compressed
-    rows: bytes
 
 
 class ForwardRecord(NamedTuple):
@@ -106,19 +96,6 @@ class ForwardRecord(NamedTuple):
             known[place] = [a | b << 8 for a, b in pairs]
         return [known.get(place, []) for place in found]
 
-    def counts(self) -> tuple[list[str], NDArray[np.int64]]:
-        """Return all terms, and how often each stands in each field."""
-        terms = self.table.decode().split("\0")[1:-1]
-        half, data = (len(self.rows) - len(self.low)) // 2, np.frombuffer(self.rows, np.uint8).astype(np.uint16)
-        steps: NDArray[np.uint16] = data[:half] | data[half : 2 * half] << np.uint16(8)
-        starts = sums(steps[: self.many + 1]).astype(np.int64)
-        again = np.frombuffer(self.low, np.uint8) | data[2 * half :] << np.uint16(8)
-        places = np.concatenate((again, sums(steps[self.many + 1 :])))
-        number = np.concatenate((np.repeat(np.arange(self.many), np.diff(starts)), np.arange(self.many, len(terms))))
-        field, fields = np.searchsorted(_BORDERS, places, side="right"), len(FIELDS) + 1
-        found = np.bincount(number * fields + field, minlength=len(terms) * fields)
-        return terms, found.reshape(-1, fields)[:, : len(FIELDS)]
-
 
 def needle_of(term: str) -> bytes:
     """Return a term as it stands in a record's table."""
@@ -127,12 +104,8 @@ def needle_of(term: str) -> bytes:
 
 def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     """Encode the forward record of a document."""
-    many, low, table, rows = tables_of(fields)
-    return join_forward(text, lengths_of(fields), many, low, TABLES.compress(table), ROWS.compress(rows))
-
-
-def join_forward(text: Text, lengths: Counts, many: int, low: bytes, table: bytes, rows: bytes) -> bytes:
-    """Return the forward record of a document whose `table` and `rows` are compressed already."""
+    many, low, table, rows = _tables_of(fields)
+    table, rows, lengths = _TABLES.compress(table), _ROWS.compress(rows), lengths_of(fields)
     return b"".join((_HEAD.pack(*_marks_of(text), *lengths, many, len(low), len(table)), low, table, rows))
 
 
@@ -141,7 +114,7 @@ def decode_forward(record: bytes) -> ForwardRecord:
     digest, host, signature, stem_class, is_front, scripts, day, *sizes = _HEAD.unpack_from(record)
     title, headings, url, body, many, count, size = sizes
     signed, begin = signature if signature != _UNSIGNED else b"", _HEAD.size + count
-    table, rows = TABLES.decompress(record[begin : begin + size]), ROWS.decompress(record[begin + size :])
+    table, rows = _TABLES.decompress(record[begin : begin + size]), _ROWS.decompress(record[begin + size :])
     lengths, low = (title, headings, url, body), record[_HEAD.size : begin]
     return ForwardRecord(digest, host, signed, stem_class, is_front, scripts, day, lengths, many, low, table, rows)
 
@@ -197,9 +170,9 @@ def signature_of(text: Text) -> bytes:
     return text.signature if len(text.signature) == SIGNATURE_BYTES and any(text.signature) else b""
 
 
-def positions_of_lines(lengths: Sequence[int]) -> bytes:
-    """Return the positions (u16 each) of the lines of `FieldTerms`, given their lengths: all that must not run together
-    are apart."""
+def _positions_of_lines(lengths: Sequence[int]) -> bytes:
+    """The positions (u16 each) of the lines of `FieldTerms`, given their lengths: all that must not run together are
+    apart."""
     bases, position = [BASES[TITLE]], BASES[HEADINGS]
     for length in lengths[1:-3]:
         bases.append(position)
@@ -208,26 +181,26 @@ def positions_of_lines(lengths: Sequence[int]) -> bytes:
     return b"".join(_POSITIONS[2 * base : 2 * (base + n)] for n, base in zip(lengths, bases, strict=True))
 
 
-def tables_of(fields: FieldTerms) -> TermTables:
-    """Turn the terms of a document round: for each, where it stands."""
+def _tables_of(fields: FieldTerms) -> tuple[int, bytes, bytes, bytes]:
+    """The last four fields of a document's `ForwardRecord`: for each term, where it stands."""
     names, found, lines = fields.vocabulary, fields.places, fields.lines
     counts = np.bincount(found, minlength=len(names))
     order = (counts == 1).argsort(kind="stable")  # those that stand more than once come first
     rank = np.empty(len(names), np.uint16)
     rank[order] = np.arange(len(names), dtype=np.uint16)
-    places = np.frombuffer(positions_of_lines(list(map(len, lines))), "<u2")[rank[found].argsort(kind="stable")]
+    places = np.frombuffer(_positions_of_lines(list(map(len, lines))), "<u2")[rank[found].argsort(kind="stable")]
     many = int(np.count_nonzero(counts > 1))
     table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
     starts = np.zeros(many + 1, np.uint16)
     counts[order[:many]].cumsum(out=starts[1:])
     again, once = places[: starts[-1]].tobytes(), places[starts[-1] :]
     rows = np.concatenate((_distances(starts), _distances(once))).astype("<u2", copy=False).tobytes()
-    return TermTables(many, again[::2], table, b"".join((rows[::2], rows[1::2], again[1::2])))
+    return many, again[::2], table, b"".join((rows[::2], rows[1::2], again[1::2]))
 
 
 def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
     """The reader of the record of a document."""
-    return ForwardRecord(*_marks_of(text), lengths_of(fields), *tables_of(fields))
+    return ForwardRecord(*_marks_of(text), lengths_of(fields), *_tables_of(fields))
 
 
 def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int]:

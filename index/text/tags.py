@@ -14,7 +14,6 @@ from urllib.parse import unquote, urlsplit
 
 from index.change_feed import Text
 from index.text.analyzer import words
-from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.characters import characters_in
 from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
@@ -28,14 +27,14 @@ _CHARACTER = "character:"  # what such a tag begins with
 _TYPE = re.compile(r"[a-z0-9]{1,5}")
 
 
-def tags_of(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> tuple[str, ...]:
+def tags_of(text: Text) -> tuple[str, ...]:
     """Return the tags of a document, each once."""
     tags = _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))
-    return (*tags, *map(character_tag, _characters_of(text))) if rules.characters else tags
+    return (*tags, *map(character_tag, _characters_of(text)))
 
 
 def bears(text: Text, tag: str) -> bool:
-    """Tell whether a tag is one of a document's by the newest rules; its whole text is read for a character alone."""
+    """Tell whether a tag is one of a document's; its whole text is read for a character alone."""
     if tag.startswith(_CHARACTER):
         return tag.removeprefix(_CHARACTER) in _characters_of(text)
     return tag in _plain_tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))

@@ -10,10 +10,9 @@ from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from index import Tracer, untraced
 from node.crawling.machine_load import MachineReading
 from node.sites.dns_proof import FindTexts, no_texts
-from node.sites.mirror_finder import Sampling
 from store import RecordStore
 
-SHARDING, SAMPLING = ShardPolicy(), Sampling()
+SHARDING = ShardPolicy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +28,10 @@ class NodeEnvironment:
     rng: Random
     index_path: Path | None  # None: in memory
     seen_path: Path | None  # where handed-over URLs are remembered, emptied at every start; None: in memory
-    verdicts_path: Path | None  # where verdicts on forgers are kept; None: for one run
+    evidence_path: Path | None  # where this node keeps its evidence; None: for one run
     expects_others: bool  # the peer cache or the network file names somebody
     faults: LocalFaults  # of this machine, told by whoever reads and writes files
-    witness_fetcher: Fetcher | None = (
-        None  # for pages that it looks at as a witness, where their requests are told apart
-    )
+    second_look_fetcher: Fetcher | None = None  # for second looks, where their requests are told apart
     wishes_path: Path | None = None  # where the owner's wishes of single hosts are kept; None: for one run
     find_way: FindWay = anywhere  # whether the fetcher has a way to a host
     locate: Locate = nowhere  # where the fetcher will find a host
@@ -46,7 +43,6 @@ class NodeEnvironment:
     machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
     spreading: ShardPolicy = SHARDING  # which sites are big enough to be spread
     tracer: Tracer = untraced  # of the queries that are asked here
-    sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
 
     def new_rng(self) -> Random:
         """Return a source of chance of its own for one object."""

@@ -11,27 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap import load_network, new_network, split_invitation, with_invitation
-from dht import Identity, Invitation, Need, Strategy, parse_address, sign_voucher
+from dht import Identity, Invitation, Strategy, parse_address, sign_voucher
 from index import NEWEST_RULES
 from node.app.strategy_draft import DAY_S, NEXT_S, VALID_S
 from node.config.data_dir import DataDir, write_secret
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-# older programs take everybody for a member, and so others for owners; they refuse former versions, and know no stable
-# owners
-NEEDS = (Need("admission"), Need("former-versions"), Need("stable-owner"))
 FORMER = {"former_last": 2, "former_days": 365}  # of a page that changes every day some forty versions
 INVITED = {
     "admission": "invited",
-    "witness_permille": 30,  # pages of others that are fetched again, of a node's own fetches
-    "needs": (*NEEDS, Need("invitations")),
+    "second_look_permille": 30,  # pages of others that are fetched again, of a node's own fetches
 }
 PUBLISHER_KEY = ".publisher.key"  # how the name of the file of a new network's first publisher key ends
 FIRST_USES, FIRST_DAYS = 100, 30  # of the invitation in a new network's file
 OPEN = {
     "admission": "attested",
-    "needs": NEEDS,
     "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it
     "min_age_s": DAY_S,  # who came today does not decide for those who were here yesterday
 }

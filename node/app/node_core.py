@@ -16,7 +16,7 @@ from node.app.disk_meter import DiskMeter
 from node.app.environment import NodeEnvironment
 from node.app.event_log import NodeState
 from node.app.readiness_announcer import ReadinessAnnouncer
-from node.app.wiring import CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts, WitnessParts
+from node.app.wiring import AuditParts, CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts
 from node.crawling.crawl_watch import CrawlWatch
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
@@ -26,8 +26,6 @@ from node.crawling.waiting_for import waiting_reason
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
 from node.owner.host_control import HostControl
-from node.ranking.rank_keeper import RankKeeper
-from node.ranking.rank_lookup import RankLookup
 from store import StoreConfig
 
 LIVE_SETTINGS = ("crawl.hours", "crawl.max_bytes_s", "crawl.refuse", "store.quota_bytes", "store.reserve_bytes")
@@ -39,15 +37,15 @@ class NodeCore:
 
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
         self._overlay, self._clock, self.faults, self._limit = env.overlay, env.clock, env.faults, env.limit
-        self.control = control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
+        self.control = control = CrawlControl(MirrorDetector(), env.clock)
         outage = lambda: env.outage() or waiting_reason(env.overlay.view)  # noqa: E731
         pause = FetchPause(crawl, store, env.store, control, env.clock, outage)
         self.audit = PeerAudit(env.clock, env.new_rng().random)
         self.store = StoreParts(store, env, control, self.audit)
-        self.fetching = FetchParts(crawl, env, self.store.shards, pause, control)
+        self.fetching = FetchParts(crawl, env, self.store.shards, pause, control, self.audit)
         self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)
         self.sites = SiteParts(env, self.store, control)
-        self.witnessing = WitnessParts(crawl, env, self.store, self.fetching, self.crawl)
+        self.auditing = AuditParts(crawl, env, self.store, self.fetching, self.crawl, self.audit)
         levels = SlotLevels()
         agree = SlotAgreement(env.overlay, levels, env.clock).of
         self.index = IndexParts(index, env, self.store, agree, self.audit)
@@ -64,8 +62,6 @@ class NodeCore:
             levels,
             env.clock,
         )
-        self.ranking = RankKeeper(env.overlay, env.store, local, self.store.shards, env.clock)
-        self.rank_lookup = RankLookup(env.overlay, self.ranking, self.store.shards)
         self._disk_meter = DiskMeter(env.store, env.measure_files)
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler)
         self._looked_at_sequence = self._spared_at_sequence = -1  # of the change log
@@ -79,11 +75,7 @@ class NodeCore:
 
             start("replicator", partial(self.store.replicator.run, supervisor))
             start("index", partial(self.index.local.run, supervisor))
-            start("hit-audit", self.index.searcher.hit_audit.line.run)
-            start("directory", self.index.teller.run)
-            start("level-audit", self.index.level_audit.run)
-            start("level-proofs", self.index.searcher.level_proofs.line.run)
-            start("terms-evidence", self.index.evidence.run)
+            start("audit", self.audit.checks.run)
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
             start("frontier-sync", self.crawl.frontier_sync.run)
@@ -97,10 +89,6 @@ class NodeCore:
             start("host-records", self.store.host_records.run)
             start("site-sharder", self.sites.sharder.run)
             start("mirror-finder", self.sites.mirror_finder.run)
-            start("witness", self.witnessing.witness.run)
-            start("evidence-board", self.witnessing.board.run)
-            start("ranks-read", self.ranking.read)
-            start("ranks-compute", self.ranking.compute)
             start("client-worker", self.fetching.client_worker.run)
             start("resubmission", self.jobs.resubmission.run)
 
@@ -120,7 +108,6 @@ class NodeCore:
         if before != now or now == self._spared_at_sequence or not self.index.local.is_current:
             return False
         self._spared_at_sequence = now
-        self.store.replicator.terms.clear()
         await self.store.records.spare()
         await self.index.local.spare()
         return True
@@ -138,7 +125,6 @@ class NodeCore:
         async with AsyncExitStack() as closing:  # the last first, and each whatever the files of another refuse
             closing.callback(self.store.records.close)
             closing.push_async_callback(self.index.local.close)
-            closing.push_async_callback(self.index.teller.close)
             closing.callback(self._disk_meter.close)
             closing.callback(self.crawl.crawler.close)
 

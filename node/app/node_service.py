@@ -15,7 +15,6 @@ from dht import (
     OverlayService,
     decode_signed,
     parse_document,
-    site_of,
     slot_of,
     split_url,
     unknown_parts,
@@ -27,12 +26,11 @@ from node.app.node_status import NodeStatus, scrub_json
 from node.app.owner_desk import OwnerDesk
 from node.app.owner_needs import OwnerNeed
 from node.app.query_desk import DeskSearch, QueryDesk
-from node.app.rank_status import ranks_json
 from node.app.setting_desk import SettingDesk
 from node.app.strategy_preview import StrategyPreview
-from node.extras.archive.capture import Capture, capture_of
-from node.extras.archive.network_reader import ArchivePart, ReadBounds
-from node.extras.archive.scope import Wish
+from node.captures.capture import Capture, capture_of
+from node.captures.network_reader import ArchivePart, ReadBounds
+from node.captures.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 from node.owner.log_ring import LogRing
@@ -160,17 +158,8 @@ class NodeService:
     async def explain(self, url: str) -> Json:
         return await self._core.jobs.explanations.explain(url)
 
-    async def rank(self, url: str) -> Json:
-        try:
-            canonical = canonical_url(url)
-        except BadUrl as error:
-            nothing = dict.fromkeys(("canonical", "rank", "level", "host_rank", "host_level", "holder", "distance"))
-            return {"url": url, "host": "", **nothing, "why": error.reason}
-        found, said = await self._core.rank_lookup.find(canonical), ranks_json(self._core.ranking.figures)
-        holder = found.holder.hex() if found.holder else None
-        of_page = {"url": url, "canonical": canonical, "rank": found.rank, "level": found.level, "holder": holder}
-        of_host = {"host": site_of(canonical), "host_rank": found.host_rank, "host_level": found.host_level}
-        return {**of_page, **of_host, "distance": said["distance"], "why": said["why"]}
+    async def evidence(self, *, fetches: bool) -> Json:
+        return await self._core.auditing.desk.accused(fetches=fetches)
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         pause = self._core.fetching.pause

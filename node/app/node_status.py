@@ -1,4 +1,4 @@
-"""What a node says of itself and of the network: the bodies of /api/v1/status and /api/v1/peers."""
+"""Writes a node's report about itself and the network: the bodies of /api/v1/status and /api/v1/peers."""
 
 import os
 import resource
@@ -10,9 +10,8 @@ from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, n
 from node.app.network_size import network_size
 from node.app.node_core import NodeCore
 from node.app.owner_needs import OwnerNeed, needs_of
-from node.app.rank_status import ranks_json
+from node.app.second_look_status import second_looks_json
 from node.app.silence_status import endpoints_json, silence_json
-from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
 from store import CopyCounts, PeerFigures, ScrubStatus
@@ -70,9 +69,7 @@ class NodeStatus:
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
-            "witness": witness_json(self._core.witnessing),
-            "ranks": ranks_json(self._core.ranking.figures),
-            "directory": self._directory(),
+            "second_looks": second_looks_json(self._core.auditing),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,
@@ -111,32 +108,11 @@ class NodeStatus:
         leavers = self._overlay.leavers()
         return [self._peer(peer, peer in leavers) for peer in sorted({*self._overlay.view.members(), *leavers})]
 
-    def _directory(self) -> Json:
-        """Count what is kept, told and asked of the directory of terms; `entries`: a term in a slot, by one owner;
-        `checked_levels`, `raised_levels`: by pages; `disbelieved`: owners whose levels these belied."""
-        index = self._core.index
-        directory, teller = index.searcher.directory, index.teller
-        return {
-            "runs": self._overlay.view.strategy.directory,
-            "entries": index.rows.entries,
-            "answered": index.rows.answered,
-            "own_entries": teller.entries,
-            "is_full": teller.is_full,
-            "sent_bytes": teller.sent_bytes,
-            "searches": directory.searches,
-            "asked_slots": directory.asked_slots,
-            "asked_keepers": index.searcher.rows.asked,
-            "checked_levels": index.level_audit.checked,
-            "raised_levels": index.level_audit.raised,
-            "disbelieved": len(index.rows.disbelieved()),
-        }
-
     def _clients(self) -> Json:
         dispatch, worker = self._core.fetching.client_dispatch, self._core.fetching.client_worker
         return {
             "waiting": dispatch.waiting,
             "carried": dispatch.carried,
-            "distrusted": dispatch.distrusted,
             "polled": worker.polled,
             "carried_here": worker.carried,
         }
@@ -158,7 +134,7 @@ class NodeStatus:
                 "at": told.at,
                 "topic": told.topic.value,
                 "reason": told.reason,
-                "witnesses": [peer.hex() for peer in told.witnesses],
+                "against": [peer.hex() for peer in told.against],
                 "behind": told.is_behind,
                 "avoided": told.peer in avoided,
             }
@@ -337,7 +313,6 @@ def _copies_json(copies: CopyCounts) -> Json:
         "oldest_slot": copies.oldest,
         "kept": copies.kept,
         "copying": copies.copying,
-        "loss_a_year": None if copies.loss_a_year is None else float(f"{copies.loss_a_year:.3g}"),
     }
 
 

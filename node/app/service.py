@@ -11,9 +11,9 @@ from crawl import ScopeKind
 from dht import Key
 from index import SearchRequest
 from node.app.owner_service import OwnerService
-from node.extras.archive.capture import Capture
-from node.extras.archive.network_reader import ArchivePart, ReadBounds
-from node.extras.archive.scope import Wish
+from node.captures.capture import Capture
+from node.captures.network_reader import ArchivePart, ReadBounds
+from node.captures.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
 
@@ -119,9 +119,10 @@ class Service(Protocol):
         no | unknown, why, changed, id, placement, rule, owners, holder, known, crawler}; only the first four where it
         is no URL."""
 
-    async def rank(self, url: str) -> Json:
-        """Say how important a page is by links: {url, canonical, rank, level, holder, distance, why}. `rank`: beside
-        that of an average page, None where nobody computes it; `distance`, `why`: as in the status."""
+    async def evidence(self, *, fetches: bool) -> Json:
+        """Return the evidence against authors of pages: {domains_needed, authors: [{node_id, domains, counts,
+        no_votes_until, again, confirmed, pieces}]}. `fetches`: fetch some pages of each author again where there is
+        enough; `again` says by domain what that showed."""
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         """Fetch nothing for so many seconds or (None) until told otherwise, or go on; return why nothing is fetched

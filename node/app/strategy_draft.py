@@ -18,7 +18,6 @@ from dht import (
     Admitter,
     BadStrategy,
     Gone,
-    Need,
     Revocation,
     Rule,
     Strategy,
@@ -94,23 +93,8 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
         strategy = msgspec.convert(fields, Strategy)
     except msgspec.ValidationError as error:
         raise BadStrategy("draft", str(error), "mend that --set") from None
-    strategy = msgspec.structs.replace(strategy, needs=(*strategy.needs, *_unnamed_needs(newest, strategy)))
     check_bounds(strategy)
     return strategy
-
-
-def _unnamed_needs(newest: Strategy, strategy: Strategy) -> list[Need]:
-    """Return what nodes must know from now on, because of a rule that is switched, and the wishes do not name."""
-    wanted = {
-        "admission": strategy.admission != "open" == newest.admission,
-        "invitations": strategy.admission == "invited" != newest.admission,
-        "gone": bool(strategy.gone) and not newest.gone,
-        "imports": bool(strategy.importers) and not newest.importers,
-        "former-versions": strategy.former_days > 0 == newest.former_days,
-        "stable-owner": strategy.stable_owner and not newest.stable_owner,
-    }
-    named = {need.feature for need in strategy.needs}
-    return [Need(feature) for feature, is_wanted in wanted.items() if is_wanted and feature not in named]
 
 
 def _still_gone(newest: Strategy, now: int) -> list[Gone]:

@@ -18,24 +18,24 @@ from crawl import (
 from dht import PeerAudit, SiteShards
 from index import (
     Agree,
-    ImpactTeller,
     IndexConfig,
-    LevelAudit,
     LocalIndex,
-    RowServer,
     Searcher,
-    WitnessServer,
 )
 from node.app.environment import NodeEnvironment
+from node.audit.evidence_desk import EvidenceDesk
+from node.audit.evidence_keeper import EvidenceKeeper
+from node.audit.second_look import SecondLook
+from node.audit.second_looks import SecondLooks
+from node.audit.site_turns import SiteTurns
+from node.captures.network_reader import NetworkReader
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
-from node.crawling.page_analysis import analyzer_of
 from node.crawling.record_rules import RecordRules
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
-from node.crawling.terms_evidence import TermsEvidenceKeeper
 from node.crawling.url_lookup import UrlLookup
 from node.crawling.waiting_for import waiting_for
 from node.delegation.client_audit import ClientAudit
@@ -44,7 +44,6 @@ from node.delegation.client_worker import ClientWorker
 from node.delegation.order_server import OrderServer
 from node.delegation.routed_fetcher import RoutedFetcher
 from node.delegation.site_token_exchange import SiteTokenExchange
-from node.extras.archive.network_reader import NetworkReader
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
 from node.jobs.page_import import PageImport
@@ -60,16 +59,7 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from node.witness.draw import WitnessBudget
-from node.witness.evidence_board import EvidenceBoard
-from node.witness.hearing import Hearing
-from node.witness.page_replacement import PageReplacement
-from node.witness.panel_view import PanelView
-from node.witness.second_look import SecondLook
-from node.witness.site_turns import SiteTurns
-from node.witness.verdict_file import VerdictFile
-from node.witness.witness import Witness
-from store import REMOVED, RecordCheck, Replicator, StoreConfig
+from store import REMOVED, Replicator, StoreConfig
 
 
 class StoreParts:
@@ -94,8 +84,7 @@ class StoreParts:
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
         self.site_removals = SiteRemovals(env.store, env.clock)
-        self.panels = PanelView(env.overlay)
-        self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
+        self.evidence = EvidenceKeeper(env.overlay, env.evidence_path, env.clock)
         self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         learn = self.host_records.learn
         self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
@@ -106,13 +95,19 @@ class FetchParts:
     """Decides who may fetch, and has it done: by this node, other owners, clients."""
 
     def __init__(
-        self, config: CrawlConfig, env: NodeEnvironment, shards: SiteShards, pause: FetchPause, control: CrawlControl
+        self,
+        config: CrawlConfig,
+        env: NodeEnvironment,
+        shards: SiteShards,
+        pause: FetchPause,
+        control: CrawlControl,
+        audit: PeerAudit,
     ) -> None:
         self._by_rules, self._denial = StrategyPolicy(lambda: env.overlay.view.strategy).decide, env.store.denial
         self.refusals = refusals = OperatorBlocklist(config.refuse)
         self.pause = pause
         self.proofs = proofs = DnsProof(env.fetcher, env.find_texts)
-        self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend)
+        self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend, audit)
         self.fetcher = RoutedFetcher(
             proofs,
             env.overlay,
@@ -121,7 +116,7 @@ class FetchParts:
             env.new_rng(),
             max_own=config.max_open_fetches,
             by_client=clients.carry,
-            audit=ClientAudit(env.parsers, env.new_rng(), control.refetch, clients.distrust),
+            audit=ClientAudit(env.parsers, audit, control.refetch, clients.refute),
             place=shards.key_of,
             refusals=refusals,
         )
@@ -148,6 +143,11 @@ class FetchParts:
         declined = self.fetcher.declined(url) if decision.allowed else ""
         return replace(decision, refused_here=declined) if declined else decision
 
+    def may_look_at(self, url: str) -> bool:
+        """Tell whether this node may fetch a canonical URL for a second look: neither strategy nor operator forbids."""
+        is_refused = self.refusals.reason_now(url) or self.pause.operator_reason()
+        return self.decide(url).allowed and not is_refused
+
 
 class CrawlParts:
     """Crawls, and keeps the crawler's frontier true."""
@@ -167,7 +167,6 @@ class CrawlParts:
             env.locate,
             env.late,
             fetching.proofs.find,
-            lambda: analyzer_of(env.overlay.view.strategy),
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
         self.frontier_sync = FrontierSync(
@@ -180,7 +179,7 @@ class CrawlParts:
             lambda url: fetching.decide(url).allowed,
             store.denial_sweep,
             env.clock,
-            store.board,
+            store.evidence,
         )
 
 
@@ -194,30 +193,33 @@ class SiteParts:
         self.sharder = SiteSharder(
             env.spreading, overlay, env.store, replicator, store.shards, records, writer, clock, env.new_rng()
         )
-        self.mirror_finder = MirrorFinder(env.sampling, overlay, control, lookup, records, writer, clock, env.new_rng())
+        self.mirror_finder = MirrorFinder(overlay, control, lookup, records, writer, clock)
 
 
-class WitnessParts:
-    """Looks at what others wrote, says what is not so, and bars whom enough others have found out."""
+class AuditParts:
+    """Looks again at pages of other authors, and keeps evidence where they differ."""
 
     def __init__(
-        self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawl: CrawlParts
+        self,
+        config: CrawlConfig,
+        env: NodeEnvironment,
+        store: StoreParts,
+        fetching: FetchParts,
+        crawl: CrawlParts,
+        audit: PeerAudit,
     ) -> None:
-        overlay, clock, budget = env.overlay, env.clock, WitnessBudget()
-        self.panels, self.board = panels, board = store.panels, store.board
+        overlay, clock, evidence = env.overlay, env.clock, store.evidence
         turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
-        fetcher = DnsProof(env.witness_fetcher or env.fetcher, env.find_texts)
-        refusal = lambda url: fetching.refusals.reason_now(url) or fetching.pause.operator_reason()  # noqa: E731
-        parsers, find_way, decide = env.parsers, env.find_way, fetching.decide
-        self.look = SecondLook(config, fetcher, fetcher.find, find_way, parsers, turns, budget, decide, refusal, clock)
-        check = RecordCheck(RecordRules(), store.shards, env.store.denial)
-        fetch, refetch = fetching.fetcher, crawl.refetch
-        replacement = PageReplacement(config, overlay, env.store, env.parsers, fetch, refetch)
-        self.hearing = Hearing(overlay, env.identity, panels, board, check, replacement.consider, clock)
-        fetched = lambda: crawl.crawler.fetched  # noqa: E731
-        self.witness = Witness(
-            overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
+        fetcher = DnsProof(env.second_look_fetcher or env.fetcher, env.find_texts)
+        self.evidence = evidence
+        self.look = SecondLook(
+            config, fetcher, fetcher.find, env.find_way, env.parsers, turns, fetching.may_look_at, clock
         )
+        fetched = lambda: crawl.crawler.fetched  # noqa: E731
+        self.second_looks = SecondLooks(overlay, env.store, env.identity, audit, self.look, evidence, fetched, clock)
+        self.desk = EvidenceDesk(overlay, evidence, store.replicator, self.look, clock)
+        audit.checks.repeat(self.second_looks.step)
+        audit.checks.repeat(evidence.step)
 
 
 class IndexParts:
@@ -226,17 +228,11 @@ class IndexParts:
     def __init__(
         self, config: IndexConfig, env: NodeEnvironment, store: StoreParts, agree: Agree, audit: PeerAudit
     ) -> None:
-        lookup, terms = store.lookup, store.replicator.terms
-        feed = StoreChangeFeed(env.store, terms.find, env.identity.public_key)
+        feed = StoreChangeFeed(env.store)
         no_room = partial(env.store.no_room, 0)
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
-        read, rng = lookup.texts, env.new_rng()
+        read, rng = store.lookup.texts, env.new_rng()
         self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
-        self.evidence = TermsEvidenceKeeper(env.overlay, env.store, self.local.trust, env.clock)
-        self.rows = RowServer(env.overlay, self.local, env.clock, rng)
-        self.teller = ImpactTeller(env.overlay, self.local, agree, self.rows, env.clock)
-        self.witnesses = WitnessServer(env.overlay, self.local, self.teller, env.clock)
-        self.level_audit = LevelAudit(env.overlay, self.rows, read, env.clock)
 
 
 class JobParts:

@@ -26,7 +26,7 @@ from node.backup.backup_names import CONFIG, IDENTITY, NETWORK, SEALED, is_plain
 from node.backup.restored_settings import Settings, limits_of, own_settings
 from node.backup.sealed_secrets import LEAST_CHARS, seal, unseal
 from node.config.data_dir import DataDir, write_secret
-from node.config.settings import WITHDRAWN, Config, load_config
+from node.config.settings import Config, load_config
 from node.config.toml_reader import parse_config
 from node.config.toml_writer import write_config
 from node.errors import BadBackup
@@ -138,7 +138,7 @@ def _decided(
     try:
         network = load_network(contents[NETWORK].decode()) if NETWORK in contents else None
         text = texts[CONFIG] if CONFIG in texts else contents.get(CONFIG, b"").decode()
-        config = parse_config(text, CONFIG, Config, WITHDRAWN)
+        config = parse_config(text, CONFIG, Config)
     except (InputError, UnicodeDecodeError) as error:
         raise BadBackup(source, f"holds a damaged {NETWORK} or {CONFIG}: {plain(error)}", OTHER) from None
     if network is not None and not consent.network(network):

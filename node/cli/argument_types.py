@@ -7,18 +7,7 @@ import argparse
 import re
 from collections.abc import Sequence
 
-TYPE_CHECKING = False  # as in `typing`, which takes a tenth of the time of `--help` to load
-if TYPE_CHECKING:
-    from pathlib import Path
-
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-
-
-def path(text: str) -> "Path":
-    """Take a path, as an argument's type."""
-    from pathlib import Path  # here, as it takes an eighth of the time of `--help`
-
-    return Path(text)
 
 
 class Between:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from node.captures.capture import Capture
 from node.cli.http_client import Json
-from node.extras.archive.capture import Capture
 
 
 class ExportQuestion(msgspec.Struct, frozen=True):

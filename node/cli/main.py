@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return OK
     module, _, function = arguments.verb.partition(":")
     try:
-        return int(getattr(load(f"node.cli.commands.{module}"), function)(arguments))
+        return int(getattr(load(module if "." in module else f"node.cli.commands.{module}"), function)(arguments))
     except BrokenPipeError:  # the reader of our output went away, which is no failure of ours to report
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED

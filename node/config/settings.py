@@ -22,7 +22,6 @@ from node.errors import ConfigError
 from store import StoreConfig
 
 LogLevel = Literal["debug", "info", "warning", "error"]
-WITHDRAWN = ("crawl.families",)  # what an earlier version could be told: its file still starts a node
 MAX_ARGUMENTS, MAX_ARGUMENT_CHARS, MAX_URL_CHARS = 64, 8192, 2048  # of the hook
 _ORIGIN = re.compile(r"\*|https?://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")  # as browsers send it
 MAX_PROXIES = 64  # prefixes; each request is held against all
@@ -187,4 +186,4 @@ def load_config(path: Path) -> Config:
         text = raw.decode()
     except UnicodeDecodeError as error:
         raise ConfigError(str(path), f"not UTF-8 at byte {error.start}", "save it as UTF-8") from None
-    return parse_config(text, str(path), Config, WITHDRAWN)
+    return parse_config(text, str(path), Config)

@@ -8,7 +8,7 @@ import dataclasses
 import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -21,8 +21,8 @@ _OWN = re.compile(r"[a-z0-9_]+: ")
 _PATH = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
 
 
-def parse_config(text: str, source: str, tree: type[Tree], withdrawn: Iterable[str] = ()) -> Tree:
-    """Read a TOML text as a `tree`; what it does not set keeps its default, and `withdrawn` keys mean nothing any more.
+def parse_config(text: str, source: str, tree: type[Tree]) -> Tree:
+    """Read a TOML text as a `tree`; what it does not set keeps its default.
 
     Raises ConfigError naming `source` (a file) and the line, key, type or value at fault.
     """
@@ -30,10 +30,6 @@ def parse_config(text: str, source: str, tree: type[Tree], withdrawn: Iterable[s
         data = tomllib.loads(text)
     except (ValueError, RecursionError) as error:  # numbers and nesting have no bounds in TOML, but in Python
         raise ConfigError(source, f"this is not TOML: {error}", "strings need quotes, tables [brackets]") from None
-    for key in withdrawn:
-        table, _, leaf = key.rpartition(".")
-        if isinstance(branch := data.get(table), dict):
-            branch.pop(leaf, None)
     known = sorted([*keys_of(tree), *(name for name, branch in _branches(tree).items() if branch is not None)])
     for key in _unknown_keys(data, tree, ""):
         raise ConfigError(source, f"unknown key {key}", _advice(key, known))

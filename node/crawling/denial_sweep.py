@@ -11,7 +11,6 @@ somebody else fetches it.
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from sqlite3 import Connection
 
 from crawl import Visit, reach
 from dht import Clock, Identity, Overlay, placement_key, shards
@@ -34,8 +33,7 @@ class DenialSweep:
         self._follow()
         self._removed: Mapping[str, tuple[str, ...]] = {}  # as swept last
         self._swept_sites: set[str] = set()
-        found = store.query("SELECT value FROM notes WHERE name = ?", (NOTE,))
-        self._done = str(found[0][0]) if found else ""
+        self._done = store.read_note(NOTE).decode()
 
     @property
     def done(self) -> str:
@@ -70,7 +68,7 @@ class DenialSweep:
             now = self._clock().steady
             await asyncio.sleep(min(LONGEST_REST_S, now - began))
             began = self._clock().steady
-        await self._store.change(lambda database: _note(database, mark))
+        await self._store.write_note(NOTE, mark.encode())
         self._done = mark
         log.info("records taken back count=%d strategy=%d", count, self._overlay.view.strategy.version)
 
@@ -124,7 +122,3 @@ class DenialSweep:
         drafts = [visit_draft(visit, 0, reach(visit), r.expires_day, r.key) for visit, r in found]
         if drafts:
             await self._store.put(sign_package(drafts, self._identity))
-
-
-def _note(database: Connection, mark: str) -> None:
-    database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (NOTE, mark))

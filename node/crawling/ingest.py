@@ -16,7 +16,6 @@ from store import (
     MAX_MEDIA_TYPE_CHARS,
     Document,
     Draft,
-    DraftTerms,
     Kind,
     RequestNote,
     encode_document,
@@ -78,7 +77,6 @@ class Ingest:
             body=encode_document(document),
             content=page.content,
             content_digest=page.content_digest,
-            terms=DraftTerms(*astuple(page.terms)) if page.terms else None,
         )
 
     def _found(self, found: Sequence[Visit]) -> list[Draft]:

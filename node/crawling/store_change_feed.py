@@ -3,12 +3,11 @@
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 
 from crawl import Visit, decode_visit
 from dht import DocumentId
-from index import DocumentChange, OfferedTerms, Text
+from index import DocumentChange, Text
 from node.crawling.is_shown import is_withheld_page, may_turn, shown_document
 from node.crawling.record_rules import RecordRules
 from store import (
@@ -19,21 +18,16 @@ from store import (
     RecordCheck,
     RecordDenial,
     RecordStore,
-    encode_head,
-    terms_body,
 )
 
 CHECK = RecordCheck(RecordRules())
-
-Find = Callable[[DocumentId, bytes], Record | None]
 
 
 class StoreChangeFeed:
     """The index's `ChangeFeed`, read from a record store."""
 
-    def __init__(self, store: RecordStore, terms: Find | None = None, own: bytes = b"") -> None:
-        """`terms` finds what came beside a page, given its digest; `own`: this node's public key."""
-        self._store, self._log, self._terms, self._own = store, store.log, terms, own
+    def __init__(self, store: RecordStore) -> None:
+        self._store, self._log = store, store.log
 
     def knows(self, cursor: bytes) -> bool:
         """Tell whether nothing that the log has forgotten came after this cursor."""
@@ -49,19 +43,6 @@ class StoreChangeFeed:
         pages = dict.fromkeys(change.id for change in changed if self._concerns_pages(change))
         return list(map(self._read, pages)), self._cursor(changed[-1].sequence)
 
-    def _offered(self, record: Record | None) -> OfferedTerms | None:
-        """What came beside just this version of a page."""
-        found = self._terms(record.id, record.version.digest) if self._terms and record else None
-        if found is None or found.content is None:
-            return None
-        author = b"" if found.proof.author == self._own else found.proof.author
-        _, digest, analyzer = terms_body(found)
-        return OfferedTerms(found.content, digest, analyzer, author, encode_head(found))
-
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        """Return what documents are now, with nothing offered."""
-        return [replace(self._read(id), offered=None) for id in ids]
-
     def _concerns_pages(self, change: RecordChange) -> bool:
         """Whether a change may alter what the index holds: a visit does where it hides a page, or shows it again, and
         where it goes."""
@@ -74,8 +55,7 @@ class StoreChangeFeed:
         page, visit, denial = self._find(Kind.DOCUMENT, id), self._find(Kind.VISIT, id), self._store.denial
         text = shown_text(page, visit, denial)
         is_new = page is not None and not is_withheld_page(page, visit, denial)
-        offered = self._offered(page) if text is not None else None
-        return DocumentChange(id, text, page.version.at_ms / 1000 if page is not None and is_new else 0.0, offered)
+        return DocumentChange(id, text, page.version.at_ms / 1000 if page is not None and is_new else 0.0)
 
     def _find(self, kind: Kind, id: DocumentId) -> Record | None:
         return self._store.find(kind, id, content=False, proven=False)
@@ -103,7 +83,7 @@ def visit_of(record: Record) -> Visit:
 
 def shown_text(page: Record | None, visit: Record | None, denial: RecordDenial) -> Text | None:
     """Return what the index sees of a page, given the records that there are of it; None where it is not shown, or says
-    what none may: an older version of this node may have taken it."""
+    what none may."""
     document = shown_document(page, visit, denial)
     if page is None or document is None or CHECK.said_flaw(page):
         return None

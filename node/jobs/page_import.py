@@ -24,11 +24,11 @@ from crawl import (
     refusal_reason,
 )
 from dht import Clock, InputError, Overlay, RemoteError
+from node.captures.capture import Capture
+from node.captures.imported_page import GONE, capture_flaw, imported_page, origin_of, response_flaw, response_of
 from node.crawling.ingest import Ingest
 from node.crawling.url_lookup import UrlLookup
 from node.errors import NotJoined
-from node.extras.archive.capture import Capture
-from node.extras.archive.imported_page import GONE, capture_flaw, imported_page, origin_of, response_flaw, response_of
 from node.jobs.seed_publisher import SeedPublisher
 from store import Draft, Replicator, Version, digest_of
 

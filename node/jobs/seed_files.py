@@ -3,16 +3,16 @@
 It is read piece by piece, so that a file may be larger than the memory, and so may what a compressed one holds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from dht import InputError
-from node.extras.archive.unpacked_input import GZIP
-from node.extras.archive.warc_records import response_targets
+from node.extras import SEED_READERS, added
 
 MAX_LINE_BYTES = 16_384  # a longer line is no URL
-_WARC_NAMES = (".warc", ".warc.gz")
+GZIP = b"\x1f\x8b"
 
 
 @dataclass(eq=False)
@@ -32,8 +32,9 @@ def read_seeds(path: Path) -> Iterator[str]:
     try:
         with path.open("rb") as file:
             start = file.peek(8)[:8]
-            if path.name.lower().endswith(_WARC_NAMES) or start.startswith(b"WARC/"):
-                yield from _responses(path)
+            ending = next((end for end in SEED_READERS if path.name.lower().endswith(end)), "")
+            if ending or start.startswith(b"WARC/"):
+                yield from _archived(path, ending or ".warc")
             elif start.startswith(GZIP):
                 raise BadSeedFile(str(path), "is compressed, but its name does not end in .warc.gz")
             else:
@@ -54,9 +55,10 @@ def _line(path: Path, number: int, line: bytes) -> Iterator[str]:
         yield text
 
 
-def _responses(path: Path) -> Iterator[str]:
+def _archived(path: Path, ending: str) -> Iterator[str]:
+    addresses: Callable[[IO[bytes]], Iterator[str]] = added(SEED_READERS[ending])
     with path.open("rb") as file:
         try:
-            yield from response_targets(file)
+            yield from addresses(file)
         except ValueError as error:
             raise BadSeedFile(str(path), f"is no WARC ({error})") from None

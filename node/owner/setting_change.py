@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from node.config.settings import WITHDRAWN, Config
+from node.config.settings import Config
 from node.config.toml_reader import keys_of, parse_config
 from node.config.toml_writer import explain_keys, set_key, toml_value, write_config
 from node.errors import ConfigError
@@ -52,11 +52,11 @@ def changed(text: str, key: str, typed: str) -> tuple[str, Config]:
     only its owner can change."""
     if key not in keys_of(Config) or not is_open(key):
         raise ConfigError(key[:80], "cannot be changed here", BY_HAND)
-    before = parse_config(text, _FILE, Config, WITHDRAWN)
+    before = parse_config(text, _FILE, Config)
     value = _value(key, typed)
     parse_config(f"[{key.partition('.')[0]}]\n{key.partition('.')[2]} = {toml_value(value)}", _FILE, Config)
     written = set_key(text or write_config(Config, {}), key, value)
-    after = parse_config(written, _FILE, Config, WITHDRAWN)
+    after = parse_config(written, _FILE, Config)
     touched = {name for name in keys_of(Config) if value_of(before, name) != value_of(after, name)}
     if touched - {key} or tomllib.loads(written)[key.partition(".")[0]][key.partition(".")[2]] != value:
         raise ConfigError(key, "stands in the file in a form that cannot be changed here", BY_HAND)

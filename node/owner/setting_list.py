@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from node.config.settings import WITHDRAWN, Config
+from node.config.settings import Config
 from node.config.toml_reader import keys_of, parse_config
 from node.errors import ConfigError
 from node.owner.setting_change import is_open, value_of
@@ -59,7 +59,7 @@ def keys_set(text: str) -> frozenset[str]:
 
 def _read(text: str) -> Config | None:
     try:
-        return parse_config(text, "config.toml", Config, WITHDRAWN)
+        return parse_config(text, "config.toml", Config)
     except ConfigError:
         return None
 

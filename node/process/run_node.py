@@ -45,15 +45,13 @@ from node.app.node_core import NodeCore
 from node.app.node_service import NodeService
 from node.app.owner_hook import OwnerHook
 from node.app.owner_watch import OwnerWatch
-from node.app.query_tracer import QueryTracer
 from node.app.setting_desk import SettingDesk
 from node.config.data_dir import DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
-from node.crawling.page_analysis import analyse_page
 from node.errors import ConfigError
-from node.extras.traces.trace_export import TraceExport
+from node.extras import QUERY_TRACER, TRACE_EXPORT, added
 from node.joining.rejoin import Rejoiner
 from node.owner.log_ring import LogRing
 from node.process.clean_end import CleanEnd
@@ -124,7 +122,7 @@ async def _serve(
 ) -> None:
     config, own, supervisor = settings.config, Identity.load(data.identity), Supervisor(faults)
     key = CrawlerKey(own) if config.crawl.sign else None
-    tracer = QueryTracer(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
+    tracer = added(QUERY_TRACER)(config.traces.share, system_clock, SystemRandom()) if config.traces.url else None
     async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
         settings.obey = partial(_obey, core)
@@ -150,7 +148,7 @@ async def _serve(
             if tracer:
                 about = {"service.name": "dse-node", "service.version": VERSION}
                 about["service.instance.id"] = overlay.view.node_id.hex()
-                start("trace-export", TraceExport(config.traces.url, tracer, about).run)
+                start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, about).run)
             start("departure", lambda: _leave(departure, ending.begin))
             start("twin", lambda: give_way_to_twin(overlay))
             start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))
@@ -250,12 +248,12 @@ async def _open_core(
             late=fetcher.late_s,
             limit=fetcher.bandwidth.set_rate,
             find_texts=TxtRecords(config.crawl, system_clock).find,
-            parsers=await stack.enter_async_context(open_parsers(config.crawl, analyse_page)),
+            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             clock=system_clock,
             rng=rng,
             index_path=data.index,
             seen_path=data.seen,
-            verdicts_path=data.verdicts,
+            evidence_path=data.evidence,
             wishes_path=data.host_wishes,
             expects_others=expects_others,
             faults=faults,

@@ -6,7 +6,6 @@ the store, so that a node that starts again need not look for them.
 
 import asyncio
 import logging
-from sqlite3 import Connection
 
 from dht import Clock, DocumentId
 from node.sites.removal_proof import Removal, proved
@@ -26,8 +25,7 @@ class SiteRemovals:
     def __init__(self, store: RecordStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._proofs: dict[DocumentId, Removal] = {}
-        found = store.query("SELECT value FROM notes WHERE name = ?", (NOTE,))
-        noted = bytes(found[0][0]) if found else b""
+        noted = store.read_note(NOTE)
         for start in range(0, len(noted), ID_BYTES):
             self._look_at(DocumentId(noted[start : start + ID_BYTES]))
         self._sequence = store.log.sequence
@@ -45,8 +43,7 @@ class SiteRemovals:
             is_behind = self._follow()
             if self._proofs != before:
                 self._tell()
-                noted = b"".join(self._proofs)
-                await self._store.change(lambda database: _note(database, noted))  # noqa: B023
+                await self._store.write_note(NOTE, b"".join(self._proofs))
             await asyncio.sleep(0 if is_behind else LOOK_EVERY_S)
 
     def _follow(self) -> bool:
@@ -79,7 +76,3 @@ class SiteRemovals:
         removed = {site: tuple(sorted(prefixes)) for site, prefixes in sites.items()}
         self._store.denial.remove(removed, self._clock().steady)
         log.info("removals by sites' owners sites=%d", len(removed))
-
-
-def _note(database: Connection, noted: bytes) -> None:
-    database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (NOTE, noted))

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 from node.views.balance import balance_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
-from node.views.ranks import ranks_line
 from node.views.safe_text import day, plain
-from node.views.witness import found_line, looks_line
+from node.views.second_looks import evidence_line, looks_line
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
 MAX_TOPICS = 32
-MUCH, LITTLE = 0.01, 1e-9  # of documents, which are told in other words
 COPY_COUNTS = {str(copies) for copies in range(32)}
 
 
@@ -67,27 +65,13 @@ class StatusView:
     slots_by_copies: tuple[tuple[int, int], ...] = ()  # live copies, and how many slots have so many
     copies_mean: float = 0.0
     too_few_s: float = 0.0  # for how long the slot that has waited longest has too few
-    loss_a_year: float | None = None  # how likely a document here is lost within a year; None where nobody says
     rules: str = ""  # of search, in one line
-    witness: str = ""  # how much it looked at again, in one line
-    found_out: str = ""  # whom witnesses speak against
-    ranks: str = ""  # of pages by their links, in one line
-    has_ranks: bool = False  # any are computed
-    has_directory: bool = False  # queries go by a directory of terms
-    directory_entries: int = 0  # words of owners about terms whose rows are kept here
-    directory_bytes: int = 0  # that were sent to tell of terms
-    directory_searches: int = 0  # that went by it
-    directory_slots: int = 0  # that these asked
-    are_ranks_proved: bool = False
+    second_looks: str = ""  # how many pages it looked at again, in one line
+    evidence: str = ""  # the authors against which it keeps evidence
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
     called_for: tuple[str, ...] = ()  # the sentences of those that do
     leaving_slots: int | None = None  # that a node still has to hand over which leaves for good; None where it stays
-    ranked_sites: int = 0
-    ranked_pages: int = 0
-    ranked_hosts: int = 0  # of the whole network
-    rank_bytes: int = 0  # sent to other nodes since the start
-    rank_distance: float | None = None  # by how much all ranks are wrong together at most; None: not proved
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -129,14 +113,6 @@ _COUNTS = {  # field of the view → where the answer has it
     "strategy_version": "strategy.version",
     "disk_used": "disk.used",
     "disk_quota": "disk.quota",
-    "directory_entries": "directory.entries",
-    "directory_bytes": "directory.sent_bytes",
-    "directory_searches": "directory.searches",
-    "directory_slots": "directory.asked_slots",
-    "ranked_sites": "ranks.sites",
-    "ranked_pages": "ranks.pages",
-    "ranked_hosts": "ranks.hosts",
-    "rank_bytes": "ranks.sent_bytes",
 }
 
 
@@ -144,7 +120,6 @@ def view_of(status: Json) -> StatusView:
     """Read the answer of /api/v1/status. Besides the contract's fields it uses, where present: `network` (a name, or
     an object with name and documents), `members` (this node among them) and `warnings`."""
     strategy, crawl, clients = table(status, "strategy"), table(status, "crawl"), table(status, "clients")
-    ranks = table(status, "ranks")
     network, refused, copies = table(status, "network"), table(status, "refused_packets"), table(status, "copies")
     counts = {field: _count_at(status, path) for field, path in _COUNTS.items()}
     live = count(table(status, "peers"), "live") or max(counts["ipv4"], counts["ipv6"])
@@ -169,7 +144,6 @@ def view_of(status: Json) -> StatusView:
         strategy_expires_at=number(strategy, "expires_at"),
         warnings=(
             *(w for where in (strategy, status) for w in texts(where, "warnings", 2000, 20)),
-            *_distrusted(clients),
             *_refuted(status),
             *_doubted(status),
         ),
@@ -180,16 +154,10 @@ def view_of(status: Json) -> StatusView:
         slots_by_copies=_histogram(copies),
         copies_mean=number(copies, "mean"),
         too_few_s=number(copies, "oldest_s"),
-        loss_a_year=_loss(copies),
         scrub=_scrub(table(status, "scrub")),
         rules=_rules(table(status, "search")),
-        witness=looks_line(status),
-        found_out=found_line(status),
-        ranks=ranks_line(status),
-        has_ranks=ranks.get("runs") is True,
-        has_directory=table(status, "directory").get("runs") is True,
-        are_ranks_proved=ranks.get("converged") is True,
-        rank_distance=number(ranks, "distance") if ranks.get("distance") is not None else None,
+        second_looks=looks_line(status),
+        evidence=evidence_line(status),
         not_taken=_not_taken(table(crawl, "refused")),
         needs=_needs(status),
         called_for=tuple(plain(e.get("text", ""), 500) for e in tables(status, "needs") if e.get("state") == "trouble"),
@@ -235,18 +203,18 @@ def _count_at(parent: Json, path: str) -> int:
     return count(parent, key)
 
 
-def _distrusted(clients: Json) -> tuple[str, ...]:
-    """Say why clients get no more orders, for the first few of them."""
-    told = list(table(clients, "distrusted").items())
-    more = (f"{len(told) - MAX_LIARS} more clients get no more orders",) if len(told) > MAX_LIARS else ()
-    return (*(f"client {plain(id)[:12]} gets no more orders: it {plain(why)}" for id, why in told[:MAX_LIARS]), *more)
-
-
 def _refuted(status: Json) -> tuple[str, ...]:
-    """Say which peers are avoided because of what they answered; who is merely behind is no news."""
+    """Name the peers that are avoided for their answers or pages; a copy that is only behind is no news."""
     told = [each for each in tables(status, "refuted_peers") if each.get("avoided") is True and not each.get("behind")]
-    lines = {plain(each.get("peer", ""))[:12]: plain(each.get("reason", "")) for each in told}
-    return tuple(f"peer {peer} is avoided: it said {why}" for peer, why in list(lines.items())[-MAX_LIARS:])
+    lines = {plain(each.get("peer", ""))[:12]: _penalty(each) for each in told}
+    return tuple(list(lines.values())[-MAX_LIARS:])
+
+
+def _penalty(refuted: Json) -> str:
+    peer, why = plain(refuted.get("peer", ""))[:12], plain(refuted.get("reason", ""))
+    if refuted.get("topic") == "client pages":
+        return f"client {peer} gets no orders for a while: it {why}"
+    return f"peer {peer} is avoided: it said {why}"
 
 
 def _doubted(status: Json) -> tuple[str, ...]:
@@ -269,8 +237,7 @@ def size(amount: float) -> str:
 
 
 def _copies(copies: Json) -> str:
-    """Write how many live copies slots have, for how long some have waited for more, what is kept for others, and how
-    likely a loss is."""
+    """Write how many live copies slots have, for how long some have waited for more, and what is kept for others."""
     counted = _histogram(copies)
     parts = [", ".join(f"{held} of {many:,} slots" for held, many in counted)] if counted else []
     if counted and "mean" in copies:
@@ -281,8 +248,6 @@ def _copies(copies: Json) -> str:
     kept, copying = count(copies, "kept"), count(copies, "copying")
     if kept or copying:
         parts.append(f"{kept:,} slots kept for silent owners, {copying:,} being copied")
-    if (loss := _loss(copies)) is not None:
-        parts.append(f"by the model {loss_share(loss)} lost in a year")
     return "; ".join(parts)
 
 
@@ -290,21 +255,6 @@ def _histogram(copies: Json) -> tuple[tuple[int, int], ...]:
     """Read how many slots have how many live copies, the fewest copies first."""
     slots = table(copies, "slots")
     return tuple(sorted((int(held), count(slots, held)) for held in slots if held in COPY_COUNTS))
-
-
-def _loss(copies: Json) -> float | None:
-    """Read the chance of a loss; None where it is not there, or no chance."""
-    chance = copies.get("loss_a_year")
-    return float(chance) if isinstance(chance, int | float) and 0 <= chance <= 1 else None
-
-
-def loss_share(chance: float) -> str:
-    """Write a small share of documents for reading: 12 %, 1 of 140,000."""
-    if chance >= MUCH:
-        return f"{chance:.0%} of documents"
-    return (
-        f"1 of {float(f'{1 / chance:.2g}'):,.0f} documents" if chance > LITTLE else "less than 1 of a billion documents"
-    )
 
 
 def _rules(search: Json) -> str:

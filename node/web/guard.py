@@ -5,7 +5,7 @@ import ipaddress
 import logging
 import re
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import msgspec
 from aiohttp import web
@@ -17,6 +17,7 @@ from node.web.owner.login import has_session
 from node.web.owner.logins import Logins
 from node.web.rendering.pages import IS_OWNER
 from node.web.requests.caller_limit import CallerLimit
+from node.web.requests.handlers import Handler
 from node.web.requests.own_origin import note_origin
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
@@ -25,7 +26,6 @@ from node.web.requests.sharing import Sharing, tagged
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 PagesProblem = Callable[[web.Request, Problem], web.Response]
 
 PAGE_POLICY = (

@@ -17,8 +17,9 @@ from node.app.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
 from node.web.process_figures import process_figures
+from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import read_parameters
-from node.web.requests.routes import route
+from node.web.requests.route_table import route
 
 
 class Metrics:
@@ -60,20 +61,7 @@ class _StatusFigures(Collector):
             yield GaugeMetricFamily(name, about, value=value)
         yield from process_figures(self._tasks)
         yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
-        if status.has_ranks:
-            yield CounterMetricFamily("dse_ranks_sent_bytes", "Bytes sent to compute ranks", value=status.rank_bytes)
-        if status.has_directory:
-            yield from _directory(status)
         yield CounterMetricFamily("dse_crawl_fetched", "Pages fetched since the start", value=status.fetched)
-
-
-def _directory(status: StatusView) -> Iterable[Metric]:
-    about = "Words of owners about the terms whose rows are kept here"
-    yield GaugeMetricFamily("dse_directory_entries", about, value=status.directory_entries)
-    yield CounterMetricFamily("dse_directory_sent_bytes", "Bytes sent to tell of terms", value=status.directory_bytes)
-    about = "Searches that went by the directory of terms"
-    yield CounterMetricFamily("dse_directory_searches", about, value=status.directory_searches)
-    yield CounterMetricFamily("dse_directory_slots", "Slots that these asked", value=status.directory_slots)
 
 
 def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
@@ -91,25 +79,12 @@ def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
     )
     yield "dse_copies_mean", "Live copies of own slots, the mean", status.copies_mean
     yield "dse_copies_too_few_seconds", "For how long a slot has waited for more copies, the longest", status.too_few_s
-    if status.loss_a_year is not None:
-        yield "dse_loss_per_year", "Chance that a document here is lost within a year, by the model", status.loss_a_year
     yield "dse_crawl_frontier", "URLs waiting in the slots that this node crawls", status.frontier
     yield "dse_crawl_per_second", "Pages fetched a second, lately", status.per_s
     yield "dse_strategy_version", "Version of the strategy document in force", status.strategy_version
     yield "dse_strategy_expires_timestamp_seconds", "When the strategy document expires", status.strategy_expires_at
     yield "dse_disk_used_bytes", "Bytes used of the quota", status.disk_used
     yield "dse_disk_quota_bytes", "Bytes that this node may use", status.disk_quota
-    if status.has_ranks:
-        yield from _ranks(status)
-
-
-def _ranks(status: StatusView) -> Iterable[tuple[str, str, float]]:
-    yield "dse_ranked_pages", "Pages whose ranks are computed here", status.ranked_pages
-    yield "dse_ranked_hosts", "Hosts of the network that have ranks", status.ranked_hosts
-    yield "dse_ranked_sites", "Sites whose pages' ranks are computed here", status.ranked_sites
-    yield "dse_ranks_converged", "1 when the ranks of all pages are proved", float(status.are_ranks_proved)
-    if status.rank_distance is not None:
-        yield "dse_ranks_distance", "By how much all ranks are wrong together at most", status.rank_distance
 
 
 def _labelled(name: str, about: str, label: str, values: dict[str, int]) -> Metric:
@@ -125,6 +100,10 @@ class Health:
     def __init__(self, service: Service, metrics: Metrics) -> None:
         self._service = service
         self._metrics = metrics
+
+    def handlers(self) -> Handlers:
+        """Return what answers its routes."""
+        return named(self.healthz, self.readyz, self.metrics)
 
     async def healthz(self, request: web.Request) -> web.Response:
         """Answer GET /healthz: the process is there."""

@@ -5,7 +5,6 @@ import logging
 import secrets
 import socket
 from functools import partial
-from typing import Any
 
 from aiohttp import web
 
@@ -13,13 +12,8 @@ from dht import WEB, Listener, LocalFaults, Visitor, library_log, system_clock
 from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.extras.archive.web.archive_handlers import Archive
-from node.extras.archive.web.memento import Memento
-from node.extras.archive.web.snapshots import Snapshots
-from node.extras.clients.web.client_handlers import Clients
-from node.extras.clients.web.mcp import Mcp
 from node.web.bounded_log import BoundedLog
-from node.web.guard import Guard, Handler
+from node.web.guard import Guard
 from node.web.key_directory import KeyDirectory
 from node.web.monitoring import Health, Metrics
 from node.web.owner.login import Owner
@@ -28,13 +22,17 @@ from node.web.owner.owner_pages import OwnerPages
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.api import Api
 from node.web.requests.caller_limit import caller_of
+from node.web.requests.handlers import Handler
 from node.web.requests.proxied_caller import ProxiedCallers
-from node.web.requests.routes import ROUTES
+from node.web.requests.route_table import ROUTES, added_handlers
 from node.web.search.preferences import Preferences
 from node.web.search.rules_file import RulesFile
 from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
 from node.web.search.suggest_site import SuggestSite
+from node.web.stored.documents import Documents
+from node.web.stored.memento import Memento
+from node.web.stored.snapshots import Snapshots
 
 log = logging.getLogger(__name__)
 
@@ -66,22 +64,22 @@ class WebServer:
         logins = Logins(new_code)
         self._searches = RunningSearches(service, new_code)
         self._guard = Guard(config, token, metrics, pages.problem, logins, node_id)
-        self._handlers = (
+        holders = (
             Api(service, version),
             pages,
             SearchPage(service, pages, preferences, self._searches),
             preferences,
             SuggestSite(service, pages),
             Snapshots(service, pages),
-            Archive(service),
+            Documents(service),
             Memento(service),
-            Clients(service),
-            Mcp(service, config.web_origins),
             Health(service, metrics),
             Owner(logins, pages),
             OwnerPages(service, pages),
             KeyDirectory(service, crawler.key),
         )
+        self._handlers = {name: handler for holder in holders for name, handler in holder.handlers().items()}
+        self._handlers |= added_handlers(service, config)
         self.listening = asyncio.Event()
 
     @property
@@ -146,18 +144,13 @@ class WebServer:
     def _application(self) -> web.Application:
         application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._note])
         for route in ROUTES:
-            handler = self._guard.wrap(route, self._handler(route.name))
+            handler = self._guard.wrap(route, self._handlers[route.name])
             path = route.path.replace("{url}", "{url:.+}")
             for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
                 application.router.add_route(method, path, handler)
             if route.is_public:
                 application.router.add_route("OPTIONS", path, self._guard.preflight)
         return application
-
-    def _handler(self, name: str) -> Handler:
-        holder: Any = next(each for each in self._handlers if hasattr(each, name))
-        handler: Handler = getattr(holder, name)
-        return handler
 
 
 def _bounded_log() -> logging.Logger:

@@ -20,9 +20,7 @@ from store.disk.segments import SegmentPlace
 from store.errors import StoreCorrupt
 from store.record.record import Kind
 
-FORMAT = PACKED_FORMAT = 5  # where segments hold parts of packages
-DICTIONARY_FORMAT = 4  # where a segment has a dictionary
-PLAIN_FORMAT = 3  # where they do not: programs before that read it
+FORMAT = 1  # of the index and of what segments hold; a store of another one is refused
 _SCHEMA = f"""
 {row_table.SCHEMA}
 CREATE TABLE gone (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, key BLOB, day INTEGER);
@@ -31,7 +29,9 @@ CREATE INDEX gone_by_id ON gone (id);
 CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, since REAL, size INTEGER, body BLOB,
   PRIMARY KEY (peer, kind, id)) WITHOUT ROWID;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-PRAGMA user_version = {PLAIN_FORMAT};
+{grant_table.SCHEMA}
+{row_table.BY_FORMER};
+PRAGMA user_version = {FORMAT};
 """
 
 
@@ -51,29 +51,15 @@ class Catalog:
             (found,) = self.writer.execute("PRAGMA user_version").fetchone()
             if found == 0:
                 self.writer.executescript(_SCHEMA)
-            elif found < PLAIN_FORMAT:
-                raise StoreCorrupt(self._path, f"format {found} of an older program", "it is rebuilt from the segments")
-            elif found > FORMAT:
+            elif found != FORMAT:
                 raise StoreCorrupt(self._path, f"format {found}, this program reads {FORMAT}", "use the newer program")
             elif not self.note("clean"):
                 (verdict,) = self.writer.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
-            for addition in (grant_table.SCHEMA, row_table.BY_FORMER):
-                self.writer.execute(addition)  # older programs know nothing of it
-            (self._format,) = self.writer.execute("PRAGMA user_version").fetchone()
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
         self.left = LeftKeys()
-
-    def raise_format(self, wanted: int) -> None:
-        """Note durably what segments hold, so that a program that does not read it refuses them."""
-        if self._format >= wanted:
-            return
-        with self._errors:
-            self.writer.execute(f"PRAGMA user_version = {wanted}")
-            self.checkpoint()
-        self._format = wanted
 
     @property
     def is_damaged(self) -> bool:

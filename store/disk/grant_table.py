@@ -11,7 +11,7 @@ from sqlite3 import Connection
 
 from dht import SignedGrant, decode_grant, encode_grant
 
-SCHEMA = """CREATE TABLE IF NOT EXISTS grants (epoch INTEGER, holder BLOB, slot_bits INTEGER, slot INTEGER,
+SCHEMA = """CREATE TABLE grants (epoch INTEGER, holder BLOB, slot_bits INTEGER, slot INTEGER,
   until INTEGER, digest BLOB, begin INTEGER, segment INTEGER, body BLOB,
   PRIMARY KEY (epoch, holder, slot_bits, slot, until, digest)) WITHOUT ROWID;"""
 FIND = """SELECT body FROM grants WHERE epoch = ? AND holder = ? AND slot_bits = ? AND slot = ? AND until >= ?

@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from dht import DocumentId, MachineRefuses, SignedGrant, encode_grant
 from store.config import StoreConfig
 from store.disk import grant_table
-from store.disk.catalog import DICTIONARY_FORMAT, PACKED_FORMAT
 from store.disk.dictionary_training import DictionaryTraining
 from store.disk.file_system import Disk
 from store.disk.grant_table import EndedGrant
@@ -47,7 +46,6 @@ class Ledger:
         self._disk = disk
         self._segment_bytes = config.segment_bytes
         self.set_quota(config.quota_bytes, config.reserve_bytes)
-        self._keeps_parts = config.dictionary_bytes > 0  # else older programs go on reading what is written
         self.beside_bytes = 0  # that this node's other files take, as they were measured last
         level = config.compression_level
         self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
@@ -62,10 +60,8 @@ class Ledger:
                 self.catalog.write_note("incarnation", incarnation)
             self.catalog.write_note("clean", 0)
         self.incarnation: bytes = incarnation
-        if self.segments.dictionary is not None:
-            self.catalog.raise_format(DICTIONARY_FORMAT)  # also where it was rebuilt
-            if self.erase_upto >= self.segments.newest:
-                self.segments.retire_dictionary()
+        if self.segments.dictionary is not None and self.erase_upto >= self.segments.newest:
+            self.segments.retire_dictionary()
 
     @property
     def path(self) -> str:
@@ -165,11 +161,8 @@ class Ledger:
         """Write records to the newest segment, small ones and those of whole parts together, and say where each lies,
         in order."""
         if (dictionary := self.training.trained()) is not None:
-            self.catalog.raise_format(DICTIONARY_FORMAT)
             self.segments.offer(dictionary)
-        packed = [part for part in whole_parts(parts, records) if is_plain(part)] if self._keeps_parts else []
-        if packed:
-            self.catalog.raise_format(PACKED_FORMAT)
+        packed = [part for part in whole_parts(parts, records) if is_plain(part)]
         inside = {id(record) for part in packed for record in part.records}
         others = [record for record in records if id(record) not in inside]
         groups = [[others[n] for n in group] for group in parts_of(others)]

@@ -22,7 +22,6 @@ from store.disk.cell_sums import CELL_BITS, RangeSummary
 from store.disk.change_log import ChangeLog
 from store.disk.compaction import Compaction
 from store.disk.file_system import Disk, FolderDisk
-from store.disk.format_migration import migrate_index
 from store.disk.known_grants import KnownGrants
 from store.disk.ledger import MORE_ROOM, Ledger
 from store.disk.recent_records import RecentRecords
@@ -74,8 +73,7 @@ class RecordStore:
 
     @classmethod
     def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
-        """Open or create the store in a folder, as the constructor does; an index of an older format is migrated."""
-        migrate_index(path)
+        """Open or create the store in a folder, as the constructor does."""
         return cls(FolderDisk(path), config, clock, faults)
 
     def close(self) -> None:
@@ -321,6 +319,21 @@ class RecordStore:
                 await asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
             if self._compaction.is_erasing:
                 await asyncio.sleep(_ERASING_REST_S)
+
+    def read_note(self, name: str) -> bytes:
+        """Return a value that rides in the index's file, b"" where there is none. Raises StoreCorrupt or
+        MachineRefuses."""
+        found = self.query("SELECT value FROM notes WHERE name = ?", (name,))
+        return bytes(found[0][0]) if found else b""
+
+    async def write_note(self, name: str, value: bytes) -> None:
+        """Keep a small value beside the records; it is lost where the index is built anew."""
+
+        def write() -> None:
+            with self._catalog.transaction():
+                self._catalog.write_note(name, value)
+
+        await self._queue.run(write)
 
     def query(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         """Read tables that ride in the index's file, on the event loop. Raises StoreCorrupt or MachineRefuses."""

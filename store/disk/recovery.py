@@ -13,7 +13,7 @@ import msgspec
 
 from dht import SignedGrant, decode_grant
 from store.disk import grant_table
-from store.disk.catalog import PACKED_FORMAT, Catalog
+from store.disk.catalog import Catalog
 from store.disk.file_system import Disk
 from store.disk.row_table import CatalogRow
 from store.disk.segments import Frame, FrameType, SegmentPlace, Segments
@@ -114,8 +114,6 @@ class _Read(NamedTuple):
 
 
 def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
-    if any(frame.type == FrameType.PACKAGE for frame in frames):
-        catalog.raise_format(PACKED_FORMAT)
     rows: dict[tuple[int, bytes], CatalogRow] = {}
     for frame in frames:
         try:

@@ -26,7 +26,7 @@ CREATE INDEX by_site ON records (site);
 {site_table.SCHEMA}
 {frame_table.SCHEMA}
 """
-BY_FORMER = f"CREATE INDEX IF NOT EXISTS by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
+BY_FORMER = f"CREATE INDEX by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
 FORMER_IDS = f"SELECT id FROM records WHERE kind = {Kind.FORMER:d} AND id BETWEEN ? AND ? ORDER BY at_ms"
 _INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
 _OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frame_table.PLACE}"

@@ -58,7 +58,7 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     max_snippet: int = -1  # characters of its text that its author lets others show; -1: any number
     noarchive: bool = False  # its author lets nobody show a copy
     origin: str = ""  # of an import: the archive that it was taken from, and the record in it
-    request: RequestNote | None = None  # None unknown: of an earlier version, of another node, or not to be told so
+    request: RequestNote | None = None  # None unknown: of another node, or not to be told so
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -66,8 +66,8 @@ _decoder = msgspec.msgpack.Decoder(Document)
 
 
 def encode_document(document: Document) -> bytes:
-    """Encode the body of a DOCUMENT record; one without a request is, byte for byte, as earlier versions write it."""
-    return _encoder.encode(document if document.request else msgspec.structs.astuple(document)[:-1])
+    """Encode the body of a DOCUMENT record."""
+    return _encoder.encode(document)
 
 
 def decode_document(body: bytes) -> Document:

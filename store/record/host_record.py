@@ -20,12 +20,12 @@ Depth = Annotated[int, Meta(ge=0, le=MAX_SPREAD)]
 class HostAlias(msgspec.Struct, frozen=True, array_like=True):
     """Says that a site, under one of its two schemes, is another name of `target`, a root URL, since a Unix second.
 
-    `how`: 0 a mirror, 1 one that says so, 2 it redirects everything."""
+    `how`: 0 its pages are those of the target byte for byte, 1 it redirects everything."""
 
     is_secure: bool
     target: Annotated[str, Meta(max_length=300)]
     since: float = 0.0
-    how: Annotated[int, Meta(ge=0, le=2)] = 0
+    how: Annotated[int, Meta(ge=0, le=1)] = 0
 
 
 class HostRecord(msgspec.Struct, frozen=True, array_like=True):

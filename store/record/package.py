@@ -48,8 +48,9 @@ class Signer(Protocol):
         """Sign a message for one purpose, its domain; 64 bytes."""
 
 
-class _Unmoved(msgspec.Struct, frozen=True, array_like=True):
-    """A record on the wire and, without its content, on disk, where it was written."""
+class _Wire(msgspec.Struct, frozen=True, array_like=True):
+    """A record on the wire and, without its content, on disk. `signed_key`: the key that its author signed, where the
+    record was moved since."""
 
     kind: Kind
     id: _Id
@@ -65,11 +66,6 @@ class _Unmoved(msgspec.Struct, frozen=True, array_like=True):
     index: Annotated[int, Meta(ge=0, lt=MAX_RECORDS)]
     path: Annotated[tuple[_Hash, ...], Meta(max_length=MAX_DEPTH)]
     content: bytes | None = None
-
-
-class _Wire(_Unmoved, frozen=True, array_like=True):
-    """A record on the wire and on disk. `signed_key`: what its author signed, where that is another key."""
-
     signed_key: Annotated[bytes, Meta(max_length=20)] = b""
 
 
@@ -163,12 +159,11 @@ def decode_head(data: bytes) -> Record:
     return _from_wire(_record.decode(data))
 
 
-def _to_wire(r: Record, content: bytes | None) -> _Unmoved:
-    fields = (
+def _to_wire(r: Record, content: bytes | None) -> _Wire:
+    return _Wire(
         r.kind, r.id, r.key, r.version.epoch, r.version.at_ms, r.version.digest, r.expires_day, r.body,
-        r.content_digest, r.proof.author, r.proof.signature, r.proof.index, r.proof.path, content,
+        r.content_digest, r.proof.author, r.proof.signature, r.proof.index, r.proof.path, content, r.proof.key,
     )  # fmt: skip
-    return _Wire(*fields, r.proof.key) if r.proof.key else _Unmoved(*fields)
 
 
 def _from_wire(w: _Wire) -> Record:

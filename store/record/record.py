@@ -29,7 +29,6 @@ class Kind(IntEnum):
     VISIT = 2  # body: crawl.visits.Visit; no content
     HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
     FORMER = 4  # body: store.record.former_page.FormerBody; content: that of the page in it; nobody signs it
-    TERMS = 7  # body and content: store.record.page_terms; travels beside the page that it is of, and is kept nowhere
 
     @classmethod
     def _missing_(cls, value: object) -> "Kind | None":
@@ -90,16 +89,6 @@ class Draft(msgspec.Struct, frozen=True):
     body: bytes
     content: bytes = b""
     content_digest: bytes = b""  # its SHA-256, where whoever made it has it
-    terms: "DraftTerms | None" = None  # what travels beside it
-
-
-class DraftTerms(msgspec.Struct, frozen=True):
-    """What its author made of a page for the index, packed, the digest of what it holds (32 bytes), and by which
-    analyzer (a number below 2**16)."""
-
-    data: bytes
-    digest: bytes
-    analyzer: int
 
 
 class Record(msgspec.Struct, frozen=True):

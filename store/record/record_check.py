@@ -28,7 +28,7 @@ _NOTHING = sha256(b"").digest()
 
 class SoundRecords:
     """The records of which was found lately that they say nothing wrong, by one set of rules: each is judged at the
-    door, and again by all who follow the change log, since an older version may have taken what lies on the disk."""
+    door, and again by all who follow the change log."""
 
     def __init__(self) -> None:
         self._known = OrderedDict[tuple[Kind, DocumentId, Key, Version], None]()
@@ -141,8 +141,6 @@ class RecordCheck:
     def _flaw(self, record: Record | Draft, epoch: int, at_ms: int, *, has_content: bool) -> str:
         """Judge what a body says. It starts with its URL, from which id and key follow, or a liar could put a page's
         next version elsewhere."""
-        if record.kind == Kind.TERMS:
-            return "terms travel beside their page, and are not kept"
         try:
             if record.kind == Kind.DOCUMENT:
                 document = decode_document(record.body)

@@ -9,17 +9,27 @@ from collections.abc import Sequence
 
 import zstandard
 
-_local = threading.local()
 _EXPANDERS = 8  # contexts that a thread keeps, one a dictionary, some 200 kB each; another one takes 50 µs to make
 _PIECE_BYTES, _PIECE_MATCH = 1024, 8  # of what a dictionary is made: pages share whole passages of markup
 
 
+class _ThreadCodecs(threading.local):
+    """The codecs of one thread, made when it first needs them."""
+
+    def __init__(self) -> None:
+        self.compressors: dict[int, zstandard.ZstdCompressor] = {}
+        self.decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+        self.by_dictionary = OrderedDict[int, zstandard.ZstdDecompressor]()  # the one used last is last
+
+
+_local = _ThreadCodecs()
+
+
 def squeeze(data: bytes, level: int = 3) -> bytes:
     """Compress to one zstd frame that states its content size."""
-    compressors: dict[int, zstandard.ZstdCompressor] = _local.__dict__.setdefault("compressors", {})
-    if level not in compressors:
-        compressors[level] = zstandard.ZstdCompressor(level=level)
-    return compressors[level].compress(data)
+    if level not in _local.compressors:
+        _local.compressors[level] = zstandard.ZstdCompressor(level=level)
+    return _local.compressors[level].compress(data)
 
 
 def expand(data: bytes | memoryview, limit: int) -> bytes:
@@ -28,8 +38,6 @@ def expand(data: bytes | memoryview, limit: int) -> bytes:
     The library ignores its own output limit when a frame states its size, so the stated size is checked first, and a
     frame that states none is refused.
     """
-    if not hasattr(_local, "decompressor"):
-        _local.decompressor = zstandard.ZstdDecompressor(max_window_size=1 << 27)
     return _expand(_local.decompressor, data, limit)
 
 
@@ -54,7 +62,7 @@ class Dictionary:
 
     def expand(self, data: bytes | memoryview, limit: int) -> bytes:
         """Undo `squeeze`; raises ValueError for anything else, and beyond `limit` bytes. Any thread may."""
-        kept: OrderedDict[int, zstandard.ZstdDecompressor] = _local.__dict__.setdefault("by_dictionary", OrderedDict())
+        kept = _local.by_dictionary
         name = id(self._known)  # the context below keeps it alive
         if name not in kept:
             kept[name] = zstandard.ZstdDecompressor(dict_data=self._known, max_window_size=1 << 27)

@@ -3,23 +3,18 @@
 Pure, but for the view that it is given; `now` is steady time in seconds.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from dht import NodeId, Slot, View
 from store.replication.absences import Absences
-from store.replication.durability import PATIENCE_S, Durability, SlotCopies
-from store.replication.loss_estimate import HabitWatch, copy_times, departures, habits_of, yearly_loss
-from store.replication.throttle import LEAST_BYTES_S
+from store.replication.durability import Durability, SlotCopies
 
 Doubted = Mapping[Slot, frozenset[NodeId]]
 
 NOBODY: Doubted = MappingProxyType({})
 LOOK_S = 2.0  # between two looks
-LOSS_EVERY_S = 60.0  # between two estimates of how likely a loss is
-BEGUN_S = 60.0  # until a copy is begun where one is left
 LINE_SHARES = {1: 0.25}  # of what hand-overs may take, by the copies that there are
 OTHER_SHARE = 0.1
 CUT_SHARE = 0.5  # of that, while those are away who may only be cut off
@@ -29,15 +24,13 @@ CUT_SHARE = 0.5  # of that, while those are away who may only be cut off
 class CopyCounts:
     """The live copies of this node's slots. `slots_by_copies`: how many have how many; `oldest_s`: for how long the
     slot that has waited longest has too few, those expected back counted, 0 where none has, and `oldest` which that is;
-    `kept` and `copying`: slots of silent owners that are whole here, and those that are to be; `loss_a_year`: how
-    likely a document of these slots is lost within a year, by the model, None before the first look."""
+    `kept` and `copying`: slots of silent owners that are whole here, and those that are to be."""
 
     slots_by_copies: Mapping[int, int]
     oldest_s: float
     oldest: Slot | None
     kept: int
     copying: int
-    loss_a_year: float | None
 
     @property
     def least(self) -> int:
@@ -54,13 +47,10 @@ class CopyCounts:
 class CopiesByNeed:
     """Asks the view now and then, and lets `Durability` decide."""
 
-    def __init__(self, view: View, handover_bytes_s: float, absences: Absences) -> None:
-        self._view, self._absences, self._watch = view, absences, HabitWatch()
-        self._bytes_s, self._owners = handover_bytes_s, Counter[tuple[int, int]]()
+    def __init__(self, view: View) -> None:
+        self._view, self._absences = view, Absences()
         self._durability = Durability(view.node_id, self._absences)
-        self._kinds: dict[NodeId, bool] = {}  # who owns slots with this node, and whether each is stable
-        self._loss: float | None = None
-        self._look_at = self._loss_until = float("-inf")
+        self._look_at = float("-inf")
         self._keeping: Mapping[Slot, int] = {}
         self.kept_for_doubted: Set[Slot] = frozenset()  # slots that this node keeps for live owners that have nothing
 
@@ -81,7 +71,6 @@ class CopiesByNeed:
         me, view = self._view.node_id, self._view
         others = (peer for peer in members if peer != me)
         self._absences.refresh(now, others, live, view.silent_s, view.is_stable)
-        self._watch_owners(now, live, owned)
         self.kept_for_doubted = {slot for slot, peers in doubted.items() if me in view.keepers(slot, peers)} - owned
         slots = sorted(owned | view.kept() | self.kept_for_doubted)
         self._keeping = self._durability.refresh(now, self._copies(slots, live, doubted))
@@ -90,7 +79,6 @@ class CopiesByNeed:
     def stood_still(self, now: float, slept_s: float) -> None:
         """Take note that this node slept for so long."""
         self._absences.stood_still(now, slept_s)
-        self._watch.stood_still()
 
     def renumbered(self) -> None:
         """Take note that slots have other numbers from now on."""
@@ -103,39 +91,11 @@ class CopiesByNeed:
         share = LINE_SHARES.get(min(copies), OTHER_SHARE) if copies else 1.0
         return share * CUT_SHARE if copies and self._absences.is_cut else share
 
-    def counts(self, now: float, ready: Set[Slot], held_bytes: int) -> CopyCounts:
-        """Return the live copies of the slots that this node owns, and what it keeps of others': `ready` is whole.
-        `held_bytes`: what lies here."""
+    def counts(self, now: float, ready: Set[Slot]) -> CopyCounts:
+        """Return the live copies of the slots that this node owns, and what it keeps of others': `ready` is whole."""
         slots, oldest_s, oldest = self._durability.counts(now)
         kept = len(self._keeping.keys() & ready)
-        if self._owners and now >= self._loss_until:
-            loss = self._estimate(held_bytes) if self._kinds else None  # how others come and go, no node alone can say
-            self._loss_until, self._loss = now + LOSS_EVERY_S, loss
-        return CopyCounts(slots, oldest_s, oldest, kept, len(self._keeping) - kept, self._loss)
-
-    def _watch_owners(self, now: float, live: frozenset[NodeId], owned: Set[Slot]) -> None:
-        """Take note of how those who own slots with this node come and go, and of what kinds of machines they are."""
-        teams = [self._view.owners(slot) for slot in owned]
-        kinds = {peer: self._view.is_stable(peer) for peer in {peer for team in teams for peer in team}}
-        stables = Counter((sum(kinds[peer] for peer in team), len(team)) for team in teams)
-        self._owners = Counter({(stable, all - stable): slots for (stable, all), slots in stables.items()})
-        kinds.pop(self._view.node_id, None)
-        away = {peer: is_stable for peer, is_stable in kinds.items() if peer not in live}
-        self._watch.refresh(now, {peer: kinds[peer] for peer in kinds.keys() - away.keys()}, away)
-        self._kinds = kinds
-
-    def _estimate(self, held_bytes: int) -> float:
-        machines, view = Counter(self._kinds.values()), self._view
-        expected_s = dict.fromkeys(machines, 0.0)
-        for peer, is_stable in self._kinds.items():
-            expected_s[is_stable] += self._absences.expected_s(peer, is_stable=is_stable) / machines[is_stable]
-        members = Counter(view.is_stable(peer) for peer in view.members())
-        factor = departures(len(view.vanished_members()), members)
-        rates = [
-            max(share * self._bytes_s, min(LEAST_BYTES_S, self._bytes_s)) for share in (LINE_SHARES[1], OTHER_SHARE)
-        ]
-        times = copy_times(held_bytes, members.total() - 1, (BEGUN_S, rates[0]), (PATIENCE_S, rates[1]))
-        return yearly_loss(self._owners, habits_of(self._watch, factor, expected_s), times)
+        return CopyCounts(slots, oldest_s, oldest, kept, len(self._keeping) - kept)
 
     def _copies(
         self, slots: Iterable[Slot], live: frozenset[NodeId], doubted: Doubted

@@ -69,13 +69,15 @@ class Durability:
         self._thin, self._last, self._keeping = {}, {}, {}
 
     def _count(self, now: float, copies: SlotCopies) -> int:
-        """The copies of a slot, those of silent owners that are expected back among them; 0 where none lives."""
-        live = len(copies.holders)
-        back = (
-            self._absences.is_back_soon(now, peer, is_stable=is_stable, is_urgent=live == 1)
-            for peer, is_stable in copies.silent.items()
+        """Count the copies of a slot, those of silent owners that are expected back among them; 0 where none lives."""
+        if not copies.holders:
+            return 0
+        laptops = [peer for peer, is_stable in copies.silent.items() if not is_stable]
+        count = len(copies.holders) + sum(self._absences.is_back_soon(now, peer, is_stable=False) for peer in laptops)
+        servers = copies.silent.keys() - set(laptops)
+        return count + sum(
+            self._absences.is_back_soon(now, peer, is_stable=True, is_last=count == 1) for peer in servers
         )
-        return live + sum(back) if live else 0
 
     def _is_turn(self, now: float, due_at: float, copies: SlotCopies) -> bool:
         """Whether this keeper begins now: the slot is due, and those before it have had their time."""

@@ -12,12 +12,11 @@ from msgspec import Meta
 from dht import Message, SignedGrant
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORD_BYTES, MAX_RECORDS
 from store.record.package_part import MAX_PARTS, MOST_PART_BYTES
-from store.record.range_reconciliation import FORM, MAX_RANGES, Range
+from store.record.range_message import Ranges
+from store.record.range_reconciliation import FORM
+from store.record.range_session import SALT_BYTES
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
-from store.record.short_ranges import ShortRanges
-from store.record.short_reconciliation import SALT_BYTES
 
-MAX_TERMS_BYTES = 1 << 20  # of one message, beside a package of as much
 MAX_WANTED = 256  # records asked for in one message
 # An answer stops after so many bytes of records, some seconds of a slow line when compressed, but holds at least one.
 FETCH_BYTES = 1 << 20
@@ -32,22 +31,18 @@ _Part = Annotated[bytes, Meta(max_length=MOST_PART_BYTES + (4 << 10))]
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 _Form = Annotated[int, Meta(ge=FORM, le=FORM)]
 _Grants = Annotated[tuple[SignedGrant, ...], Meta(max_length=MAX_RECORDS)]
-_Ranges = Annotated[tuple[Range, ...], Meta(max_length=MAX_RANGES)]
 
 
 class PutPackage(Message, frozen=True, array_like=True):
     """Asks to keep these records, with their contents; it is answered when all that were not refused are durable.
 
     `hinted_for`: owners who do not answer the writer, and to whom the receiver, a candidate, brings the records.
-    `grants`: those that the records name, each once. `parts`: packages whose records come after those of `package`;
-    `terms`: a package of what belongs to pages among these records (`store/record/page_terms.py`). Only whoever said
-    that it takes them gets any of both."""
+    `grants`: those that the records name, each once. `parts`: packages whose records come after those of `package`."""
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
     hinted_for: Annotated[tuple[_Id, ...], Meta(max_length=MAX_HINTED)] = ()
     grants: _Grants = ()
     parts: Annotated[tuple[_Part, ...], Meta(max_length=MAX_PARTS)] = ()
-    terms: Annotated[bytes, Meta(max_length=MAX_TERMS_BYTES)] = b""
 
 
 class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -60,18 +55,14 @@ class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
 class PutReply(Message, frozen=True, array_like=True):
     """Says which records of a package were refused; all others, or something newer, are durable here.
 
-    `astray`: indexes of records whose site lies elsewhere by now, as its record (kind HOST) says. `takes_parts`: a
-    package may come in parts; where it is false, those of this one were not looked at. `takes_terms`: terms of pages
-    may come beside them."""
+    `astray`: indexes of records whose site lies elsewhere by now, as its record (kind HOST) says."""
 
     refused: Annotated[tuple[RefusedRecord, ...], Meta(max_length=MAX_RECORDS)] = ()
     astray: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
-    takes_parts: bool = False
-    takes_terms: bool = False
 
 
 class HeldVersion(msgspec.Struct, frozen=True, array_like=True):
-    """Stands for a version as `ShortVersion` does. `key`: where it lies, empty where an older node says it."""
+    """Stands for a version as `ShortVersion` does. `key`: where it lies, empty in `Shown`."""
 
     epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
     at_ms: Annotated[int, Meta(ge=0, lt=MAX_AT_MS)]
@@ -132,24 +123,21 @@ class VersionsReply(Message, frozen=True, array_like=True):
 
 
 class ReconcileStep(Message, frozen=True, array_like=True):
-    """One message of a session of range reconciliation. Only records that expire after the day `today` count.
+    """One question of a session of range reconciliation. Only records that expire after the day `today` count.
 
-    `salt`: with it, the asker knows the short form and is answered in it. `short`: instead of `ranges`, once the peer
-    has answered so. An older node knows neither."""
+    `salt`: of all fingerprints and marks of this session."""
 
     today: Annotated[int, Meta(ge=0, lt=1 << 32)]
-    ranges: _Ranges
     form: _Form
-    salt: Annotated[bytes, Meta(max_length=SALT_BYTES)] = b""
-    short: ShortRanges | None = None
+    salt: Annotated[bytes, Meta(min_length=SALT_BYTES, max_length=SALT_BYTES)]
+    ranges: Ranges
 
 
 class ReconcileReply(Message, frozen=True, array_like=True):
-    """Answers a step, in short where that was asked for and there is anything to say."""
+    """Answers a step; there are no ranges where all that was asked about is equal."""
 
-    ranges: _Ranges
     form: _Form
-    short: ShortRanges | None = None
+    ranges: Ranges
 
 
 class SlotReport(Message, frozen=True, array_like=True):

@@ -1,6 +1,6 @@
 """One conversation with one peer: what differs in some slots, and moving it.
 
-The session itself is pure (`store/record/short_reconciliation.py`); here are only its messages, then the records in
+The session itself is pure (`store/record/range_session.py`); here are only its messages, then the records in
 batches: fetched and checked like anything from a peer, or pushed with their authors' own proofs.
 """
 
@@ -16,10 +16,11 @@ from store.disk.catalog_reader import CatalogReader
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
 from store.record.package import open_package, pack, size_of
-from store.record.range_reconciliation import END, FORM, ItemsBetween, Range, RangeEntry, RangeItem, item
+from store.record.range_message import Ranges
+from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntry, RangeItem, item
+from store.record.range_session import SALT_BYTES, RangeSession
 from store.record.record import Record
 from store.record.record_check import RecordCheck, RefusalCounts
-from store.record.short_reconciliation import SALT_BYTES, ShortSession
 from store.replication.host_writers import HostWriters
 from store.replication.import_right import is_import
 from store.replication.messages import (
@@ -33,7 +34,6 @@ from store.replication.messages import (
     Wanted,
 )
 from store.replication.proof_thread import ProofThread
-from store.replication.reconcile_steps import first_step, next_step
 from store.replication.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class PeerSync:
         """
         today, slots = self._store.today, self._affordable(slots, slot_bits)
         session = await self._store.read_ranges(
-            lambda catalog: ShortSession(
+            lambda catalog: RangeSession(
                 _items_of(catalog, slots, slot_bits, today), spans(slots, slot_bits), fresh_salt(), pull=pull
             )
         )
@@ -109,26 +109,25 @@ class PeerSync:
             return SyncResult(frozenset(), len(wanted), len(owed))
         return SyncResult(asked - (behind if pull else refused), len(wanted), len(owed))
 
-    async def compare(self, peer: NodeId, session: ShortSession, today: int) -> bool:
+    async def compare(self, peer: NodeId, session: RangeSession, today: int) -> bool:
         """Carry on a session with a peer, and return whether it came to its end. Raises RemoteError where the peer
         fails or lies."""
-        step = first_step(session, today)
+        asked = session.open()
         for _ in range(MAX_STEPS):
-            if step is None:
+            if asked is None:
                 break
-            step = await self._follow(session, step, await self._ask_step(peer, step))
-        return step is None and not session.is_full
+            told = await self.ask_ranges(peer, asked, session.salt, today)
+            asked = await self._follow(session, told)
+        return asked is None and not session.is_full
 
-    async def _follow(self, session: ShortSession, asked: ReconcileStep, reply: ReconcileReply) -> ReconcileStep | None:
+    async def _follow(self, session: RangeSession, told: Ranges) -> Ranges | None:
         """Carry a session on away from the event loop: a peer may say much, and what is compared with it be more."""
-        return await self._store.read_ranges(lambda _: next_step(session, asked, reply))
+        return await self._store.read_ranges(lambda _: session.receive(told))
 
-    async def ask_ranges(self, peer: NodeId, ranges: tuple[Range, ...], today: int) -> tuple[Range, ...]:
-        """Send a peer one message of the form that is not short, and return its answer."""
-        return (await self._ask_step(peer, ReconcileStep(today, ranges, FORM))).ranges
-
-    async def _ask_step(self, peer: NodeId, step: ReconcileStep) -> ReconcileReply:
-        return await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)
+    async def ask_ranges(self, peer: NodeId, asked: Ranges, salt: bytes, today: int) -> Ranges:
+        """Send a peer one question of a session, and return its answer."""
+        step = ReconcileStep(today, FORM, salt, asked)
+        return (await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)).ranges
 
     async def fetch(
         self, peer: NodeId, entries: Sequence[RangeEntry], slot_bits: int, pacing: Pacing = unthrottled
@@ -178,8 +177,8 @@ class PeerSync:
         return refused
 
     async def prove(self, peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], *, content: bool) -> list[Record]:
-        """Return the records of an answer as `checked` does, off the event loop where they are many. One that says what
-        none may costs itself alone: a peer of an older version may have taken it from whoever wrote it."""
+        """Return the records of an answer as `checked` does, off the event loop where they are many. A
+        record that says what none may is left out, and counted against its author."""
         job = partial(checked, peer, reply, asked, self._check, content=content)
         good, refused = await self._proofs.run(job, len(reply.package))
         for record in refused:

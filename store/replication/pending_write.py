@@ -30,7 +30,6 @@ class PendingWrite:
     size: int
     grant: SignedGrant | None = None
     record: Record | None = None
-    terms: Record | None = None  # what travels beside it
     copies: set[NodeId] = field(default_factory=set)
     asked: set[NodeId] = field(default_factory=set)  # to keep one for owners that do not answer
     refusal: str = ""  # why the last owner that refused it did

@@ -13,16 +13,9 @@ from dataclasses import dataclass
 from dht import Key, NodeId, Overlay, PeerTimeout, RemoteError, Slot, slot_of
 from store.disk.record_store import RecordStore
 from store.errors import NoReadyOwner
-from store.record.range_reconciliation import (
-    END,
-    Range,
-    RangeEntry,
-    answer,
-    item,
-    listed,
-    listing,
-)
-from store.record.short_reconciliation import ShortSession
+from store.record.range_message import Ranges
+from store.record.range_reconciliation import END, RangeEntry, item
+from store.record.range_session import RangeSession, answer, listed, listing
 from store.replication.peer_sync import PeerSync, fresh_salt, items_between
 
 log = logging.getLogger(__name__)
@@ -83,19 +76,19 @@ class RangeLister:
         return [view.node_id] * self._is_ready(key) + sorted(peers, key=late.is_late)
 
     async def _begin(self, source: NodeId, first: Key, end: bytes) -> tuple[list[RangeEntry], bytes]:
-        asked = listing(first, end)
-        return listed(await self._answer(source, asked), first, end)
+        salt = fresh_salt()
+        return listed(await self._answer(source, listing(first, end, salt), salt), first, end)
 
-    async def _answer(self, source: NodeId, asked: tuple[Range, ...]) -> tuple[Range, ...]:
+    async def _answer(self, source: NodeId, asked: Ranges, salt: bytes) -> Ranges:
         today = self._store.today
         if source != self._overlay.view.node_id:
-            return await self._sync.ask_ranges(source, asked, today)
-        return await self._store.read_ranges(lambda catalog: answer(items_between(catalog, today), asked))
+            return await self._sync.ask_ranges(source, asked, salt, today)
+        return await self._store.read_ranges(lambda catalog: answer(items_between(catalog, today), asked, salt))
 
     async def _add(self, peer: NodeId, found: dict[bytes, RangeEntry], first: Key, upto: bytes) -> bool:
         """Add what a peer has besides, or newer, and return whether it said all."""
         items = [item(e.kind, e.id, e.key, e.version) for e in found.values()]
-        session = ShortSession(items, [(first, upto)], fresh_salt())
+        session = RangeSession(items, [(first, upto)], fresh_salt())
         try:
             is_done = await self._sync.compare(peer, session, self._store.today)
         except RemoteError as error:

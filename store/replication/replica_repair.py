@@ -16,7 +16,6 @@ from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, Topic
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.replication.absences import Absences
 from store.replication.copies_by_need import CopiesByNeed, CopyCounts
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import PeerSync, batches, unthrottled
@@ -46,7 +45,6 @@ class ReplicaRepair:
         rng: random.Random,
         *,
         checks: PossessionChecks,
-        absences: Absences,
         expects_others: bool,
     ) -> None:
         self._checks, self._showing = checks, set[NodeId]()  # owners that are asked to show former slots just now
@@ -55,7 +53,7 @@ class ReplicaRepair:
         now = clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, overlay.view.node_id, now)
-        self._needs = CopiesByNeed(overlay.view, config.handover_bytes_s, absences)
+        self._needs = CopiesByNeed(overlay.view)
         self._slot_bits = overlay.view.strategy.slot_bits
         self._announced: frozenset[Slot] = frozenset()
         self._refilling: set[Slot] = set()  # slots that lost records to the disk, until they are ready again
@@ -124,7 +122,7 @@ class ReplicaRepair:
 
     def copies(self) -> CopyCounts:
         """Return how many live copies the own slots have, and what this node keeps of others'."""
-        return self._needs.counts(self._clock().steady, self._readiness.ready, self._store.used_bytes)
+        return self._needs.counts(self._clock().steady, self._readiness.ready)
 
     def left_here(self, slots: Set[Slot]) -> None:
         """Take note that copies are about to be left here for the owners of these slots."""

@@ -13,7 +13,8 @@ from store.errors import BadReplica
 from store.record.denial import NO_PAGES
 from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
 from store.record.package_part import PackagePart, open_parts
-from store.record.page_terms import open_beside, sound_terms
+from store.record.range_reconciliation import FORM
+from store.record.range_session import answer
 from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
@@ -21,9 +22,7 @@ from store.replication.admission import Admission
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
-from store.replication.reconcile_steps import answer_step
 from store.replication.replica_repair import ReplicaRepair
-from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
@@ -47,13 +46,8 @@ class ReplicaServer:
         places: SiteShards,
         refusals: RefusalCounts,
         right: WriteRight,
-        shelf: TermsShelf,
-        *,
-        take_terms: bool,
     ) -> None:
-        """`take_terms`: whether the owner of this node wants those of pages, where they travel."""
         self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
-        self._shelf, self._wants_terms = shelf, take_terms
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
@@ -69,18 +63,14 @@ class ReplicaServer:
         What would change nothing need not prove itself: of the URLs that pages name most are known."""
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
-        size = len(message.package) + sum(map(len, message.parts)) + len(message.terms)
+        size = len(message.package) + sum(map(len, message.parts))
         records, parts = await self._proofs.run(lambda: _opened(message), size)
-        terms = open_beside(message.terms) if self._takes_terms else []
         hinted_for = tuple(map(NodeId, message.hinted_for))
         reasons, taken = await self._judged(peer, message, records, size)
         if hinted_for:
             self._repair.left_here(
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
             )
-        if terms:
-            for each in await self._proofs.run(lambda: sound_terms(terms, [r for r, _ in taken]), size):
-                self._shelf.put(each)
         try:
             await self._right.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
             await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
@@ -91,9 +81,7 @@ class ReplicaServer:
         refused = tuple(messages.RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == NOT_KEPT for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
-        return messages.PutReply(
-            refused, self._astray(records, reasons), takes_parts=True, takes_terms=self._takes_terms
-        )
+        return messages.PutReply(refused, self._astray(records, reasons))
 
     async def _judged(
         self, peer: NodeId, message: messages.PutPackage, records: Sequence[Record], size: int
@@ -115,10 +103,6 @@ class ReplicaServer:
             if ruling.is_blamed:
                 self._refusals.count(records[n].proof.author, peer)
         return reasons, [(records[n], ruling) for n, ruling in zip(news, rulings, strict=True) if not reasons[n]]
-
-    @property
-    def _takes_terms(self) -> bool:
-        return self._wants_terms and self._overlay.view.strategy.is_analysed_once
 
     async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
         """Owe the owners that a writer did not reach what it left here for them."""
@@ -171,9 +155,10 @@ class ReplicaServer:
             raise BadReplica(
                 "reconciliation", f"day {message.today} is not today, {self._store.today} is; set the clock"
             )
-        return await self._store.read_ranges(
-            lambda catalog: answer_step(items_between(catalog, message.today), message)
+        ranges = await self._store.read_ranges(
+            lambda catalog: answer(items_between(catalog, message.today), message.ranges, message.salt)
         )
+        return messages.ReconcileReply(FORM, ranges)
 
     async def on_report(self, peer: NodeId, message: messages.SlotReport) -> messages.SlotReportReply:
         """Answer what lies in slots."""

@@ -32,7 +32,6 @@ from store.disk.record_store import RecordStore
 from store.errors import BadDraft, TooFewCopies
 from store.record.package import Signer, pack, sign_package, url_of
 from store.record.package_part import MAX_PARTS, PackagePart, make_parts, whole_parts
-from store.record.page_terms import pack_beside, sign_terms
 from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.replication.draft_proofs import DraftProofs, GrantedDraft
@@ -42,7 +41,6 @@ from store.replication.messages import MAX_HINTED, PutPackage, PutReply
 from store.replication.pending_write import PendingWrite, WriteTicket
 from store.replication.put_times import PutTimes, gathering_s
 from store.replication.sent_grants import SentGrants
-from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import Ruling, WriteRight
 from store.replication.write_team import WriteTeam, can_be_safe, is_safe, next_candidates, write_team
 
@@ -53,7 +51,7 @@ HASTY_S = 2.0  # an impatient caller waits so long for nodes that are just about
 
 
 def _size(draft: Draft) -> int:
-    return len(draft.body) + len(draft.content) + (len(draft.terms.data) if draft.terms else 0) + 1024
+    return len(draft.body) + len(draft.content) + 1024
 
 
 Refused = dict[int, str]  # why each record that a peer did not take was not, by its number; "" unknown
@@ -76,15 +74,11 @@ class ReplicaWriter:
         check: RecordCheck,
         right: WriteRight,
         proofs: DraftProofs,
-        shelf: TermsShelf,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
         self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), overlay.late
-        self._part_takers = set[NodeId]()  # peers that said that they take parts; members alone are written to
-        self._term_takers = set[NodeId]()  # and those that take terms
-        self._shelf = shelf
         self._sent, self._right, self._proofs = SentGrants(), right, proofs
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
@@ -205,9 +199,6 @@ class ReplicaWriter:
         records = sign_package(drafts, self._signer) if drafts else []
         self._check.remember(records)
         signed = iter(records)
-        beside = sign_terms(drafts, self._signer)
-        for pending in batch:
-            pending.terms = beside.get(pending.draft.id) if pending.draft.terms is not None else None
         return [next(signed) if p.record is None else p.record for p in batch]
 
     async def _keep_grants(self, batch: list[PendingWrite]) -> None:
@@ -216,10 +207,10 @@ class ReplicaWriter:
             await self._right.keep_grants(p.grant for p in batch)
 
     def _packed(self, batch: list[PendingWrite], records: list[Record]) -> list[PackagePart]:
-        """Pack what goes to the same peers together, once for all of them, where one of them takes it so."""
+        """Pack what goes to the same peers together, once for all of them."""
         together: dict[tuple[NodeId, ...], list[Record]] = {}
         for team, record in zip(self._teams(batch), records, strict=True):
-            if not self._part_takers.isdisjoint(team.all):
+            if {*team.all} - {self._overlay.view.node_id}:
                 together.setdefault(tuple(team.all), []).append(record)
         return [part for each in together.values() for part in make_parts(each)][:MAX_PARTS]
 
@@ -305,18 +296,13 @@ class ReplicaWriter:
     ) -> None:
         """Give one peer its part; whoever has enough copies then is told at once."""
         lacking = self._lacking(batch) if is_hint else ()
-        is_here = peer == self._overlay.view.node_id
         grants = tuple(dict.fromkeys(p.grant for p in batch if p.grant is not None))
         own, parts = [p.grant for p in batch], whole_parts(packed, records)
-        terms = [p.terms for p in batch if p.terms is not None]
         began = self._clock().steady
-        if is_here:
-            for each in terms:
-                self._shelf.put(each)
         refused = await (
             self._keep(records, own, lacking, parts)
-            if is_here
-            else self._ask(peer, records, lacking, grants, parts, terms)
+            if peer == self._overlay.view.node_id
+            else self._ask(peer, records, lacking, grants, parts)
         )
         if len(refused) < len(batch):
             self._times.note(peer, self._clock().steady - began)
@@ -374,43 +360,27 @@ class ReplicaWriter:
         lacking: tuple[NodeId, ...],
         grants: tuple[SignedGrant, ...],
         parts: list[PackagePart],
-        terms: list[Record],
     ) -> Refused:
-        """What a peer did not take; everything where it does not answer. It gets records in `parts` once it has said
-        that it takes them so."""
-        parts = parts if peer in self._part_takers else []
+        """Send records to a peer, those of `parts` as these were packed. Return the records that it did not take; all
+        of them where it does not answer."""
         inside = [record for part in parts for record in part.records]
         names = {id(record): n for n, record in enumerate(records)}
         in_parts = [names[id(record)] for record in inside]
         order = [*sorted({*range(len(records))} - {*in_parts}), *in_parts]  # as the peer numbers them
         beside = [records[n] for n in order[: len(records) - len(inside)]]
-        message = PutPackage(
-            pack(beside),
-            lacking,
-            self._sent.lacking(peer, grants),
-            tuple(part.data for part in parts),
-            pack_beside(terms) if peer in self._term_takers else b"",
-        )
+        new_grants = self._sent.lacking(peer, grants)
+        message = PutPackage(pack(beside), lacking, new_grants, tuple(part.data for part in parts))
         try:
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
         except RemoteError as error:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
             return dict.fromkeys(range(len(records)), "")
         self._wonder([records[n] for n in order], reply.astray)
-        if reply.takes_parts:
-            self._part_takers.add(peer)
-        else:
-            self._part_takers.discard(peer)
-        if reply.takes_terms:
-            self._term_takers.add(peer)
-        else:
-            self._term_takers.discard(peer)
-        unread = dict.fromkeys(() if reply.takes_parts else in_parts, "")  # by a peer that is of an older version again
-        if reply.refused or unread:
+        if reply.refused:
             self._sent.forget(peer)
         else:
             self._sent.note(peer, grants)
-        return unread | {order[r.index]: r.reason for r in reply.refused if r.index < len(order)}
+        return {order[r.index]: r.reason for r in reply.refused if r.index < len(order)}
 
     def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
         """An owner knows of a site that is spread: read its record, and write there from now on."""

@@ -23,7 +23,6 @@ from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, Refus
 from store.replication.admission import Admission
 from store.replication.copies_by_need import CopyCounts
 from store.replication.draft_proofs import DraftProofs
-from store.replication.habit_keeper import HabitKeeper
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.host_writers import HostWriters
 from store.replication.messages import SlotState
@@ -38,7 +37,6 @@ from store.replication.replica_repair import ReplicaRepair
 from store.replication.replica_server import ReplicaServer
 from store.replication.replica_writer import ReplicaWriter
 from store.replication.shard_mover import ShardMover
-from store.replication.terms_shelf import TermsShelf
 from store.replication.write_right import WriteRight
 
 log = logging.getLogger(__name__)
@@ -96,7 +94,6 @@ class Replicator:
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right)
         audit = audit or PeerAudit(clock, rng.random)
         self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
-        self._habits = HabitKeeper(store)
         self._repair = repair = ReplicaRepair(
             config,
             store,
@@ -106,11 +103,9 @@ class Replicator:
             clock,
             rng,
             checks=checks,
-            absences=self._habits.absences,
             expects_others=expects_others,
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
-        self.terms = TermsShelf()  # of pages that were stored lately
         self._writer = ReplicaWriter(
             config,
             store,
@@ -124,7 +119,6 @@ class Replicator:
             check,
             right,
             drafts,
-            self.terms,
         )
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
@@ -141,9 +135,8 @@ class Replicator:
             places,
             self.refusals,
             right,
-            self.terms,
-            take_terms=config.take_terms,
         )
+        audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
         survey = PlaceSurvey(config, overlay, places)
         self._shard_mover = ShardMover(
             config, store, overlay, places, clock, self._writer.move, drafts.rekeyed, survey.lacking
@@ -151,7 +144,6 @@ class Replicator:
 
     async def run(self, supervisor: Supervisor = STRICT) -> None:
         """Do everything that goes on by itself, until cancelled. `supervisor`: restarts what fails."""
-        repair = self._repair
         async with asyncio.TaskGroup() as tasks:
 
             def start(name: str, run: Callable[[], Awaitable[None]]) -> None:
@@ -160,13 +152,10 @@ class Replicator:
             start("store-writer", self._writer.run)
             start("store-repair", self._repair.run)
             start("store-handoff", self._deliver)
-            start("store-possession", lambda: self._checks.run(lambda: repair.ready, repair.compare))
             start("store-tend", self._tend)
             start("store-scrub", self._scrub)
             start("store-try-again", self._try_again)
             start("store-mover", self._shard_mover.run)
-            start("store-habits", self._habits.run)
-            start("store-record-audit", self._reader.record_audit.line.run)
 
     def scrub_now(self) -> None:
         """Read all that lies on the disk at once, at a bounded pace; asked again meanwhile, it goes on as it is."""

@@ -22,6 +22,7 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import DAY_S, World
 from store import Document, Draft, Kind, encode_document
 from store.record.package import pack, sign_package
+from store.record.range_message import Ranges
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 
 Tell = Callable[[SimNode], Counter[NodeId]]
@@ -172,7 +173,7 @@ LIES: dict[str, Lie] = {
     "records: there are none": overridden(FetchRecords, lambda asked, answer: FetchReply(pack([]))),
     "reconciliation: all is level": overridden(
         ReconcileStep,
-        lambda asked, answer: ReconcileReply((), asked.form),  # type: ignore[attr-defined]
+        lambda asked, answer: ReconcileReply(asked.form, Ranges((), b"")),  # type: ignore[attr-defined]
     )._replace(later=_join),
 }
 

@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node.extras.archive.capture import ArchiveFlaw, Capture
+from node.captures.capture import Capture
 from node.extras.archive.json_lines import read_json_lines, write_json_lines
+from node.extras.archive.read_limits import ArchiveFlaw
 from node.extras.archive.spf import read_spf, write_spf
 from node.extras.archive.wacz import read_wacz, write_wacz
 from node.extras.archive.warc_reader import read_warc

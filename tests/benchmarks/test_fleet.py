@@ -34,10 +34,10 @@ def test_the_slow_web_has_as_many_addresses_as_it_says() -> None:
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize(("nodes", "terms"), [(1, "derive"), (2, "derive"), (2, "travel")])
-def test_a_small_slow_web_is_crawled_whole_by_nodes_that_are_counted(nodes: int, terms: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_small_slow_web_is_crawled_whole_by_nodes_that_are_counted(nodes: int, tmp_path: Path) -> None:
     web = Web(hosts=12, addresses=6, pages=2, latency_s=0.05)
-    done = asyncio.run(crawl(web, nodes, 0.1, tmp_path, 120.0, terms=terms))
+    done = asyncio.run(crawl(web, nodes, 0.1, tmp_path, 120.0))
     assert len(done.visitor.pages) == 24 and done.documents == 24 * nodes
     assert done.cpu_s > 0 and 0 < done.open_most <= 12 and 0 < done.open_most_at_address <= 4
     assert (done.messages > 0) == (nodes > 1)

@@ -206,9 +206,9 @@ def test_queries_are_timed(tmp_path: Path) -> None:
     assert found["opening the index and the first query"] > 0 and found["forward records"] > 0
 
 
-def test_indexing_a_page_is_timed_by_both_analyzers(tmp_path: Path) -> None:
-    found = {row.what: row.ours for row in analysing.rows(Extent(web=web_of(tmp_path), quick=True))}
-    assert len(found) == 2 and all(value > 0 for value in found.values())
+def test_indexing_a_page_is_timed(tmp_path: Path) -> None:
+    [found] = analysing.rows(Extent(web=web_of(tmp_path), quick=True))
+    assert found.ours > 0
 
 
 def test_the_web_of_five_nodes_says_what_its_documents_do(tmp_path: Path) -> None:

@@ -70,8 +70,7 @@ def test_workers_index_all_pages_and_rank_all_alike() -> None:
     rows = index_rows(texts_of(PAGES, 12), (1,), 1, None)
     assert of(rows, "pages indexed", "12 pages", "peer: 2018").ours and of(rows, "CPU of a page indexed, by 1").ours
     rows = rank_rows(make_up(1, 20, 400, 3_000), (1, 2), 1, None)
-    assert of(rows, "rounds", "by 1").ours == of(rows, "rounds", "by 2").ours
-    assert of(rows, "MB between 1").ours == 0 < (of(rows, "MB between 2").ours or 0)
+    assert 1 < (of(rows, "sweeps", "by 1").ours or 0) <= (of(rows, "sweeps", "by 2").ours or 0)
     assert set(WORKERS) == set(RANKED_2018.values) == set(CRAWLED_2018.values)
 
 

@@ -7,7 +7,6 @@ from random import Random
 from aiohttp import web
 
 from crawl import (
-    SAMPLE_EVERY_S,
     CrawlConfig,
     CrawlControl,
     CrawlDecision,
@@ -122,7 +121,7 @@ class Crawl:
     def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers, locate: Locate = nowhere) -> None:
         self.owner = Owner()
         self.denied: tuple[str, ...] = ()
-        self.control = CrawlControl(MirrorDetector(Random(2), SAMPLE_EVERY_S), system_clock)
+        self.control = CrawlControl(MirrorDetector(), system_clock)
         ports = CrawlerPorts(self.owner, fetcher, parsers, self.decide, locate=locate)
         self.crawler = Crawler(config, ports, self.control, system_clock, Random(1))
         self.owner.crawler = self.crawler

@@ -9,7 +9,7 @@ import pytest
 from machines import linked, village, wait_until
 from warcio.archiveiterator import ArchiveIterator
 
-from node.cli.commands.web_report import NEEDED
+from node.extras.web_report.verb import NEEDED
 
 pytestmark = pytest.mark.e2e
 OLD = b"""WARC/1.0\r

@@ -20,7 +20,7 @@ from urllib.request import Request, urlopen
 import pytest
 from machines import ROOT, Machine, linked, village, wait_until
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.archive.parquet import write_parquet
 from tests.node.web.test_searxng_engine import is_legal, load_engine
 
@@ -178,3 +178,6 @@ def test_a_web_is_measured_on_spark(tmp_path: Path) -> None:
     base = a - 0.85 * c / 2
     assert b == pytest.approx(base + 0.85 * a / 2, abs=1e-6)
     assert c == pytest.approx(base + 0.85 * (a / 2 + b), abs=1e-6)
+    assert dict(told["top_sites"]) == {
+        url.removeprefix("http://").rstrip("/"): pytest.approx(rank) for url, rank in told["top_pages"]
+    }

@@ -61,10 +61,6 @@ class ListFeed:
         found = [newest[id_] for id_ in dict.fromkeys(change.id for change in batch)]
         return found, self.incarnation + str(start + len(batch)).encode() if batch else cursor
 
-    async def read(self, ids: Sequence[DocumentId]) -> Sequence[DocumentChange]:
-        last = {change.id: change.text for change in self.log}
-        return [DocumentChange(id, last.get(id)) for id in ids]
-
     def lag(self, cursor: bytes) -> int:
         return len(self.log) - int(cursor[1:] or b"0")
 

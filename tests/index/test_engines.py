@@ -20,13 +20,13 @@ from index.engine.tantivy import TantivyEngine
 from index.engine.whoosh import WhooshEngine
 from index.query.collection_statistics import CELL_BITS, Statistics
 from index.query.parser import parse_query
-from index.query.ranking_rules import RANKINGS
 from index.query.scoring import Scorer, measure
-from index.query.search_rules import NEWEST_RULES, closest_to
+from index.query.search_rules import closest_to
 from index.text.field_terms import analyse
 from index.text.site_host import front_name, host_of
 from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
+from tests.second_rules import FIRST, SECOND, second_rules
 
 Make = Callable[[Path | None], Engine]
 BITS = 4
@@ -175,10 +175,11 @@ def asked(seed: int) -> tuple[Sequence[Text], Sequence[tuple[str, Statistics, in
     return texts, questions
 
 
-@pytest.mark.parametrize("ranking", RANKINGS)
+@pytest.mark.parametrize("numbers", [FIRST, SECOND])
 @pytest.mark.parametrize("seed", range(8))
-def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int, ranking: int) -> None:
-    rules = closest_to(NEWEST_RULES.analyzer.number, ranking)
+def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int, numbers: tuple[int, int]) -> None:
+    with second_rules():
+        rules = closest_to(FIRST[0], numbers[1])
     texts, questions = asked(seed)
     engine = TantivyEngine(None, 15_000_000)
     engine.add([entry(number, text) for number, text in enumerate(texts)])

@@ -2,7 +2,7 @@
 moment all nodes give the one order of the rules by which they go."""
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,16 @@ from index.shard import index_follower
 from tests.faults.injection import filled, small_disk
 from tests.index.shard.test_local_index import Bench, put, texts
 from tests.index.shard.test_local_index_faults import FaultyBench
+from tests.second_rules import FIRST, SECOND, second_rules
 
 QUERIES = ["running dogs", "python search", "大", "搜索引擎 软件", "index"]
-OLD, NEW = (4, 2), (5, 4)
+OLD, NEW = FIRST, SECOND
+
+
+@pytest.fixture(autouse=True)
+def known_rules() -> Iterator[None]:
+    with second_rules():
+        yield
 
 
 @pytest.fixture
@@ -71,7 +78,7 @@ async def test_no_answer_is_partial_while_another_analyzer_and_ranking_are_built
     network.plan(analyzer=NEW[0], ranking=NEW[1])
     while any([await node.local.step() for node in world.nodes]):
         assert await check(world, OLD) == {OLD}, "it does not count yet"
-    assert all(node.local.beside() == {5: (1.0, True)} for node in world.nodes)
+    assert all(node.local.beside() == {2: (1.0, True)} for node in world.nodes)
     network.switch()
     for late in ({0, 1}, {0}, {2}, set[int]()):
         network.late = {world.nodes[number].id for number in late}
@@ -95,7 +102,7 @@ async def test_where_the_index_for_the_new_rules_is_not_there_yet_answers_go_by_
     answer = await ask(world, 1, "running dogs")
     assert "rules" in {each["reason"] for each in answer["why"]} and not answer["exact"]
     await world.nodes[0].local.choose()
-    told = [warning for warning in world.nodes[0].local.warnings() if "analyzer 5" in warning]
+    told = [warning for warning in world.nodes[0].local.warnings() if "analyzer 2" in warning]
     assert told and "being built (0%)" in told[0]
     await world.nodes[0].follow()
     assert await check(world, OLD, (NEW[0], OLD[1])) >= {OLD}, "this one asks by the new rules first, and in vain"
@@ -125,30 +132,25 @@ def numbers_of(bench: Bench) -> list[str]:
 
 async def test_building_goes_on_after_a_restart_and_the_index_before_goes_last(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "index")
-    bench.network.strategy = bench.network.strategy.__class__(
-        network="00", version=1, effective_at=0, expires_at=2**40, next_at=2**40, slot_bits=4, analyzer=4, ranking=4
-    )
-    await bench.local.close()
-    bench.open()
     put(bench, texts(40))
     await bench.follow()
-    bench.network.plan(analyzer=5)
+    bench.network.plan(analyzer=2)
     await bench.local.step()
-    assert bench.local.beside() == {5: (16 / 40, False)}
+    assert bench.local.beside() == {2: (16 / 40, False)}
     await bench.local.close()
     read = bench.feed.log[:16]
     bench.feed.log[:16] = [type(change)(change.id, None) for change in read]  # whoever reads these again loses them
     bench.open()
     await bench.local.step()
     await bench.follow()
-    assert bench.local.beside() == {5: (1.0, True)} and numbers_of(bench) == ["analyzer-4", "analyzer-5"]
+    assert bench.local.beside() == {2: (1.0, True)} and numbers_of(bench) == ["analyzer-1", "analyzer-2"]
     bench.network.switch()
     await bench.follow()
-    assert bench.local.documents == 40 and bench.local.serving.number == 5
-    assert numbers_of(bench) == ["analyzer-4", "analyzer-5"], "some may ask by it for a day"
+    assert bench.local.documents == 40 and bench.local.serving.number == 2
+    assert numbers_of(bench) == ["analyzer-1", "analyzer-2"], "some may ask by it for a day"
     bench.network.formers = ()
     await bench.follow()
-    assert numbers_of(bench) == ["analyzer-5"]
+    assert numbers_of(bench) == ["analyzer-2"]
     await bench.local.close()
 
 
@@ -158,14 +160,9 @@ async def test_a_full_disk_stops_the_next_index_and_not_the_present_one(
     monkeypatch.setattr(index_follower, "TRY_AGAIN_S", 0.0)
     with small_disk(tmp_path / "disk", 60_000_000) as folder:
         bench = FaultyBench(folder / "index")
-        bench.network.plan(analyzer=4)
-        bench.network.switch()
-        bench.network.formers = ()
-        await bench.local.close()
-        bench.open()
         put(bench, texts(20))
         await bench.follow()
-        bench.network.plan(analyzer=5)
+        bench.network.plan(analyzer=2)
         await bench.until(lambda: bool(bench.faults.present()))
         (fault,) = bench.faults.present()
         assert fault.site == FaultSite.INDEX_BESIDE and "nearly full" in fault.cause and "free some" in fault.remedy
@@ -176,8 +173,8 @@ async def test_a_full_disk_stops_the_next_index_and_not_the_present_one(
         with filled(folder):
             for _ in range(4):
                 await bench.local.advance()
-            assert bench.local.is_answering and not bench.local.beside()[5][1]
-        await bench.until(lambda: bench.local.beside()[5][1])
+            assert bench.local.is_answering and not bench.local.beside()[2][1]
+        await bench.until(lambda: bench.local.beside()[2][1])
         bench.steady = 60.0
         assert bench.faults.present() == ()
         await bench.local.close()

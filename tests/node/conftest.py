@@ -14,14 +14,14 @@ import msgspec
 import pytest
 
 from crawl import UrlStatus
-from dht import BadStrategy, CrawlerKey, Identity, InputError, Key, PeerTimeout, Slot, Strategy, placement_key, shards
-from index import SearchRequest
+from dht import BadStrategy, CrawlerKey, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
+from index import QueryError, SearchRequest
 from node.app.service import Json
+from node.captures.capture import Capture
+from node.captures.network_reader import ArchivePart, ReadBounds, UnreadPart
+from node.captures.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
-from node.extras.archive.capture import Capture
-from node.extras.archive.network_reader import ArchivePart, ReadBounds, UnreadPart
-from node.extras.archive.scope import Wish, scope_of
 from node.jobs.explain_verdict import Facts, verdict
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
@@ -77,17 +77,6 @@ FACETS = {
 }
 
 
-@dataclass(eq=False)
-class BadQuery(InputError):
-    """What index.QueryError is to the web: an InputError with a position."""
-
-    position: int
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.reason} at character {self.position + 1}"
-
-
 class Unforeseen(Exception):
     """Stands for a bug."""
 
@@ -119,7 +108,6 @@ class FakeService:
     answered: int = 256
     total: int | None = None
     why: list[Json] = field(default_factory=list)
-    directory: Json | None = None  # by which questions went that do not ask for every slot
     asked: list[SearchRequest] = field(default_factory=list)
     versions: list[Capture] = field(default_factory=list)  # former ones of PAGES, or of others
     unread: bool = False  # that a part of the archive is
@@ -149,6 +137,7 @@ class FakeService:
     known: Json | None = field(  # of every URL
         default_factory=lambda: {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"}
     )
+    accused: list[str] = field(default_factory=list)  # domains that contradict a node
     numbers: Json = field(default_factory=lambda: {"body": 3.5, "title": 9.0})  # that explain a score
     hits: list[Json] | None = None  # what is found, whatever is asked
     gate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -162,7 +151,7 @@ class FakeService:
         self.asked.append(question)
         query, language = question.text, question.language
         if query.startswith('"') and query.count('"') == 1:
-            raise BadQuery(0, "the phrase that begins here has no closing quotation mark")
+            raise QueryError(0, "the phrase that begins here has no closing quotation mark")
         if query == "!wait":
             await self.gate.wait()
         if query == "!refused":
@@ -175,8 +164,7 @@ class FakeService:
             if query in page["text"] + page["title"]
         ]
         hits = hits if self.hits is None else self.hits
-        answered = 32 if self.directory and not question.every_slot else self.answered
-        slots = {"slots": 256, "answered": answered, "peers_asked": 4, "peers_answered": 4, "late": []}
+        slots = {"slots": 256, "answered": self.answered, "peers_asked": 4, "peers_answered": 4, "late": []}
         return {
             "query": query,
             "took_ms": 34.6,
@@ -184,14 +172,13 @@ class FakeService:
             "whole": self.answered == 256,
             "partial": self.answered < 256,
             "why": self.why,
-            "directory": None if question.every_slot else self.directory,
             "coverage": slots,
             "total": 1234 if query == "task" else len(hits) if self.total is None else self.total,
-            "total_is": "at_least" if self.directory and not question.every_slot else "exact",
+            "total_is": "exact",
             "results": [hit for hit in hits if not language or hit["language"] == language][: question.limit],
             "suggestions": ["zebra <finch>"] if query == "zebar" else [],
             "corrections": {"zebar": ["<zebra> crossing"], "tsak": ["task"]}.get(query, []),
-            "facets": FACETS if (question.facets or question.facets_of_all) and not question.cursor else {},
+            "facets": FACETS if question.facets and not question.cursor else {},
             "facets_cut": ["year"],
             "readings": [{"read_as": "option", "piece": query}] if query.startswith("-") else [],
             "next_cursor": "bmV4dA" if query == "task" and not question.cursor else None,
@@ -335,8 +322,12 @@ class FakeService:
             for each, state, links in zip(asked, states, found, strict=True)
         ]
 
-    async def rank(self, url: str) -> Json:
-        return {"url": url, "canonical": url, "rank": 2.5, "level": 3, "holder": NODE_ID, "distance": 2e-7, "why": ""}
+    async def evidence(self, *, fetches: bool) -> Json:
+        again = dict.fromkeys(self.accused, "unlike") if fetches else {}
+        piece = {"site": "a.test", "document": "cd" * 20, "written_at": 0.0, "looks": [600, 1200], "finder": NODE_ID}
+        author = {"node_id": "ab" * 20, "domains": self.accused, "counts": len(self.accused) > 2, "no_votes_until": 0.0}
+        found = {**author, "again": again, "confirmed": len(again) > 2, "pieces": [piece]}
+        return {"domains_needed": 3, "authors": [found] if self.accused else []}
 
     async def explain(self, url: str) -> Json:
         if "bad" in url:

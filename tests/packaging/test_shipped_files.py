@@ -11,7 +11,7 @@ import pytest
 
 from node.cli.main import build_parser
 from node.config.settings import NodeConfig
-from node.web.requests.routes import ROUTES
+from node.web.requests.route_table import ROUTES
 
 ROOT = Path(__file__).parents[2]
 PACKAGING = ROOT / "packaging"

@@ -8,7 +8,8 @@ import pytest
 
 from dht import Address, AddressPolicy, Contact, DhtConfig, Endpoint, Identity, Key, ProtocolEngine
 from dht.wire.value_record import ValueRecord, sign_record
-from node.extras.simulation import SimDatagrams, SimLoop, SimNetwork
+from node.extras.simulation.loop import SimLoop
+from node.extras.simulation.network import SimDatagrams, SimNetwork
 
 NETWORK = b"a network of the simulator"
 PORT = 8091

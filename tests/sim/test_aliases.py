@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawl import AliasEvidence, Visit, VisitState
+from crawl.frontier import mirror_detector
 from crawl.pipeline import mirror_twins
 from dht import slot_of
 from node.extras.simulation import sim_node
 from node.extras.simulation.census import take_census
 from node.extras.simulation.scripted_web import ScriptedReply
 from node.extras.simulation.world import World, WorldPlan, simulate
-from node.sites.mirror_finder import Sampling
 from store import HostAlias, host_name
 from tests.sim.judged import assert_polite, crawled
 
@@ -80,7 +80,7 @@ def asked(world: World, origin: str, since: int = 0) -> set[str]:
 
 
 def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sim_node, "SAMPLING", Sampling(look_every_s=3.0, sample_every_s=12.0))
+    monkeypatch.setattr(mirror_detector, "OLDER_S", 20.0)
     monkeypatch.setattr(mirror_twins, "LOOK_S", 20.0)
     plan = WorldPlan(seed=31, hosts=1, pages=2)
 
@@ -97,7 +97,7 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         await world.pass_time(30.0)  # twins that were not fetched yet are looked at again
         await crawled(world)
         (mirror,), (scheme,) = aliases(world, COPY), aliases(world, MANUAL)
-        assert (mirror.target, mirror.is_secure, mirror.how) == (f"https://{MANUAL}/", True, AliasEvidence.SAME)
+        assert (mirror.target, mirror.is_secure, mirror.how) == (f"https://{MANUAL}/", True, AliasEvidence.BYTES)
         assert (scheme.target, scheme.is_secure, scheme.how) == (f"https://{MANUAL}/", False, AliasEvidence.REDIRECTS)
         for origin, ours in ((f"https://{COPY}/", len(ONLY)), (f"http://{MANUAL}/", 0)):
             left = [v for v in visits(world, origin).values() if v.reason == f"alias of https://{MANUAL}/"]
@@ -114,6 +114,9 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         await world.kill(holder(world, COPY))
         manual.edition = "second"  # the mirror goes its own way; who holds it next has the host record and the visits
         mark = len(world.log)
+        await world.pass_time(60.0)
+        for url in visits(world, f"https://{COPY}/"):
+            holder(world, COPY).node_core.control.refetch(url)  # its next visit
         await world.until(lambda: not aliases(world, COPY), 600.0)
         await crawled(world)
         assert aliases(world, MANUAL) == (scheme,)

@@ -3,8 +3,8 @@ takes it back: then with none."""
 
 from crawl import VisitState
 from dht import document_id, placement_key, slot_of
-from node.extras.archive.network_reader import ReadBounds
-from node.extras.archive.scope import FIRST, Wish
+from node.captures.network_reader import ReadBounds
+from node.captures.scope import FIRST, Wish
 from node.extras.simulation.census import is_settled, take_census
 from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.extras.simulation.sim_node import SimNode

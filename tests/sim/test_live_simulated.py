@@ -31,7 +31,9 @@ from dht import (
     sign_strategy,
 )
 from dht.leases.lease_balancer import CrawlWork
-from node.extras.simulation import EPOCH, SimCarrier, SimDatagrams, SimLoop, SimNetwork
+from node.extras.simulation.carrier import SimCarrier
+from node.extras.simulation.loop import EPOCH, SimLoop
+from node.extras.simulation.network import SimDatagrams, SimNetwork
 
 PUBLISHER = Identity(b"\1" * 32)
 CONFIG = DhtConfig()

@@ -26,7 +26,8 @@ from dht import (
 )
 from dht.slot_set import encode_slots
 from dht.wire.value_record import sign_record
-from node.extras.simulation import EPOCH, SimDatagrams, SimLoop, SimNetwork
+from node.extras.simulation.loop import EPOCH, SimLoop
+from node.extras.simulation.network import SimDatagrams, SimNetwork
 
 NETWORK = b"a network of the simulator"
 FAMILIES = {"4": (4,), "6": (6,), "both": (4, 6)}

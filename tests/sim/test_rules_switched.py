@@ -12,9 +12,12 @@ from node.extras.simulation.census import take_census
 from node.extras.simulation.loop import EPOCH
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, simulate
+from tests.second_rules import FIRST, SECOND, second_rules
 from tests.sim.judged import crawled
 
-OLD, NEW = closest_to(4, 2), closest_to(5, 4)
+OLD = closest_to(*FIRST)
+with second_rules():
+    NEW = closest_to(*SECOND)
 AHEAD_S = 15
 
 
@@ -49,7 +52,6 @@ def test_all_nodes_switch_at_the_instant_of_the_strategy_and_no_answer_is_partia
     async def scenario(world: World) -> None:
         await world.add(4)
         await world.pass_time(8.0)
-        world.publish(analyzer=4, ranking=2)
         await world.crawl()
         await crawled(world)
         query = " ".join(world.web.words[:2])
@@ -61,12 +63,13 @@ def test_all_nodes_switch_at_the_instant_of_the_strategy_and_no_answer_is_partia
             task = tasks.create_task(watch(world, seen, query, orders))
             await world.pass_time(5.0)
             instant = int(EPOCH + world.loop.time()) + AHEAD_S
-            world.publish(analyzer=5, ranking=4, effective_at=instant)
+            world.publish(analyzer=SECOND[0], ranking=SECOND[1], effective_at=instant)
             at.append(instant - EPOCH)
             await world.pass_time(2 * AHEAD_S)
             task.cancel()
 
-    simulate(scenario)
+    with second_rules():
+        simulate(scenario)
     assert len(seen.by) > 250 and seen.partial == []
     (switch,) = at
     assert {rules for when, rules in seen.by if when < switch - 2} == {OLD}

@@ -6,9 +6,9 @@ import pytest
 from crawl import VisitState
 from dht import Rule, document_id
 from index import SearchRequest
+from node.captures.network_reader import ReadBounds
+from node.captures.scope import FIRST, Wish
 from node.errors import NotProved
-from node.extras.archive.network_reader import ReadBounds
-from node.extras.archive.scope import FIRST, Wish
 from node.extras.simulation.census import is_settled, take_census
 from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.extras.simulation.sim_node import SimNode

@@ -1,11 +1,8 @@
-"""What older versions wrote stays readable: golden files of the wire and of the disk. A change here breaks networks."""
+"""What lies on disks and goes over the wire stays readable: golden files. A change here breaks networks."""
 
 from pathlib import Path
 
-import msgspec
-from msgspec.structs import replace
-
-from store import Draft, Kind, MemoryDisk, RecordStore, decode_document
+from store import Kind, MemoryDisk, RecordStore
 from store.disk.record_group import decode_group, encode_group
 from store.record.package import MAX_PACKAGE_BYTES, open_package, pack
 from store.record.zstd import expand
@@ -14,19 +11,12 @@ from tests.store.support import CONFIG, StillClock, draft, flaws, records
 DATA = Path(__file__).parents[1] / "data"
 
 
-def as_then(draft: Draft) -> Draft:
-    """A document as it was written before it had a signature."""
-    fields = msgspec.msgpack.decode(draft.body)
-    return replace(draft, body=msgspec.msgpack.encode(fields[:12])) if draft.kind == Kind.DOCUMENT else draft
-
-
-MADE = records(as_then(draft(1, size=900)), draft(2, kind=Kind.VISIT), as_then(draft(3)))
+MADE = records(draft(1, size=900), draft(2, kind=Kind.VISIT), draft(3))
 
 
 def test_a_golden_package_opens_proves_itself_and_is_what_we_write() -> None:
     golden = (DATA / "store-package.bin").read_bytes()
     assert open_package(golden) == MADE and flaws(MADE) == ["", "", ""]
-    assert decode_document(MADE[0].body).signature == b""
     assert expand(golden, MAX_PACKAGE_BYTES) == expand(pack(MADE), MAX_PACKAGE_BYTES)
 
 

@@ -4,10 +4,10 @@ shtab writes the script from the parsers that `--help` has; it is imported for t
 """
 
 from argparse import Action, ArgumentParser, Namespace
+from pathlib import Path
 
 import shtab
 
-from node.cli.argument_types import path
 from node.cli.arguments import build_parser
 from node.cli.verb_walk import arguments_of, parsers_below
 
@@ -33,7 +33,7 @@ def _paths(argument: Action) -> shtab.CompleteType | None:
     """Return how shtab completes the paths that an argument takes; None where it takes none."""
     named = set(str(argument.metavar or "").split("|"))
     if named & _FILES:
-        return shtab.FILE  # of which directories are a part
+        return shtab.FILE
     if "DIR" in named:
         return shtab.DIRECTORY
-    return shtab.FILE if argument.type is path else None
+    return shtab.FILE if argument.type is Path else None

@@ -1,4 +1,4 @@
-"""Does the verbs that ask the running node: search, status, peers, open, remove, pause, resume."""
+"""Does the verbs that ask the running node: search, status, peers, evidence, open, remove, pause, resume."""
 
 import sys
 from argparse import Namespace
@@ -7,6 +7,7 @@ from node.cli.commands.output import bold, marked, print_facts, print_json, prin
 from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
+from node.views.evidence import evidence_lines
 from node.views.peers import PeerRow, peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
@@ -104,6 +105,18 @@ def peers(arguments: Namespace) -> int:
     return 0
 
 
+def evidence(arguments: Namespace) -> int:
+    """List the evidence against authors of pages; exit with 1 where fetching pages again confirms some."""
+    node = client(arguments, needs_token=True)
+    body = node.post("/api/v1/evidence", {"fetch": not arguments.no_fetch})
+    if arguments.json:
+        print_json(body)
+    else:
+        for line in evidence_lines(body):
+            print(line)
+    return 1 if any(author.get("confirmed") is True for author in body["authors"]) else 0
+
+
 def _standing(row: PeerRow) -> str:
     return "leaving" if row.leaving else "live" if row.live else "away"
 
@@ -156,10 +169,10 @@ def _print_result(number: int, result: Result) -> None:
 
 def _tally(page: ResultPage) -> str:
     english = translator("en")
-    about = "" if page.is_exact_total else "at least " if page.is_at_least else "about "
+    about = "" if page.is_exact_total else "at least " if page.is_partial else "about "
     noun = "result" if page.total == 1 else "results"
     whole = f"{len(page.results)} of {about}{page.total:,} {noun} in {page.took_ms} ms"
-    if page.total < len(page.results) and not page.is_at_least:
+    if page.total < len(page.results) and not page.is_partial:
         whole = f"{english(page.tally_key, total=page.total)} {len(page.results)} results in {page.took_ms} ms"
     if page.is_partial and page.answered == page.slots:
         return f"{whole}; some nodes answered too late, so the order may differ a little"
@@ -167,8 +180,7 @@ def _tally(page: ResultPage) -> str:
         return f"{whole}; only {page.answered} of {page.slots} slots answered in time, so results may be missing"
     reasons = (english(f"why.{each.reason}", each.reason, peers=each.peers, slots=each.slots) for each in page.doubts)
     doubts = "".join(f"; {reason}" for reason in reasons)
-    reach = f"{page.answered} of {page.slots} slots" if page.by_directory else f"{page.slots} slots"
-    return f"{whole}; {english(page.reach_key)} ({reach}){doubts}"
+    return f"{whole}; {english('results.whole')} ({page.slots} slots){doubts}"
 
 
 def _members(view: StatusView) -> str:
@@ -221,9 +233,8 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("refuses", _refuses(view)),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
         ("not taken", view.not_taken),
-        ("witness", view.witness),
-        ("forgers", view.found_out),
-        ("ranks", view.ranks),
+        ("second looks", view.second_looks),
+        ("evidence", view.evidence),
         ("balance", view.balance),
         ("search", view.rules),
         ("strategy", f"version {view.strategy_version}{expires}"),

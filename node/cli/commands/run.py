@@ -1,4 +1,4 @@
-"""Does the verbs that run until they are stopped: run, bootstrap, demo."""
+"""Does the verbs that run until they are stopped: run and bootstrap."""
 
 import importlib
 from argparse import Namespace
@@ -27,13 +27,6 @@ def run(arguments: Namespace) -> int:
         return int(node.run_node(config, faults))
     except (BadStrategy, BadHostsFile) as error:  # files that the configuration names are part of it
         raise ConfigError(*str(error).split(": ", 1)) from None
-
-
-def demo(arguments: Namespace) -> int:
-    """Run a network of real processes on loopback."""
-    from node.extras.demo.runner import run_demo
-
-    return run_demo(arguments)
 
 
 def bare_overlay(arguments: Namespace) -> int:

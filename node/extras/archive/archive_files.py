@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO
 from zipfile import BadZipFile, ZipFile
 
-from node.extras.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture, ReadLimits
+from node.captures.capture import Capture
 from node.extras.archive.json_lines import read_json_lines
+from node.extras.archive.read_limits import DEFAULT_LIMITS, ArchiveFlaw, ReadLimits
 from node.extras.archive.spf import read_object, read_package, read_spf
 from node.extras.archive.unpacked_input import RECORD, UnpackedInput, Unreadable
 from node.extras.archive.wacz import read_wacz

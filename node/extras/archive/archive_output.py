@@ -4,13 +4,23 @@ Pure, but for the stream that it writes to.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import IO
 
-from node.extras.archive.capture import Capture, ExportSummary
+import msgspec
 
-LATEST_S = 253_402_300_799.0  # the last second of 9999: no format has a later year
+from node.captures.capture import Capture
+
+
+class ExportSummary(msgspec.Struct, frozen=True):
+    """Says what a format wrote."""
+
+    captures: int
+    content_bytes: int
+    forbidden: int  # left out, because their authors forbid copies
+    file_bytes: int
+    file_digest: bytes  # SHA-256 of the file
+    unfit: int = 0  # left out, because the format cannot tell what they are
 
 
 class ArchiveOutput:
@@ -61,11 +71,6 @@ class ArchiveOutput:
         """Say what was written; the file must be complete."""
         digest = self._digest.digest()
         return ExportSummary(self._captures, self._content_bytes, self._forbidden, self._bytes, digest, self._unfit)
-
-
-def instant(at: float) -> datetime:
-    """Return an instant as formats can write it; a stranger's record may name any."""
-    return datetime.fromtimestamp(min(max(at, 0.0), LATEST_S), UTC)
 
 
 def digest_text(digest: bytes) -> str:

@@ -10,8 +10,8 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 import msgspec
 
-from node.extras.archive.archive_output import digest_text, instant
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture, instant
+from node.extras.archive.archive_output import digest_text
 
 _URL = re.compile(r"https?://(?:[^/?#@]*@)?(\[[^/?#\]]*\]|[^/?#:]*)(?::(\d*))?([^?#]*)(?:\?([^#]*))?", re.I)
 _WWW = re.compile(r"www\d*\.")

@@ -8,15 +8,14 @@ import re
 from http import HTTPStatus
 from typing import NamedTuple
 
-from node.extras.archive.capture import Capture, ReadLimits
+from node.captures.capture import Capture, Headers, one_line
+from node.extras.archive.read_limits import ReadLimits
 from node.extras.archive.unpacked_input import Unreadable
 
-Headers = tuple[tuple[str, str], ...]
 ORIGINAL = "X-Archive-Orig-"
 ORIGIN = "DSE-Origin"  # a field of WARC records, which may have any: what an import was taken from
 _CODINGS = frozenset(("content-encoding", "transfer-encoding"))
 _MOVED = _CODINGS | {"content-length"}
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: |\r|$)")
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([A-Za-z0-9_.:+-]{1,64})""", re.I)
 _REASONS = {status.value: status.phrase for status in HTTPStatus}
@@ -60,11 +59,6 @@ def head_bytes(first: str, headers: Headers) -> bytes:
     """Return a first line and fields as bytes; no value can end its line."""
     fields = "".join(f"{one_line(name)}: {one_line(value)}\r\n" for name, value in headers)
     return f"{first}\r\n{fields}\r\n".encode("utf-8", "replace")
-
-
-def one_line(text: str) -> str:
-    """Return a text without control characters."""
-    return _CONTROL.sub(" ", text) if not text.isprintable() else text
 
 
 def read_response_head(block: bytes, limits: ReadLimits) -> HttpHead:

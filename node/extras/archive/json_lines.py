@@ -12,11 +12,11 @@ from typing import IO
 import msgspec
 
 from crawl import Fetched, looks_like_html
-from node.extras.archive.archive_output import ArchiveOutput, digest_text
-from node.extras.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture, ExportSummary, ReadLimits
-from node.extras.archive.http_head import Headers
-from node.extras.archive.imported_page import PAGE
+from node.captures.capture import Capture, Headers
+from node.captures.imported_page import PAGE
+from node.extras.archive.archive_output import ArchiveOutput, ExportSummary, digest_text
 from node.extras.archive.line_flaws import LineFlaws, sound_fields
+from node.extras.archive.read_limits import DEFAULT_LIMITS, ArchiveFlaw, ReadLimits
 from node.extras.archive.unpacked_input import UnpackedInput, Unreadable
 from node.extras.archive.warc_records import is_web
 

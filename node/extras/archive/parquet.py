@@ -6,8 +6,8 @@ Pure, but for the stream that it writes to. Rows are gathered into groups, so a 
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
-from node.extras.archive.archive_output import ArchiveOutput, instant
-from node.extras.archive.capture import Capture, ExportSummary
+from node.captures.capture import Capture, instant
+from node.extras.archive.archive_output import ArchiveOutput, ExportSummary
 
 GROUP_ROWS, GROUP_BYTES = 1_000, 32 << 20
 

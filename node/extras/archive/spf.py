@@ -13,9 +13,10 @@ from tempfile import TemporaryFile
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from node.extras.archive.archive_output import ArchiveOutput
-from node.extras.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture, ExportSummary, ReadLimits
+from node.captures.capture import Capture
+from node.extras.archive.archive_output import ArchiveOutput, ExportSummary
 from node.extras.archive.http_head import media_type_and_charset
+from node.extras.archive.read_limits import DEFAULT_LIMITS, ArchiveFlaw, ReadLimits
 from node.extras.archive.unpacked_input import UnpackedInput, Unreadable
 from node.extras.archive.warc_records import is_web
 from node.extras.archive.web_object import (

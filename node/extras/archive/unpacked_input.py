@@ -10,7 +10,7 @@ from typing import IO, cast
 
 from isal import isal_zlib
 
-from node.extras.archive.capture import ReadLimits
+from node.extras.archive.read_limits import ReadLimits
 
 GZIP = b"\x1f\x8b"
 RECORD = b"WARC/"

@@ -14,9 +14,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import msgspec
 
-from node.extras.archive.archive_output import ArchiveOutput, digest_text, instant
-from node.extras.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture, ExportSummary, ReadLimits
+from node.captures.capture import Capture, instant
+from node.extras.archive.archive_output import ArchiveOutput, ExportSummary, digest_text
 from node.extras.archive.cdxj import cdxj_line
+from node.extras.archive.read_limits import DEFAULT_LIMITS, ArchiveFlaw, ReadLimits
 from node.extras.archive.sorted_lines import SortedLines
 from node.extras.archive.warc_reader import read_warc
 from node.extras.archive.warc_writer import WarcWriter

@@ -12,16 +12,16 @@ from hashlib import sha1, sha256
 from typing import IO
 
 from crawl import BadCoding, decode_body
-from node.extras.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, Capture, ReadLimits
+from node.captures.capture import Capture, Headers
 from node.extras.archive.http_head import (
     ORIGIN,
-    Headers,
     HttpHead,
     media_type_and_charset,
     read_headers,
     read_response_head,
     received_headers,
 )
+from node.extras.archive.read_limits import DEFAULT_LIMITS, ArchiveFlaw, ReadLimits
 from node.extras.archive.unpacked_input import Unreadable
 from node.extras.archive.warc_records import Fields, WarcRecord, is_web, read_records, target
 

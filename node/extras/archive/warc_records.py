@@ -8,7 +8,7 @@ from typing import IO
 
 import msgspec
 
-from node.extras.archive.capture import DEFAULT_LIMITS, ArchiveFlaw, ReadLimits
+from node.extras.archive.read_limits import DEFAULT_LIMITS, ArchiveFlaw, ReadLimits
 from node.extras.archive.unpacked_input import RECORD, UnpackedInput, Unreadable
 
 Fields = dict[str, str]

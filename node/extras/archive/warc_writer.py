@@ -11,9 +11,9 @@ from uuid import NAMESPACE_URL, uuid5
 
 from isal import igzip_lib
 
-from node.extras.archive.archive_output import ArchiveOutput, digest_text, instant
-from node.extras.archive.capture import Capture, ExportSummary
-from node.extras.archive.http_head import ORIGIN, Headers, head_bytes, one_line, response_head
+from node.captures.capture import Capture, Headers, instant, one_line
+from node.extras.archive.archive_output import ArchiveOutput, ExportSummary, digest_text
+from node.extras.archive.http_head import ORIGIN, head_bytes, response_head
 from node.version import VERSION
 
 _PACK_LEVEL = 2

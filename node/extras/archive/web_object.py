@@ -16,7 +16,7 @@ import struct
 
 import msgspec
 
-from node.extras.archive.archive_output import LATEST_S, instant
+from node.captures.capture import LATEST_S, instant
 from node.extras.archive.unpacked_input import Unreadable
 
 OBJECT_MAGIC = b"\xffWEBO\x01"

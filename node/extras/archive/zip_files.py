@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import IO
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
-from node.extras.archive.archive_output import instant
-from node.extras.archive.capture import ArchiveFlaw, Capture, ReadLimits
+from node.captures.capture import Capture, instant
+from node.extras.archive.read_limits import ArchiveFlaw, ReadLimits
 
 FIRST_YEAR = 1980  # of a zip's dates
 _UNIX, _READABLE = 3, 0o100644 << 16

@@ -5,7 +5,7 @@ Pure: values in, plain data out. Shapes: https://docs.openwebui.com, "External" 
 
 from collections.abc import Mapping
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.clients.found import FoundAnswer
 from node.views.lenient_json import Json
 from node.views.safe_text import day, plain, plain_lines

@@ -6,7 +6,7 @@ answers of its own and looks for no pictures: those fields are there, and empty.
 
 from collections.abc import Mapping, Sequence
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.clients.found import FoundAnswer, FoundPage
 from node.views.lenient_json import Json
 from node.views.safe_text import plain, plain_lines

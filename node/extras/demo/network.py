@@ -1,7 +1,7 @@
 """Makes the demo's own network, as `dse-node network new` makes one, and its nodes, as `dse-node init` makes them.
 
 The strategy differs from a new network's by what the demo may crawl: the hosts of its web, and nothing of the real one,
-at its pace; and it has the ranks of pages computed, to show them.
+at its pace.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ def write_network(
     rule, `differing`: fields of its strategy that are not the usual ones."""
     bootstrap = [address for node in nodes[:FIRST_CONTACTS] for address in node.bootstrap]
     rules = (*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny"))
-    fields: dict[str, Any] = {"rules": rules, "min_delay_s": delay_s, "ranks": True}
+    fields: dict[str, Any] = {"rules": rules, "min_delay_s": delay_s}
     found_network(path, "demo", bootstrap, fields=fields | dict(differing or {}))
     return path
 

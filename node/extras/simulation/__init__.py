@@ -4,11 +4,5 @@ Nouns: `World`, `SimNode`, `SimLoop`, `SimNetwork`, `ScriptedWeb`. Read loop, ne
 scripted_web, scripted_fetch, sim_node, world (whole nodes and what befalls them); census (what is so, from outside);
 conditions and trial (the standard scenario and its figures, run by the verb `simulate`). By themselves: delays, swarm,
 forming (bare engines by the thousand), lookup_trial and observations (what they are judged by), swarm_trial (their
-scenario). Exported is the ground; the rest is imported by name.
+scenario).
 """
-
-from node.extras.simulation.carrier import SimCarrier
-from node.extras.simulation.loop import EPOCH, SimLoop
-from node.extras.simulation.network import SimDatagrams, SimNetwork
-
-__all__ = ["EPOCH", "SimCarrier", "SimDatagrams", "SimLoop", "SimNetwork"]

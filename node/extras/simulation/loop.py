@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from dht import Now, now_of
+from dht import Now, ReadableClock, now_of
 
 EPOCH = 1_767_225_600.0  # 2026-01-01, the wall clock's start in every simulation
 PLACE: ContextVar[str] = ContextVar("PLACE", default="")
@@ -44,7 +44,7 @@ class SimHandle(msgspec.Struct, eq=False):
         return self.callback is None
 
 
-class SimClock:
+class SimClock(ReadableClock):
     """The clocks of one node; `ahead_s`, by which its wall clock is ahead, may be set at any time, and `behind_s`, by
     which its steady clock stood still while its machine was suspended."""
 

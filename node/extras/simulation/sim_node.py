@@ -40,21 +40,19 @@ from index import IndexConfig
 from node.app.clean_stop import take_leave
 from node.app.environment import NodeEnvironment
 from node.app.node_core import NodeCore
-from node.crawling.page_analysis import analyse_page
 from node.extras.simulation.carrier import SimCarrier
 from node.extras.simulation.dial_back import SimPorts
 from node.extras.simulation.loop import PLACE, SimClock
 from node.extras.simulation.network import SimDatagrams, SimNetwork
 from node.extras.simulation.scripted_fetch import ScriptedFetcher, Visited
 from node.extras.simulation.scripted_web import ScriptedWeb
-from node.sites.mirror_finder import Sampling
 from store import MemoryDisk, RecordStore, StoreConfig
 
 PORT = 8091
 LISTENING = tuple(Endpoint(host, PORT, PORT) for host in ("0.0.0.0", "::"))
 CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
 DHT, LAPTOP = DhtConfig(), DhtConfig(stable=False)
-SPREADING, SAMPLING = ShardPolicy(), Sampling()
+SPREADING = ShardPolicy()
 STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by default, but for calmer looks
 
 
@@ -118,18 +116,19 @@ class SimNode:
             fetcher=fetcher,
             find_way=fetcher.find_way,
             find_texts=around.web.find_texts,
-            witness_fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has, as_witness=True),
-            parsers=InlineParsers(analyse_page),
+            second_look_fetcher=ScriptedFetcher(
+                around.web, self.name, around.log, overlay.families, has, is_second_look=True
+            ),
+            parsers=InlineParsers(),
             clock=self.clock,
             rng=self.rng,
             index_path=None,
             seen_path=None,
-            verdicts_path=self.folder / "verdicts.json",
+            evidence_path=self.folder / "evidence",
             wishes_path=self.folder / "hosts.json",
             expects_others=bool(joins or remembered),
             faults=faults,
             spreading=SPREADING,
-            sampling=SAMPLING,
         )
         self.overlay = overlay
         self.node_core = NodeCore(self.crawl, self.store, INDEX, environment)

@@ -1,4 +1,4 @@
-"""How are the steps of a query shown elsewhere? Sends each traced query to a collector by OTLP.
+"""How are the steps of a query shown elsewhere? Makes spans of a share of all queries and sends them by OTLP.
 
-Noun: `TraceExport`. Read trace_export.
+Nouns: `QueryTracer`, `TraceExport`. Read query_tracer, trace_export.
 """

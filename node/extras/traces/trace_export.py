@@ -6,7 +6,7 @@ import logging
 import aiohttp
 import msgspec
 
-from node.app.query_tracer import QueryTracer, otlp_request
+from node.extras.traces.query_tracer import QueryTracer, otlp_request
 from node.views.safe_text import plain
 
 log = logging.getLogger(__name__)

@@ -2,5 +2,5 @@
 `web-report`.
 
 Read `web_graph.py` first, then the measures, each of which takes a graph; `report.py` puts them together, and
-`html_page.py` shows them. Nothing here reads a network: `node/cli/commands/web_report.py` does.
+`html_page.py` shows them. Nothing here reads a network: `node/extras/web_report/verb.py` does.
 """

@@ -12,8 +12,9 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from dht import site_of
-from node.extras.archive.capture import Capture
+from crawl import domain_of
+from dht import site_of, split_url
+from node.captures.capture import Capture
 from node.extras.web_report.web_graph import Ids, Names, WebGraph, graph_of
 
 MAX_LINKS = 10_000_000  # measured in 970 MB by `tests/node/extras/web_report/test_scale.py`
@@ -29,9 +30,10 @@ def name_of_url(url: str) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WebTable:
-    """Holds a graph, and what is told of each of its pages."""
+    """Holds a graph, and further figures of its pages and sites."""
 
     graph: WebGraph
+    domains: Ids  # of each site: number of its registrable domain
     languages: dict[str, int]  # pages by language
     text_bytes: NDArray[np.int64]  # of each page's main text, in UTF-8
     cut_links: int  # beyond the bound: they are in no figure
@@ -47,6 +49,7 @@ class LinkTable:
         self._languages, self._sizes = array("Q"), array("Q")
         self._codes = dict[str, int]()
         self._origins = dict[str, int]()
+        self._site_names, self._domains = array("Q"), array("Q")  # of origins, as they were looked up
         self._cut = 0
 
     def add(self, page: Capture) -> None:
@@ -72,7 +75,7 @@ class LinkTable:
         by_code = dict(zip(self._codes, languages, strict=True))
         graph = self._graph(page_names, page_sites, first)
         sizes = _numbers(self._sizes)[first].astype(np.int64)
-        return WebTable(graph, by_code, sizes, self._cut)
+        return WebTable(graph, self._domain_ids(graph.site_names), by_code, sizes, self._cut)
 
     def _graph(self, page_names: Names, page_sites: Names, first: NDArray[np.int64]) -> WebGraph:
         sources = self._sources(page_names, first)
@@ -95,6 +98,12 @@ class LinkTable:
         rows[first] = np.arange(len(page_names))
         return np.repeat(rows, _numbers(self._counts).astype(np.int64))
 
+    def _domain_ids(self, site_names: Names) -> Ids:
+        """The number of each site's domain."""
+        known, first = np.unique(_numbers(self._site_names), return_index=True)
+        domains = _numbers(self._domains)[first][np.searchsorted(known, site_names)]
+        return np.unique(domains, return_inverse=True)[1].astype(np.int32)
+
     def _site(self, url: str) -> int:
         """The name of a URL's site."""
         origin = url[:end] if (end := url.find("/", len("https://"))) > 0 else url
@@ -103,6 +112,8 @@ class LinkTable:
             if len(self._origins) >= MAX_ORIGINS:
                 self._origins.clear()
             found = self._origins[origin] = name_of_url(site_name(url))
+            self._site_names.append(found)
+            self._domains.append(name_of_url(domain_name(url)))
         return found
 
 
@@ -139,6 +150,14 @@ def site_name(url: str) -> str:
     """Return the site of a URL, "" where it has none."""
     try:
         return site_of(url)
+    except ValueError:
+        return ""
+
+
+def domain_name(url: str) -> str:
+    """Return the registrable domain of a URL, "" where it has none."""
+    try:
+        return domain_of(split_url(url).host)
     except ValueError:
         return ""
 

@@ -17,10 +17,12 @@ from node.extras.web_report.degrees import Distribution, distribution_of
 from node.extras.web_report.distances import Distances, distances_of
 from node.extras.web_report.hubs import Ranked, hubs_and_authorities
 from node.extras.web_report.link_table import FoundNames, WebTable
+from node.extras.web_report.page_rank import Ranks
 from node.extras.web_report.parts import Parts, parts_of
+from node.extras.web_report.site_rank import rank_sites
 from node.extras.web_report.sites import PageRow, SiteCounts, SiteRow, sites_of, top_pages
 
-SHOWN_CORES, SHOWN_OF_A_CORE, SHOWN_SIZES = 20, 8, 12
+SHOWN_RANKED, SHOWN_CORES, SHOWN_OF_A_CORE, SHOWN_SIZES = 20, 20, 8, 12
 LONGEST_NAME = 2048  # characters: no canonical URL is longer
 
 
@@ -68,6 +70,36 @@ class NamedSite(msgspec.Struct, frozen=True):
     links_to: int
 
 
+class RankedPage(msgspec.Struct, frozen=True):
+    """One URL with its rank, and whether it is stored."""
+
+    url: str
+    rank: float
+    is_stored: bool
+
+
+class RankedSite(msgspec.Struct, frozen=True):
+    """One site with its rank and its stored pages."""
+
+    site: str
+    rank: float
+    pages: int
+
+
+class PageRank(msgspec.Struct, frozen=True):
+    """The best URLs and sites by PageRank. The ranks of all URLs add up to 1, and so do those of all sites.
+
+    page_error, site_error: the ranks are together wrong by at most this.
+    sweeps: over all links, for the ranks of URLs.
+    """
+
+    pages: tuple[RankedPage, ...]
+    page_error: float
+    sweeps: int
+    sites: tuple[RankedSite, ...]
+    site_error: float
+
+
 class Community(msgspec.Struct, frozen=True):
     """One complete bipartite core: how large it is, and some of its pages."""
 
@@ -113,6 +145,7 @@ class WebReport(msgspec.Struct, frozen=True):
     communities: Communities
     top_sites: tuple[NamedSite, ...]
     top_pages: tuple[NamedPage, ...]
+    page_rank: PageRank
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,18 +161,22 @@ class Measured:
     hubs: Sequence[Ranked]
     authorities: Sequence[Ranked]
     cores: Cores
+    page_ranks: Ranks
+    site_ranks: Ranks
 
     def wanted(self) -> FoundNames:
         """Return the names that the report shows, to be looked for."""
         graph, shown = self.table.graph, self.cores.found[:SHOWN_CORES]
         nodes = {each.node for each in (*self.hubs, *self.authorities)} | {row.node for row in self.top_pages}
+        nodes |= {*self.page_ranks.best(SHOWN_RANKED)}
         nodes |= {n for core in shown for n in (*core.fans[:SHOWN_OF_A_CORE], *core.centres[:SHOWN_OF_A_CORE])}
-        sites = {int(graph.site_names[row.site]) for row in self.top_sites}
-        return FoundNames({int(graph.names[node]): "" for node in nodes}, dict.fromkeys(sites, ""))
+        sites = {row.site for row in self.top_sites} | {*self.site_ranks.best(SHOWN_RANKED)}
+        site_names = {int(graph.site_names[site]) for site in sites}
+        return FoundNames({int(graph.names[node]): "" for node in nodes}, dict.fromkeys(site_names, ""))
 
 
-def measure(table: WebTable, seed: int) -> Measured:
-    """Measure a graph; chance is that of the seed alone."""
+def measure(table: WebTable, page_ranks: Ranks, seed: int) -> Measured:
+    """Measure a graph, of which the ranks of all nodes are computed; chance is that of the seed alone."""
     graph, sites = table.graph, sites_of(table.graph)
     hubs, authorities = hubs_and_authorities(graph)
     return Measured(
@@ -152,6 +189,8 @@ def measure(table: WebTable, seed: int) -> Measured:
         hubs=hubs,
         authorities=authorities,
         cores=cores_of(graph),
+        page_ranks=page_ranks,
+        site_ranks=rank_sites(graph, table.domains),
     )
 
 
@@ -162,6 +201,9 @@ def report_of(measured: Measured, names: FoundNames, coverage: ReportCoverage, s
 
     def url(node: int) -> str:
         return names.urls[int(graph.names[node])][:LONGEST_NAME]
+
+    def site(number: int) -> str:
+        return names.sites[int(graph.site_names[number])]
 
     return WebReport(
         coverage=coverage,
@@ -185,12 +227,25 @@ def report_of(measured: Measured, names: FoundNames, coverage: ReportCoverage, s
         authorities=tuple(NamedScore(url(each.node), each.score) for each in measured.authorities),
         communities=_communities(measured.cores, url),
         top_sites=tuple(
-            NamedSite(names.sites[int(graph.site_names[row.site])], row.pages, row.linked_by, row.links_to)
-            for row in measured.top_sites
+            NamedSite(site(row.site), row.pages, row.linked_by, row.links_to) for row in measured.top_sites
         ),
         top_pages=tuple(
             NamedPage(url(row.node), row.by_sites, row.by_pages, row.node < graph.pages) for row in measured.top_pages
         ),
+        page_rank=_page_rank(measured, url, site),
+    )
+
+
+def _page_rank(measured: Measured, url: Callable[[int], str], site: Callable[[int], str]) -> PageRank:
+    pages, sites, stored = measured.page_ranks, measured.site_ranks, measured.table.graph.pages
+    return PageRank(
+        pages=tuple(RankedPage(url(n), float(pages.ranks[n]), n < stored) for n in pages.best(SHOWN_RANKED)),
+        page_error=pages.error,
+        sweeps=pages.sweeps,
+        sites=tuple(
+            RankedSite(site(n), float(sites.ranks[n]), int(measured.sites.pages[n])) for n in sites.best(SHOWN_RANKED)
+        ),
+        site_error=sites.error,
     )
 
 

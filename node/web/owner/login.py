@@ -12,9 +12,10 @@ from node.web.owner.logins import LINK_S, SESSION_S, Logins
 from node.web.rendering.pages import Pages
 from node.web.requests.api import json_response, parameters, read_body
 from node.web.requests.forms import is_own_page
+from node.web.requests.handlers import Handlers, named
 from node.web.requests.own_origin import cookie_name, is_https
 from node.web.requests.problems import Problem
-from node.web.requests.routes import route
+from node.web.requests.route_table import route
 
 STALE_LINK = "This link was used before, or is too old: `dse-node open` prints another."
 
@@ -28,6 +29,10 @@ class Owner:
 
     def __init__(self, logins: Logins, pages: Pages) -> None:
         self._logins, self._pages = logins, pages
+
+    def handlers(self) -> Handlers:
+        """Return what answers its routes."""
+        return named(self.make_login_link, self.login, self.logout)
 
     async def make_login_link(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/login: the path of a link that logs in once."""

@@ -11,10 +11,12 @@ from index import SearchRequest
 from node.app.service import Service
 from node.jobs.job_progress import MAX_ASKED, Followed
 from node.views.duration import MAX_S
+from node.web.requests.handlers import Handlers, named
 from node.web.requests.openapi import openapi
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter
-from node.web.requests.routes import MAX_DEPTH, MAX_URL, route
+from node.web.requests.route_table import route
+from node.web.requests.routes import MAX_DEPTH, MAX_URL
 
 MAX_SEEDS = 1000
 SORTS = ("", "relevance", "date")
@@ -58,6 +60,12 @@ class LeaveRequest(msgspec.Struct, forbid_unknown_fields=True):
     sure: bool = False
 
 
+class EvidenceRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/evidence. `fetch`: fetch some pages again before anybody is accused."""
+
+    fetch: bool = True
+
+
 class ScrubRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The body of POST /api/v1/scrub, which says nothing."""
 
@@ -85,7 +93,6 @@ def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> 
         deadline_ms=deadline_ms,
         explain=values.flag("explain"),
         facets=values.flag("facets"),
-        every_slot=values.flag("every_slot"),
         is_by_date=values.text("sort") == "date",
     )
 
@@ -96,6 +103,29 @@ class Api:
     def __init__(self, service: Service, version: str) -> None:
         self._service = service
         self._openapi = openapi(version)
+
+    def handlers(self) -> Handlers:
+        """Return what answers its routes."""
+        return named(
+            self.search,
+            self.suggest,
+            self.opensearch_suggestions,
+            self.status,
+            self.peers,
+            self.strategy,
+            self.strategy_log,
+            self.preview_strategy,
+            self.document,
+            self.crawl,
+            self.remove,
+            self.progress,
+            self.explain,
+            self.pause,
+            self.leave,
+            self.scrub,
+            self.publish_strategy,
+            self.openapi,
+        )
 
     async def search(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/search."""
@@ -167,9 +197,10 @@ class Api:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
         return json_response({"urls": await self._service.progress(asked.urls)})
 
-    async def rank(self, request: web.Request) -> web.Response:
-        """Answer GET /api/v1/rank."""
-        return json_response(await self._service.rank(parameters(request, "rank").text("url")))
+    async def evidence(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/evidence."""
+        order = await read_body(request, EvidenceRequest)
+        return json_response(await self._service.evidence(fetches=order.fetch))
 
     async def explain(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/explain."""

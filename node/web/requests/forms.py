@@ -7,7 +7,8 @@ from aiohttp import web
 from node.web.requests.own_origin import own_host
 from node.web.requests.parameters import Values, read_fields
 from node.web.requests.problems import BadParameter
-from node.web.requests.routes import FORM, route
+from node.web.requests.route_table import route
+from node.web.requests.routes import FORM
 
 MAX_FORM_BYTES = 65_536  # the longest fields in percents
 MAX_FIELDS = 32

@@ -7,19 +7,8 @@ from typing import Any
 
 from crawl import SCOPE_KINDS
 from index import FACETS, Reason
-from node.extras.clients.narrowing import TIME_RANGES
-from node.web.requests.routes import (
-    FORM,
-    JSON,
-    MAX_COUNT,
-    MAX_LOADED,
-    MAX_SITES,
-    MAX_TAVILY,
-    ROUTES,
-    TOPICS,
-    HttpRoute,
-    Parameter,
-)
+from node.web.requests.route_table import ROUTES, SCHEMAS
+from node.web.requests.routes import FORM, JSON, HttpRoute, Parameter
 
 Json = dict[str, Any]
 
@@ -38,7 +27,7 @@ def openapi(version: str) -> Json:
         },
         "paths": paths,
         "components": {
-            "schemas": _SCHEMAS,
+            "schemas": _SCHEMAS | SCHEMAS,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "admin.token of the node"}
             },
@@ -110,8 +99,6 @@ def _list(items: Json) -> Json:
 _TEXT, _COUNT, _NUMBER, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"}
 _ANY = {"type": "object", "additionalProperties": True}
 
-_SOME = {**_list(_TEXT), "minItems": 1, "maxItems": MAX_LOADED}
-
 _RESULT = _object(
     "url title snippet score id",
     url=_TEXT,
@@ -164,17 +151,6 @@ _SCHEMAS: Json = {
         whole=_FLAG,
         partial=_FLAG,
         why=_list(_DOUBT),
-        directory={
-            "type": ["object", "null"],
-            "properties": {
-                "proven": _FLAG,
-                "as_of": _NUMBER,
-                "epoch": _COUNT,
-                "statistics": _TEXT,
-                "slots_asked": _COUNT,
-                "slots_not_asked": _COUNT,
-            },
-        },
         coverage=_object("slots answered", slots=_COUNT, answered=_COUNT, peers_asked=_COUNT, peers_answered=_COUNT),
         total=_COUNT,
         total_is={"type": "string", "enum": ["exact", "about", "at_least"]},
@@ -194,7 +170,7 @@ _SCHEMAS: Json = {
         version=_TEXT,
         role=_TEXT,
         reachable=_ANY,
-        clients=_object(waiting=_COUNT, carried=_COUNT, distrusted=_ANY, polled=_COUNT, carried_here=_COUNT),
+        clients=_object(waiting=_COUNT, carried=_COUNT, polled=_COUNT, carried_here=_COUNT),
         peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT, servers=_COUNT, silent_servers=_COUNT),
         refused_packets={"type": "object", "additionalProperties": _COUNT},
         refused_heartbeats=_list(_object(peer=_TEXT, reason=_TEXT)),
@@ -202,7 +178,7 @@ _SCHEMAS: Json = {
         refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY, hosts=_COUNT),
         refuted_peers=_list(
             _object(
-                peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, witnesses=_list(_TEXT), behind=_FLAG, avoided=_FLAG
+                peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, against=_list(_TEXT), behind=_FLAG, avoided=_FLAG
             )
         ),
         possession=_object(
@@ -212,45 +188,14 @@ _SCHEMAS: Json = {
             doubted=_list(_TEXT),
             accused_by=_list(_object(peer=_TEXT, at=_NUMBER, slots=_COUNT, records=_COUNT)),
         ),
-        witness=_object(
-            possible=_FLAG,
+        second_looks=_object(
             fetches=_COUNT,
             compared=_COUNT,
             unlike=_COUNT,
-            agreed=_COUNT,
+            confirmed=_COUNT,
             without_turn=_COUNT,
-            accused={"type": "object", "additionalProperties": _COUNT},
-            convicted=_list(_object(node_id=_TEXT, since=_NUMBER, until=_NUMBER, sites=_list(_TEXT))),
-        ),
-        ranks=_object(
-            runs=_FLAG,
-            slots=_COUNT,
-            sites=_COUNT,
-            pages=_COUNT,
-            all_pages=_COUNT,
-            links=_COUNT,
-            left_out=_COUNT,
-            distance={"type": ["number", "null"]},
-            converged=_FLAG,
-            why=_TEXT,
-            sent_bytes=_COUNT,
-            hosts=_COUNT,
-            host_slots=_COUNT,
-            host_slots_refused=_COUNT,
-        ),
-        directory=_object(
-            runs=_FLAG,
-            entries=_COUNT,
-            answered=_COUNT,
-            own_entries=_COUNT,
-            is_full=_FLAG,
-            sent_bytes=_COUNT,
-            searches=_COUNT,
-            asked_slots=_COUNT,
-            asked_keepers=_COUNT,
-            checked_levels=_COUNT,
-            raised_levels=_COUNT,
-            disbelieved=_COUNT,
+            evidence={"type": "object", "additionalProperties": _COUNT},
+            contradicted=_list(_object(node_id=_TEXT, domains=_list(_TEXT), until=_NUMBER, votes=_FLAG)),
         ),
         slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
         documents=_COUNT,
@@ -274,7 +219,6 @@ _SCHEMAS: Json = {
             oldest_slot={"type": ["integer", "null"]},
             kept=_COUNT,
             copying=_COUNT,
-            loss_a_year={"type": ["number", "null"]},
         ),
         crawl=_object(
             state=_TEXT,
@@ -333,24 +277,6 @@ _SCHEMAS: Json = {
         unread=_list(_object("slot reason count", slot=_COUNT, reason=_TEXT, count=_COUNT)),
         left_out={"type": "object", "additionalProperties": _COUNT},
     ),
-    "Counted": _object(
-        "query", query=_TEXT, count={"type": "integer", "minimum": 1, "maximum": MAX_COUNT, "default": 10}
-    ),
-    "Urls": _object("urls", urls=_SOME),
-    "TavilySearch": _object(
-        "query",
-        query=_TEXT,
-        max_results={"type": "integer", "minimum": 0, "maximum": MAX_TAVILY, "default": 5},
-        topic={"type": "string", "enum": list(TOPICS)},
-        days={"type": "integer", "minimum": 1},
-        time_range={"type": "string", "enum": list(TIME_RANGES)},
-        start_date={"type": "string", "format": "date"},
-        end_date={"type": "string", "format": "date"},
-        include_domains={**_list(_TEXT), "maxItems": MAX_SITES},
-        exclude_domains={**_list(_TEXT), "maxItems": MAX_SITES},
-        include_raw_content={"type": ["boolean", "string"]},
-    ),
-    "TavilyExtract": _object("urls", urls={"oneOf": [_TEXT, _SOME]}),
     "CrawlOrder": _object(
         urls=_list(_TEXT),
         sitemaps=_list(_TEXT),
@@ -396,21 +322,26 @@ _SCHEMAS: Json = {
         known={"type": ["object", "null"]},
         crawler={"type": ["object", "null"]},
     ),
-    "Ranked": _object(
-        "url canonical rank level",
-        url=_TEXT,
-        canonical={"type": ["string", "null"]},
-        rank={"type": ["number", "null"]},
-        level={"type": ["integer", "null"]},
-        host=_TEXT,
-        host_rank={"type": ["number", "null"]},
-        host_level={"type": ["integer", "null"]},
-        holder={"type": ["string", "null"]},
-        distance={"type": ["number", "null"]},
-        why=_TEXT,
+    "Accused": _object(
+        "domains_needed authors",
+        domains_needed=_COUNT,
+        authors=_list(
+            _object(
+                node_id=_TEXT,
+                domains=_list(_TEXT),
+                counts=_FLAG,
+                no_votes_until=_NUMBER,
+                again={"type": "object", "additionalProperties": _TEXT},
+                confirmed=_FLAG,
+                pieces=_list(
+                    _object(site=_TEXT, document=_TEXT, written_at=_NUMBER, looks=_list(_NUMBER), finder=_TEXT)
+                ),
+            )
+        ),
     ),
     "Scrub": _SCRUB,
     "Scrubbing": _object(),
+    "Fetching": _object(fetch=_FLAG),
     "LoginLink": _object("path expires_in_s", path=_TEXT, expires_in_s=_NUMBER),
     "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
     "Leave": _object(at_once=_FLAG, sure=_FLAG),

@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from dht import InputError, LocalError, PeerTimeout, RemoteError
+from index import QueryError
 from node.errors import NotJoined
 from node.views.safe_text import plain
 from store import NoReadyOwner, NotGranted, TooFewCopies
@@ -56,8 +57,7 @@ class BadParameter(InputError):
 def problem_of(error: Exception) -> Problem | None:
     """Return the problem that one of our errors is, None for any other exception, which nobody foresaw."""
     if isinstance(error, InputError):
-        position = getattr(error, "position", None)
-        return Problem(400, plain(error), position if isinstance(position, int) else None)
+        return Problem(400, plain(error), error.position if isinstance(error, QueryError) else None)
     if isinstance(error, PeerTimeout | TimeoutError):
         return Problem(504, "The network did not answer in time; ask again.", retry_after_s=1)
     if isinstance(error, tuple(_UNAVAILABLE)):

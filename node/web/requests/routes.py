@@ -1,10 +1,10 @@
 """Lists all routes: what the server serves and what it reads from a request.
 
-Pure: values only. `server.py` finds a handler for each route by its `name`; `parameters.py` reads requests by it;
+Pure: values only. a handler is found by a route's `name` (`handlers.py`); `parameters.py` reads requests by it;
 `openapi.py` publishes it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 Kind = Literal["text", "count", "flag", "texts"]
@@ -19,10 +19,6 @@ MAX_URLS = 100  # URLs in one request for documents
 MAX_COUNT = 100  # results of one search
 MAX_DEPTH = 100  # links to follow from what is handed in
 MAX_START = 900  # results before them, so that the last one is the thousandth, where paging ends (index.max_results)
-MAX_LOADED = 20  # pages in one request of Tavily's or Open WebUI's clients, as these bound it themselves
-MAX_SITES = 20  # wanted in one search of Tavily's, and unwanted: a query has 64 leaves
-MAX_TAVILY = 20  # results of such a search, by Tavily's own bound
-TOPICS = ("general", "news", "finance")  # that it may name
 MAX_PAGE = 46  # of twenty results: the last one begins at MAX_START
 
 
@@ -52,50 +48,10 @@ class HttpRoute:
     parameters: tuple[Parameter, ...] = ()
     needs_token: bool = False
     form: tuple[Parameter, ...] = ()  # the fields of a form that is sent as its body
+    weight: int = 1  # as how many requests one counts against its caller's allowance; a search is 1
+    is_public: bool = False  # a read that gives everybody the same: nothing of the node's machine, or of its owner
+    is_private: bool = False  # shows members' addresses, or the machine: a proxy's callers need the token for it
 
-    @property
-    def weight(self) -> int:
-        """Return as how many requests one counts against its caller's allowance."""
-        return _WEIGHTS.get(self.name, 1)
-
-    @property
-    def is_public(self) -> bool:
-        """Tell whether this is a read that tells everybody the same: nothing of the node's machine, or of its owner."""
-        return self.name in _PUBLIC_READS
-
-    @property
-    def is_private(self) -> bool:
-        """Tell whether this shows members' addresses, or the machine: a proxy's callers need the token for it."""
-        return self.name in _PRIVATE
-
-
-_WEIGHTS = {  # a search is 1; by the CPU time of each at a node with 2,600 pages, for the dearest parameters
-    **dict.fromkeys(("documents", "cdx"), 20),
-    **dict.fromkeys(("document", "open_webui_load", "tavily_search", "tavily_extract", "metrics"), 2),
-    **dict.fromkeys(("healthz", "style", "script", "favicon", "robots"), 0),
-}
-_PUBLIC_READS = frozenset(
-    {
-        "search",
-        "suggest",
-        "document",
-        "documents",
-        "strategy",
-        "strategy_log",
-        "results",
-        "cdx",
-        "timegate",
-        "timemap",
-        "openapi",
-        "opensearch",
-        "opensearch_suggestions",
-        "yacy_search",
-        "yacy_feed",
-        "yacy_suggest",
-    }
-)
-
-_PRIVATE = frozenset({"status_page", "status", "peers", "metrics"})
 
 _SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses; /help has all'
 _QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
@@ -107,8 +63,6 @@ _CURSOR = Parameter("cursor", "`next_cursor` of the page before; good at any nod
 _INTERFACE = Parameter("hl", "the language of the page: en or zh", most=16)
 _URL = Parameter("url", "the address of the page", default=None, most=MAX_URL)
 
-_EVERY_SLOT = Parameter("every_slot", "ask all slots where the network has a directory of terms", "flag", False)
-
 _SEARCH = (
     _QUERY,
     Parameter("limit", "results on a page", "count", 10, 1, MAX_COUNT),
@@ -119,7 +73,6 @@ _SEARCH = (
     Parameter("deadline_ms", "answer within this time, with what there is", "count", 2000, 50, 20_000),
     Parameter("explain", "say how each score came about", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type", "flag", False),
-    _EVERY_SLOT,
 )
 _SEARCH_PAGE = (
     Parameter("q", _SYNTAX, most=MAX_QUERY),
@@ -131,14 +84,13 @@ _SEARCH_PAGE = (
     _INTERFACE,
     Parameter("quick", "show what has come after 400 ms; the page's script fetches the rest", "flag", False),
     Parameter("later", "the token of a search whose first results were shown: show all of it, once", most=64),
-    Parameter("rest", "ask all of the network, and wait up to ten seconds for what is late", "flag", False),
+    Parameter("rest", "wait up to ten seconds for what is late", "flag", False),
     Parameter("unruled", "leave the reader's rules for sites aside", "flag", False),
     Parameter(
         "start", "under such rules: how many of these hundred earlier pages have shown", "count", 0, 0, MAX_COUNT
     ),
     Parameter("explain", "say how each score came about; the page does", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type; the page does", "flag", False),
-    _EVERY_SLOT,
     Parameter("format", "html; json as SearXNG gives it; rss or atom for a feed of the newest", most=8),
     Parameter("pageno", "with json: which page of twenty results", "count", 1, 1, MAX_PAGE),
     Parameter("language", "with json: only documents in this language; all for any", most=16),
@@ -161,16 +113,25 @@ _TIP = (
 )
 
 
-def _page(path: str, name: str, about: str, *parameters: Parameter) -> HttpRoute:
-    return HttpRoute("GET", path, name, about, HTML, parameters=parameters)
+def _page(
+    path: str, name: str, about: str, *parameters: Parameter, is_public: bool = False, is_private: bool = False
+) -> HttpRoute:
+    route = HttpRoute("GET", path, name, about, HTML, parameters=parameters)
+    return replace(route, is_public=is_public, is_private=is_private)
 
 
-def _get(path: str, name: str, about: str, schema: str, *parameters: Parameter) -> HttpRoute:
-    return HttpRoute("GET", f"/api/v1{path}", name, about, JSON, schema, parameters=parameters)
-
-
-def _client(path: str, name: str, about: str, schema: str, takes: str) -> HttpRoute:
-    return HttpRoute("POST", f"/clients{path}", name, about, JSON, schema, takes)
+def _get(
+    path: str,
+    name: str,
+    about: str,
+    schema: str,
+    *parameters: Parameter,
+    weight: int = 1,
+    is_public: bool = False,
+    is_private: bool = False,
+) -> HttpRoute:
+    route = HttpRoute("GET", f"/api/v1{path}", name, about, JSON, schema, "", parameters)
+    return replace(route, weight=weight, is_public=is_public, is_private=is_private)
 
 
 def _form(path: str, name: str, about: str, *fields: Parameter) -> HttpRoute:
@@ -245,17 +206,6 @@ _READ = (
     Parameter("at", "the version of each page that was the newest at the end of this: 4 to 14 digits, UTC", most=14),
     Parameter("all_versions", "all versions of each page that are kept", "flag", False),
 )
-_CDX = (
-    Parameter(
-        "url", "a URL or host; with * at its end a prefix, with *. before it a domain", default=None, most=MAX_URL
-    ),
-    Parameter("matchType", "exact, prefix, host or domain", default="exact", most=8),
-    Parameter("from", "the first instant: 4 to 14 digits, year first, UTC", most=14),
-    Parameter("to", "the last instant, in the same way", most=14),
-    Parameter("output", "text for CDXJ lines, json for an object a line", default="text", most=8),
-    Parameter("limit", "lines, at most", "count", 1000, 1, 10_000),
-    Parameter("cursor", "that of the link `next` of the answer before", most=40),
-)
 _READS = "Stored documents in the order of the key space: of a slot, a site, or the whole network"
 _DOCUMENTS = "Stored documents by URL, in order; null where there is none"
 _SUGGESTED = "application/x-suggestions+json"
@@ -264,27 +214,13 @@ _KEYID = Parameter("keyid", "only the key of this name: a JWK thumbprint, as in 
 
 
 def _memento(path: str, name: str, about: str, gives: str) -> HttpRoute:
-    return HttpRoute("GET", path, name, about, gives, parameters=(_URL,))
+    return HttpRoute("GET", path, name, about, gives, parameters=(_URL,), is_public=True)
 
 
-_YACY = (
-    Parameter("query", "words, and YaCy's /date and /language/xx", default=None, most=MAX_QUERY),
-    Parameter("startRecord", "results to leave out before the first", "count", 0, 0, MAX_START),
-    Parameter("maximumRecords", "results, 0 for 10", "count", 0, 0, MAX_COUNT),
-    Parameter("offset", "another name of startRecord", "count", 0, 0, MAX_START),
-    Parameter("start", "another name of startRecord", "count", 0, 0, MAX_START),
-    Parameter("count", "another name of maximumRecords", "count", 0, 0, MAX_COUNT),
-    Parameter("resource", "global: the whole network answers", default="global", most=16),
-    Parameter("contentdom", "text; of others nothing is found", default="text", most=16),
-    Parameter("lr", "only documents in this language: lang_en", most=16),
-)
-_YACY_SUGGEST = (Parameter("query", "what was typed so far", most=MAX_QUERY), _TYPED)
-
-
-ROUTES: tuple[HttpRoute, ...] = (
+CORE_ROUTES: tuple[HttpRoute, ...] = (
     _page("/", "home", "The front page; a query q leads to /search", _INTERFACE),
-    _page("/search", "results", "Results as a page", *_SEARCH_PAGE),
-    _page("/status", "status_page", "The state of this node as a page", _INTERFACE),
+    _page("/search", "results", "Results as a page", *_SEARCH_PAGE, is_public=True),
+    _page("/status", "status_page", "The state of this node as a page", _INTERFACE, is_private=True),
     _page("/cache", "cache", "A stored copy of a page, framed", _URL, _AT, _INTERFACE),
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL, _AT),
     _form("/search", "posted_results", "The same for a form: the query stands in no address", _GO, *_SEARCH_PAGE),
@@ -308,15 +244,24 @@ ROUTES: tuple[HttpRoute, ...] = (
     HttpRoute("GET", "/owner.css", "owner_style", "The style sheet of the owner's pages", "text/css"),
     HttpRoute("GET", "/owner.js", "owner_script", "The script of the owner's pages", "text/javascript"),
     _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
-    _get("/search", "search", "Search the network", "Search", *_SEARCH),
-    _get("/suggest", "suggest", "What somebody who typed this may be about to ask", "Suggestions", _TYPED),
-    _get("/status", "status", "The state of this node", "Status"),
-    _get("/peers", "peers", "The members of the network, as this node sees them", "Peers"),
-    _get("/strategy", "strategy", "The strategy document in force, or another accepted version", "Object", _VERSION),
-    _get("/strategy/log", "strategy_log", "Every accepted version, and its forks", "Object"),
+    _get("/search", "search", "Search the network", "Search", *_SEARCH, is_public=True),
+    _get(
+        "/suggest", "suggest", "What somebody who typed this may be about to ask", "Suggestions", _TYPED, is_public=True
+    ),
+    _get("/status", "status", "The state of this node", "Status", is_private=True),
+    _get("/peers", "peers", "The members of the network, as this node sees them", "Peers", is_private=True),
+    _get(
+        "/strategy",
+        "strategy",
+        "The strategy document in force, or another accepted version",
+        "Object",
+        _VERSION,
+        is_public=True,
+    ),
+    _get("/strategy/log", "strategy_log", "Every accepted version, and its forks", "Object", is_public=True),
     _post("/strategy/preview", "preview_strategy", "What a draft would move: owners, documents, bytes, hosts"),
-    _get("/document", "document", _DOCUMENTS, "Documents", _URLS, _LOCAL),
-    _get("/documents", "documents", _READS, "DocumentsRead", *_READ),
+    _get("/document", "document", _DOCUMENTS, "Documents", _URLS, _LOCAL, weight=2, is_public=True),
+    _get("/documents", "documents", _READS, "DocumentsRead", *_READ, weight=20, is_public=True),
     _post("/crawl", "crawl", "Hand URLs to their owners", "Crawled", "CrawlOrder"),
     _post(
         "/remove",
@@ -331,16 +276,19 @@ ROUTES: tuple[HttpRoute, ...] = (
         "ProgressOf",
     ),
     _post("/import", "take_pages", "Take pages of an archive into the network", "Imported", "ImportOrder"),
-    _get("/rank", "rank", "How important a page is by its links", "Ranked", _URL),
+    _post(
+        "/evidence",
+        "evidence",
+        "Whose pages differ from their sites, and what fetching them again shows",
+        "Accused",
+        "Fetching",
+    ),
     _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
     _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
     _post("/leave", "leave", "Leave the network for good; ask again for how far it is", "Departure", "Leave"),
     _post("/login", "make_login_link", "A link that logs a browser in as the owner's, once", "LoginLink"),
     _post("/scrub", "scrub", "Read all that lies on this node's disk at once, and heal it", "Scrub", "Scrubbing"),
     _post("/strategy", "publish_strategy", "Adopt a signed strategy document and spread it"),
-    HttpRoute(
-        "GET", "/cdx", "cdx", "Which versions of which pages there are, as CDX servers say it", TEXT, "", "", _CDX
-    ),
     _memento("/timegate/{url}", "timegate", "Leads to the version nearest to Accept-Datetime (RFC 7089)", TEXT),
     _memento("/timemap/link/{url}", "timemap", "All versions of a page (RFC 7089)", "application/link-format"),
     HttpRoute(
@@ -352,11 +300,18 @@ ROUTES: tuple[HttpRoute, ...] = (
         "Object",
         parameters=(_KEYID,),
     ),
-    HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT),
+    HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT, weight=0),
     HttpRoute("GET", "/readyz", "readyz", "200 when it serves a slot, else 503 and why", TEXT, parameters=(_READY_AS,)),
-    HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT),
-    HttpRoute("GET", "/openapi.json", "openapi", "This document", JSON, "Object"),
-    HttpRoute("GET", "/opensearchdescription.xml", "opensearch", "Lets a browser add this search engine", _OPENSEARCH),
+    HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT, weight=2, is_private=True),
+    HttpRoute("GET", "/openapi.json", "openapi", "This document", JSON, "Object", is_public=True),
+    HttpRoute(
+        "GET",
+        "/opensearchdescription.xml",
+        "opensearch",
+        "Lets a browser add this search engine",
+        _OPENSEARCH,
+        is_public=True,
+    ),
     HttpRoute(
         "GET",
         "/suggest",
@@ -366,28 +321,12 @@ ROUTES: tuple[HttpRoute, ...] = (
         "Listed",
         "",
         (_TYPED,),
+        is_public=True,
     ),
-    HttpRoute("GET", "/yacysearch.json", "yacy_search", "Results as YaCy gives them", JSON, "Object", "", _YACY),
+    HttpRoute("GET", "/robots.txt", "robots", "What crawlers may fetch here", TEXT, weight=0),
+    HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css", weight=0),
     HttpRoute(
-        "GET", "/yacysearch.rss", "yacy_feed", "Results as YaCy gives them", "application/rss+xml", "", "", _YACY
+        "GET", "/page.js", "script", "The pages' script, without which they are whole", "text/javascript", weight=0
     ),
-    HttpRoute("GET", "/suggest.json", "yacy_suggest", "The same as YaCy gives it", JSON, "Listed", "", _YACY_SUGGEST),
-    _client(
-        "/open-webui/search", "open_webui_search", "Results as an external search of Open WebUI", "Listed", "Counted"
-    ),
-    _client(
-        "/open-webui/load", "open_webui_load", "Stored pages as an external loader of Open WebUI", "Listed", "Urls"
-    ),
-    _client("/tavily/search", "tavily_search", "Results as Tavily gives them", "Object", "TavilySearch"),
-    _client("/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract"),
-    HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, "Object", "Object"),
-    HttpRoute("GET", "/robots.txt", "robots", "What crawlers may fetch here", TEXT),
-    HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
-    HttpRoute("GET", "/page.js", "script", "The pages' script, without which they are whole", "text/javascript"),
-    HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
+    HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml", weight=0),
 )
-
-
-def route(name: str) -> HttpRoute:
-    """Return the route of a handler's name; raises StopIteration where there is none."""
-    return next(entry for entry in ROUTES if entry.name == name)

@@ -9,7 +9,8 @@ from hashlib import blake2b
 
 from aiohttp import web
 
-from node.web.requests.routes import ROUTES, HttpRoute
+from node.web.requests.route_table import ROUTES
+from node.web.requests.routes import HttpRoute
 
 ANY = "*"
 KEPT_S = 86_400  # how long a browser remembers what it was told; what follows is checked at each answer anyway

@@ -88,9 +88,6 @@ class ResultPage:
     slots: int
     answered: int
     is_partial: bool
-    by_directory: bool  # few slots were asked
-    is_proven: bool  # and nothing better lies in the others
-    not_asked: int  # slots that may hold something better
     doubts: tuple[Doubt, ...]
     facets: tuple[Facet, ...]
     corrections: tuple[str, ...]
@@ -100,29 +97,17 @@ class ResultPage:
     @property
     def tally_key(self) -> str:
         """Name the sentence that says how many results there are."""
-        if self.total < len(self.results) and not self.is_at_least:
+        if self.total < len(self.results) and not self.is_partial:
             return {0: "results.some.none", 1: "results.some.one"}.get(self.total, "results.some")
         if self.total == 1 and self.is_exact_total:
             return "results.one"
-        return "results.exact" if self.is_exact_total else "results.at_least" if self.is_at_least else "results.about"
-
-    @property
-    def is_at_least(self) -> bool:
-        """Whether slots that were not asked, or did not answer, may hold others."""
-        return self.is_partial or (self.by_directory and not self.is_exact_total)
-
-    @property
-    def reach_key(self) -> str:
-        """Name the words that say who was asked."""
-        few = "results.proven" if self.is_proven else "results.few"
-        return few if self.by_directory else "results.whole"
+        return "results.exact" if self.is_exact_total else "results.at_least" if self.is_partial else "results.about"
 
 
 def result_page(answer: Json) -> ResultPage:
     """Read an answer of the node as a page of results."""
     coverage = table(answer, "coverage")
     slots, answered = count(coverage, "slots"), count(coverage, "answered")
-    directory = table(answer, "directory")
     return ResultPage(
         results=tuple(_results(_listed(answer.get("results")))),
         total=count(answer, "total"),
@@ -130,10 +115,7 @@ def result_page(answer: Json) -> ResultPage:
         took_ms=count(answer, "took_ms"),
         slots=slots,
         answered=answered,
-        is_partial=answer.get("partial") is True or (answered < slots and not directory),
-        by_directory=bool(directory),
-        is_proven=directory.get("proven") is True,
-        not_asked=count(directory, "slots_not_asked"),
+        is_partial=answer.get("partial") is True or answered < slots,
         doubts=tuple(_doubts(_listed(answer.get("why"))[:MAX_DOUBTS])),
         facets=tuple(_facets(table(answer, "facets"), _listed(answer.get("facets_cut")))),
         suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),

@@ -1,6 +1,6 @@
 """Answers /search for people: asks the node, puts what it found into the reader's own order, renders a page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from aiohttp import web
@@ -8,16 +8,17 @@ from aiohttp import web
 from dht import InputError
 from index import SearchRequest
 from node.app.service import Json, Service
+from node.extras import RESULT_FORMS, added
 from node.views.safe_text import around, plain
 from node.web.rendering.pages import Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
 from node.web.requests.api import parameters, search_request
 from node.web.requests.forms import read_form, read_query
+from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import Values, read_parameters
-from node.web.requests.problems import Problem, problem_of
-from node.web.requests.routes import route
+from node.web.requests.problems import BadParameter, Problem, problem_of
+from node.web.requests.route_table import route
 from node.web.search.preferences import Preferences
-from node.web.search.result_forms import ResultForms
 from node.web.search.results import ResultPage, result_page
 from node.web.search.running_searches import RunningSearches
 from node.web.search.site_rules import RULED_RESULTS, SiteRule, SiteRules, ordered
@@ -40,20 +41,36 @@ class PageOfResults:
     later: str = ""
 
 
+ResultForm = Callable[[Service, web.Request, Values], Awaitable[web.Response]]
+
+
 class SearchPage:
     """Holds the handlers of the results page, named as in the table of routes."""
 
     def __init__(self, service: Service, pages: Pages, preferences: Preferences, searches: RunningSearches) -> None:
         self._service, self._pages, self._preferences, self._searches = service, pages, preferences, searches
-        self._forms = ResultForms(service)
         self._rendered = RenderedPages()
+
+    def handlers(self) -> Handlers:
+        """Return what answers its routes."""
+        return named(self.results, self.posted_results)
 
     async def results(self, request: web.Request) -> web.Response:
         """Show results, in another form where one is asked for; an empty query leads to the front page."""
         values = parameters(request, "results")
         if values.text("format") not in ("", "html"):
-            return await self._forms.answer(request, values)
+            return await self._in_form(request, values)
         return await self._show(request, values, is_posted=False)
+
+    async def _in_form(self, request: web.Request, values: Values) -> web.Response:
+        """Answer in the form for programs that `format` names. Raises BadParameter for one that is none."""
+        form = values.text("format")
+        if not values.text("q").strip():
+            raise BadParameter("q", "is empty; it takes words to look for")
+        if form not in RESULT_FORMS:
+            raise BadParameter("format", f"is {plain(form)!r}; it takes html, {', '.join(RESULT_FORMS)}")
+        answer: ResultForm = added(RESULT_FORMS[form])
+        return await answer(self._service, request, values)
 
     async def posted_results(self, request: web.Request) -> web.Response:
         """Show results of a query that stands in no address, so that no browser's history keeps it. A button of such a
@@ -135,7 +152,7 @@ class SearchPage:
         start = values.count("start") if rules else 0
         deadline_ms = REST_MS if values.flag("rest") else PAGE_DEADLINE_MS
         question = search_request(values, query, RULED_RESULTS if rules else PAGE_RESULTS, deadline_ms)
-        question = replace(question, explain=True, facets_of_all=not start, every_slot=values.flag("rest"))
+        question = replace(question, explain=True, facets=question.facets or not start)
         answer, later = await self._answer(values, question)
         cursor = answer.get("next_cursor")
         following: dict[str, object] = {"cursor": cursor} if cursor else {}

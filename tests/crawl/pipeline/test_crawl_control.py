@@ -1,9 +1,7 @@
 """What others tell the crawler: it wakes at each piece of news once, and knows how long it has been paused."""
 
-from random import Random
-
 from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias
-from crawl.frontier.mirror_detector import SAMPLE_EVERY_S, MirrorDetector
+from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.pipeline.crawl_control import LONG_PAUSE_S, CrawlControl
 from dht import Now
 
@@ -19,7 +17,7 @@ class Clock:
 
 
 def control(clock: Clock) -> CrawlControl:
-    return CrawlControl(MirrorDetector(Random(1), SAMPLE_EVERY_S), clock)
+    return CrawlControl(MirrorDetector(), clock)
 
 
 def woken(told: CrawlControl) -> bool:

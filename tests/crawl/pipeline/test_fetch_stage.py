@@ -19,7 +19,7 @@ from crawl import (
     VisitState,
     open_fetcher,
 )
-from crawl.frontier.alias_proof import PROOF
+from crawl.frontier.mirror_detector import PROOF
 from crawl.schedule.change_rate import History
 from crawl.schedule.lastmod import TEST_EACH
 from dht import WorkingFamilies, system_clock

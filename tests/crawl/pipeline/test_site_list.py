@@ -5,7 +5,7 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from crawl import SAMPLE_EVERY_S, CrawlConfig, MirrorDetector, SitePage, Visit
+from crawl import CrawlConfig, MirrorDetector, SitePage, Visit
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
 from crawl.pipeline.site_knowledge import SiteKnowledge
@@ -26,8 +26,7 @@ def at(s: float) -> Now:
 
 def knowledge() -> SiteKnowledge:
     robots = RobotsCache(CONFIG, None, system_clock)  # type: ignore[arg-type]  # nothing is fetched
-    mirrors = MirrorDetector(Random(1), SAMPLE_EVERY_S)
-    return SiteKnowledge(robots, SiteDelays(CONFIG, Random(1)), Lastmods(10), mirrors, SitemapQueue(1, 1))
+    return SiteKnowledge(robots, SiteDelays(CONFIG, Random(1)), Lastmods(10), MirrorDetector(), SitemapQueue(1, 1))
 
 
 def frontier_of(*visits: Visit) -> tuple[Frontier, SiteQueues]:

@@ -48,7 +48,7 @@ class LossyLine:
         self.answers = MessageAnswers(self.answerer, rules(self.answerer), self._to(self.answerer, False))
         self.answers.serve = self._serve
 
-    def ask(self, body: bytes, *, usual_s: float = 0.2, is_padded: bool = True) -> bytes | None:
+    def ask(self, body: bytes, *, usual_s: float = 0.2) -> bytes | None:
         message = AskedMessage(at(self.now).wall, "Anything", body)
         key = self.answerer.public_key
         return self.questions.ask(
@@ -59,7 +59,6 @@ class LossyLine:
             usual_s,
             lambda told: self.told.__setitem__(body, (self.now, told)),
             lambda: self.silent.append(body),
-            is_padded=is_padded,
         )
 
     def run(self, until: float) -> None:

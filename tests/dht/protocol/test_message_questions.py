@@ -44,21 +44,6 @@ def test_a_long_answer_takes_one_round_trip_for_each_window() -> None:
     assert line.told[b"q"][0] == pytest.approx(3 * 0.16)
 
 
-@pytest.mark.parametrize("is_proven", [False, True])
-def test_who_expects_a_short_answer_sends_a_short_packet_and_a_long_one_comes_all_the_same(is_proven: bool) -> None:
-    line = LossyLine(1)
-    line.is_proven = is_proven
-    short, long = b"short" * 16, b"long" * 16
-    line.sizes = {short: 20, long: 900}
-    for question in (short, long):
-        line.ask(question, is_padded=False)
-        line.run(line.now + 5)
-        assert heard(line, question) == line.answer_to(question)
-    sizes = [len(data) for _, data in line.carried]
-    assert sizes[0] + sizes[1] < PACKET_LIMIT / 3 > sizes[2]
-    assert len(sizes) == 4 if is_proven else sizes[3] == PACKET_LIMIT, "to a stranger no more is sent than came"
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_whatever_is_lost_doubled_or_overtaken_every_answer_is_whole_and_worked_out_once(seed: int) -> None:
     line = LossyLine(seed, loss=0.3, jitter_s=0.05, doubled=0.2)

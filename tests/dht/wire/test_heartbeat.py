@@ -39,14 +39,6 @@ def test_a_heartbeat_says_what_was_signed() -> None:
     assert [e.host for e in opened.contact.endpoints] == ["9.9.9.9", "2606:4700::1"]
 
 
-def test_who_leaves_for_good_says_so_at_the_end_and_others_add_nothing() -> None:
-    usual, leaves = (sign_heartbeat(NODE, beat(for_good=leaves), NET) for leaves in (False, True))
-    assert len(leaves) > len(usual)
-    assert open_heartbeat(leaves, NOW, NET, AddressPolicy()).heartbeat.for_good
-    fields = len(msgspec.structs.fields(Heartbeat))
-    assert [len(msgspec.msgpack.decode(data[64:])) for data in (usual, leaves)] == [fields - 3, fields - 1]
-
-
 def test_the_largest_slot_sets_fit() -> None:
     slots = encode_slots(Slot(s) for s in range(0, 3000, 2))
     assert len(sign_heartbeat(NODE, beat(slot_bits=16, ready=slots, leased=slots), NET)) <= 1000

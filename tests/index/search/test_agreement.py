@@ -6,8 +6,7 @@ from itertools import combinations
 import pytest
 
 from dht import NodeId, Slot, Strategy
-from index.search.agreement import Doubts, Reason, Said, is_remnant, owners_digest, weigh
-from index.shard.level_owners import needed_owners
+from index.search.agreement import Doubts, Reason, Said, is_remnant, needed_owners, owners_digest, weigh
 from index.shard.messages import Agreement
 
 A, B, C, D = (NodeId(bytes([n]) * 20) for n in range(1, 5))
@@ -82,8 +81,8 @@ def test_where_a_majority_is_not_live_its_sleep_is_the_reason() -> None:
 
 
 def test_who_goes_by_other_rules_proves_nothing() -> None:
-    assert reasons(Town(), Agreement()) == {Reason.UNSAID}
-    assert reasons(Town(), Agreement(7, DIGEST, ())) == {Reason.UNSAID}, "not one for each slot"
+    assert reasons(Town(), Agreement()) == {Reason.STRATEGY}
+    assert reasons(Town(), Agreement(7, DIGEST, ())) == {Reason.STRATEGY}, "not one for each slot"
     assert reasons(Town(), Agreement(6, DIGEST, (7,))) == {Reason.STRATEGY}
     assert reasons(Town(), Agreement(7, b"other...", (7,))) == {Reason.OWNERS}
 

@@ -7,7 +7,8 @@ from itertools import chain
 import index_corpus as corpus
 
 from index.text.analyzer import terms
-from index.text.field_terms import LIMITS, MAX_BODY_CHARS, MAX_LINE_CHARS, URL, analyse
+from index.text.analyzer_rules import NEWEST_ANALYZER
+from index.text.field_terms import MAX_BODY_CHARS, MAX_LINE_CHARS, URL, analyse
 from index.text.stem_classes import class_of
 
 
@@ -19,7 +20,7 @@ def test_terms_are_those_of_each_text_in_order() -> None:
         )
         assert (fields.title, fields.body, fields.boilerplate) == (title, body, boilerplate)
         assert fields.headings == list(filter(None, headings))
-        assert 0 < len(fields.url) <= LIMITS[URL]
+        assert 0 < len(fields.url) <= NEWEST_ANALYZER.limits[URL]
 
 
 def test_the_vocabulary_holds_each_term_once_as_they_come() -> None:

@@ -13,10 +13,10 @@ from index.errors import IndexCorrupt
 from index.query.leaf import phrase_of, term_of
 from index.query.scoring import occurrences
 from index.text.analyzer import terms
+from index.text.analyzer_rules import NEWEST_ANALYZER
 from index.text.field_terms import (
     BODY,
     BOILERPLATE_LIMIT,
-    LIMITS,
     TITLE,
     analyse,
 )
@@ -79,10 +79,10 @@ def test_phrases_do_not_cross_borders() -> None:
 def test_a_huge_document_is_cut_and_an_empty_one_is_none() -> None:
     text = corpus.text(random.Random(1), "http://a.example/")
     huge = replace(text, title="t " * 9999, headings=("h " * 999,) * 999, body="b " * 99_999)
-    assert forward_of(huge).lengths[:2] == LIMITS[:2]
-    assert forward_of(huge).lengths[3] == LIMITS[BODY]
+    assert forward_of(huge).lengths[:2] == NEWEST_ANALYZER.limits[:2]
+    assert forward_of(huge).lengths[3] == NEWEST_ANALYZER.limits[BODY]
     menu = forward_of(replace(huge, boilerplate="b " * 99_999)).positions("b")
-    assert len(menu) == LIMITS[BODY] + BOILERPLATE_LIMIT and menu[-1] < 1 << 16
+    assert len(menu) == NEWEST_ANALYZER.limits[BODY] + BOILERPLATE_LIMIT and menu[-1] < 1 << 16
     empty = forward_of(replace(text, title="", headings=(), body="", url="", boilerplate=""))
     assert empty.lengths == (0, 0, 0, 0)
     assert not empty.positions("a")
@@ -132,7 +132,7 @@ def test_the_digest_tells_mirrors() -> None:
     text = corpus.text(random.Random(1), "http://a.example/")
     assert content_digest(text) == content_digest(replace(text, url="http://b.example/", headings=("x",)))
     assert content_digest(replace(text, title="ab", body="c")) != content_digest(replace(text, title="a", body="bc"))
-    assert LIMITS[TITLE] < BASES[1]
+    assert NEWEST_ANALYZER.limits[TITLE] < BASES[1]
 
 
 def test_an_encoded_document_leaves_nothing_to_the_garbage_collector() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dht import BadStrategy, CrawlRules, Need, Rule, Strategy, check_bounds
+from dht import BadStrategy, CrawlRules, Rule, Strategy, check_bounds
 from dht.strategy.document import Admitter, Gone, Revocation
 from node.app.strategy_draft import (
     DAY_S,
@@ -58,33 +58,19 @@ def test_new_rules_come_first_in_their_order_and_an_old_one_given_again_moves_up
 def test_who_is_gone_is_named_from_now_on_until_nothing_of_it_can_be_about() -> None:
     old, other = Gone("dd" * 20, NOW - 31 * DAY_S), Gone("ee" * 20, NOW - 29 * DAY_S)
     made = drafted(DraftRequest({}, gone=[NODE]), gone=(old, other))
-    assert made.gone == (other, Gone(NODE, NOW)) and not made.needs
-    assert drafted(DraftRequest({}, gone=[NODE])).needs == (Need("gone"),)
+    assert made.gone == (other, Gone(NODE, NOW))
     with pytest.raises(BadStrategy, match="gone"):
         drafted(DraftRequest({}, gone=["abc"]))
 
 
 def test_who_may_import_is_named_and_left_out_again() -> None:
     made = drafted(DraftRequest({}, importers=[KEY, KEY]), importers=(OTHER,))
-    assert made.importers == (OTHER, KEY) and not made.needs
-    assert drafted(DraftRequest({}, importers=[KEY])).needs == (Need("imports"),)
+    assert made.importers == (OTHER, KEY)
     assert drafted(DraftRequest({}, no_importers=[KEY]), importers=(OTHER, KEY)).importers == (OTHER,)
     with pytest.raises(BadStrategy, match="--no-importer"):
         drafted(DraftRequest({}, no_importers=[KEY]))
     with pytest.raises(BadStrategy, match="hex digits"):
         drafted(DraftRequest({}, importers=[KEY[1:]]))
-
-
-def test_whoever_switches_a_rule_names_what_nodes_must_know_for_it() -> None:
-    """As a network that begins with the rule does; what is named already, and with a day, stays as it is."""
-    attested = drafted(DraftRequest({"admission": "attested"}))
-    assert attested.needs == (Need("admission"),)
-    invited = drafted(DraftRequest({"admission": "invited"}), admission="attested")
-    assert invited.needs == (Need("invitations"),)
-    assert drafted(DraftRequest({"stable_owner": True}), needs=(Need("x"),)).needs == (Need("x"), Need("stable-owner"))
-    later = Need("admission", NOW + DAY_S)
-    assert drafted(DraftRequest({"admission": "attested"}), needs=(later,)).needs == (later,)
-    assert drafted(DraftRequest({"replicas": 2}), admission="attested").needs == ()
 
 
 def test_who_may_invite_and_what_is_revoked_is_added_and_said_anew() -> None:

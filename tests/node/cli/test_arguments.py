@@ -23,7 +23,8 @@ def test_each_verb_has_a_function_that_does_it() -> None:
     targets = list(targets_of(build_parser()))
     assert len(targets) > 20
     for module, _, function in (target.partition(":") for target in targets):
-        assert callable(getattr(importlib.import_module(f"node.cli.commands.{module}"), function))
+        name = module if "." in module else f"node.cli.commands.{module}"
+        assert callable(getattr(importlib.import_module(name), function))
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,6 @@ def refusal(text: str) -> str:
     return str(caught.value)
 
 
-def test_a_key_that_an_earlier_version_had_starts_a_node_all_the_same(tmp_path: Path) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text("[crawl]\nfamilies = [4]\nmin_delay_s = 2.0\n")
-    assert load_config(file).crawl.min_delay_s == 2.0
-
-
 def test_an_empty_file_gives_the_defaults() -> None:
     config = parse_config("", "config.toml", Config)
     assert config == Config()

@@ -26,7 +26,7 @@ class Machine:
 
 
 def opened(machine: Machine, hours: str = "") -> tuple[FetchPause, CrawlControl]:
-    control = CrawlControl(MirrorDetector(None, 1.0), machine)  # type: ignore[arg-type]
+    control = CrawlControl(MirrorDetector(), machine)
     return FetchPause(CrawlConfig(hours=hours), StoreConfig(), machine, control, machine), control  # type: ignore[arg-type]
 
 
@@ -50,7 +50,7 @@ def test_a_pause_ends_by_itself_or_when_it_is_told_to() -> None:
 
 def test_without_a_network_nothing_is_tried_and_orders_are_no_ones_fault() -> None:
     machine, lost = Machine(), ["this machine has no network"]
-    control = CrawlControl(MirrorDetector(None, 1.0), machine)  # type: ignore[arg-type]
+    control = CrawlControl(MirrorDetector(), machine)
     pause = FetchPause(CrawlConfig(), StoreConfig(), machine, control, machine, lambda: lost[0])  # type: ignore[arg-type]
     pause.step()
     assert control.pause_reason == "this machine has no network"

@@ -9,7 +9,7 @@ from dht import BadMessage, NodeId, PeerTimeout
 from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.delegation.client_worker import AT_ONCE, ClientWorker
 from node.delegation.fetch_order import FetchAnswer, FetchOrder
-from node.extras.simulation import SimLoop
+from node.extras.simulation.loop import SimLoop
 
 ME = NodeId(b"m" * 20)
 PEERS = [NodeId(bytes([n]) * 20) for n in range(1, 7)]

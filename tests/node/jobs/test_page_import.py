@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from crawl import CrawlConfig, SentRequest, request_fields
 from dht import Rule
 from index import SearchRequest
+from node.captures.capture import Capture
+from node.captures.network_reader import ReadBounds
+from node.captures.scope import FIRST, Wish
 from node.errors import NotJoined
-from node.extras.archive.capture import ArchiveFlaw, Capture
 from node.extras.archive.json_lines import read_json_lines, write_json_lines
-from node.extras.archive.network_reader import ReadBounds
-from node.extras.archive.scope import FIRST, Wish
+from node.extras.archive.read_limits import ArchiveFlaw
 from node.extras.archive.warc_reader import read_warc
 from node.extras.archive.warc_writer import write_warc
 from node.extras.simulation.loop import EPOCH

@@ -47,7 +47,7 @@ def test_a_doubt_that_comes_just_after_a_reading_is_kept_for_the_next_and_memory
 
 def test_aliases_are_news_once_and_older_records_are_none() -> None:
     book = HostBook(Clock())
-    mirror = HostRecord(host_url(SITE), aliases=(HostAlias(False, f"https://{SITE}/", 1e6, 2),))
+    mirror = HostRecord(host_url(SITE), aliases=(HostAlias(False, f"https://{SITE}/", 1e6, 1),))
     plain = HostRecord(host_url(SITE))
 
     def at(at_ms: int) -> Version:
@@ -62,9 +62,9 @@ def test_aliases_are_news_once_and_older_records_are_none() -> None:
 
 def test_what_a_record_says_of_aliases_is_what_was_found() -> None:
     found = [
-        MirrorAlias(f"https://{PORTED}/", "https://a.example/", 2.5, AliasEvidence.CANONICAL),
+        MirrorAlias(f"https://{PORTED}/", "https://a.example/", 2.5),
         MirrorAlias(f"http://{PORTED}/", f"https://{PORTED}/", 1.5, AliasEvidence.REDIRECTS),
     ]
     said = [said_of(alias) for alias in found]
-    assert [(alias.is_secure, alias.how) for alias in said] == [(True, 1), (False, 2)]
+    assert [(alias.is_secure, alias.how) for alias in said] == [(True, 0), (False, 1)]
     assert aliases_of(PORTED, said) == found

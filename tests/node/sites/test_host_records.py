@@ -127,7 +127,7 @@ async def test_a_record_that_comes_in_is_taken_over_once() -> None:
 
 
 async def test_aliases_are_passed_on_whoever_brought_the_record() -> None:
-    mirror = HostRecord(host_url(SITE), aliases=(HostAlias(False, f"https://{SITE}/", 1e6, 2),))
+    mirror = HostRecord(host_url(SITE), aliases=(HostAlias(False, f"https://{SITE}/", 1e6, 1),))
     network = Network(said={SITE: mirror})
     hosts = opened(network)
     hosts.hear(record_of(HostRecord(host_url(SMALL))))

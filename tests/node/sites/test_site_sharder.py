@@ -17,7 +17,7 @@ from store import HostAlias, HostRecord, TooFewCopies, decode_host, host_name, h
 BIG, SMALL, RULED = "big.example", "small.example", "ruled.example"
 PAGES = 24
 RULE = Rule(action="spread", host=RULED, depth=0)
-MIRROR = HostAlias(False, "https://big.example/", 1e9, 2)
+MIRROR = HostAlias(False, "https://big.example/", 1e9, 1)
 
 
 def holder(world: World, site: str) -> SimNode:

@@ -61,18 +61,10 @@ def test_the_copies_of_slots_are_one_line() -> None:
         "slots": {"3": 9, "0": 1},
         "oldest_s": 60,
         "oldest_slot": 0,
-        "loss_a_year": 7.12e-6,
     }
     view = view_of({"copies": copies})
-    assert view.copies == (
-        "0 of 1 slots, 3 of 9 slots, 2.9 in the mean; some too few for 1 min, slot 0 for longest; "
-        "by the model 1 of 140,000 documents lost in a year"
-    )
+    assert view.copies == ("0 of 1 slots, 3 of 9 slots, 2.9 in the mean; some too few for 1 min, slot 0 for longest")
     assert (view.slots_by_copies, view.copies_mean, view.too_few_s) == (((0, 1), (3, 9)), 2.94, 60)
-    for chance, told in ((0.664, "66% of"), (0.0, "less than 1 of a billion"), (1e-8, "1 of 100,000,000")):
-        assert f"by the model {told} documents lost" in view_of({"copies": {"loss_a_year": chance}}).copies
-    for odd in (None, "x", 7, -1, float("nan")):
-        assert view_of({"copies": {"loss_a_year": odd}}).loss_a_year is None
 
 
 def test_how_far_the_disk_is_read_through_is_one_line() -> None:

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 from typing import NamedTuple
 
-from node.web.requests.routes import FORM, ROUTES, HttpRoute
+from node.web.requests.route_table import ROUTES
+from node.web.requests.routes import FORM, HttpRoute
 
 Fields = Sequence[tuple[bytes, bytes]]
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from node.web.requests.routes import HTML, ROUTES
+from node.web.requests.route_table import ROUTES
+from node.web.requests.routes import HTML
 from tests.node.web.owner_desk import full_history
 
 pytestmark = pytest.mark.prove

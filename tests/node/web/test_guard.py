@@ -15,7 +15,7 @@ from node.config.settings import NodeConfig
 from node.web.guard import Guard
 from node.web.monitoring import Metrics
 from node.web.owner.logins import Logins
-from node.web.requests.routes import route
+from node.web.requests.route_table import route
 
 
 @pytest.mark.parametrize(

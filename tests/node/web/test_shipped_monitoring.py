@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from node.app.owner_needs import TOPICS, needs_of
 from node.views.status import view_of
 from node.web.monitoring import Metrics
-from node.web.requests.routes import ROUTES
+from node.web.requests.route_table import ROUTES
 from tests.lab.namespace import NetworkNamespace, why_no_namespaces
 
 FOLDER = Path(__file__).parents[3] / "contrib" / "monitoring"
@@ -106,7 +106,7 @@ def page() -> str:
     for route in ROUTES:
         metrics.count(route.name, 200)
         metrics.count(route.name, 503)
-    status: dict[str, Any] = {"copies": {"slots": {"1": 2, "3": 4}, "loss_a_year": 1e-6}}
+    status: dict[str, Any] = {"copies": {"slots": {"1": 2, "3": 4}}}
     status["needs"] = [need.json() for need in needs_of(status, "", 0.0)]
     return metrics.text(view_of(status)).decode()
 

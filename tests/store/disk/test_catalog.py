@@ -144,13 +144,18 @@ def test_every_way_to_look_agrees_with_a_dictionary(script: list[tuple]) -> None
     model.check()
 
 
-async def test_an_index_of_an_older_program_is_made_anew_from_the_segments(tmp_path: Path) -> None:
+async def test_an_index_of_a_newer_program_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
     made = records(*(draft(n, kind=Kind.VISIT) for n in range(30)), *(draft(n) for n in range(5)))
     store = RecordStore(FolderDisk(tmp_path), CONFIG, StillClock())
     await store.put(made)
     store.close()
     with sqlite3.connect(tmp_path / "catalog.sqlite") as database:
-        database.executescript("DROP TABLE records; CREATE TABLE records (sequence INTEGER); PRAGMA user_version = 2;")
+        database.executescript("PRAGMA user_version = 99;")
+    database.close()
+    with pytest.raises(StoreCorrupt, match=r"format 99, this program reads 1.*use the newer program"):
+        RecordStore(FolderDisk(tmp_path), CONFIG, StillClock())
+    with sqlite3.connect(tmp_path / "catalog.sqlite") as database:
+        database.executescript("PRAGMA user_version = 1;")
     database.close()
     store = RecordStore(FolderDisk(tmp_path), CONFIG, StillClock())
     assert [store.find(r.kind, r.id) for r in made] == made

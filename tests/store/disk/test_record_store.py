@@ -29,6 +29,17 @@ async def test_the_highest_version_wins_in_any_order(disk: Disk) -> None:
     store.close()
 
 
+async def test_a_note_outlives_a_restart(disk: Disk) -> None:
+    store = open_store(disk)
+    assert store.read_note("swept") == b""
+    for value in (b"first", b"second"):
+        await store.write_note("swept", value)
+    store.close()
+    store = open_store(disk)
+    assert store.read_note("swept") == b"second" and store.read_note("other") == b""
+    store.close()
+
+
 async def test_expired_records_leave_a_day_later_and_tombstones_after_their_time() -> None:
     store = open_store(MemoryDisk())
     await store.put(records(draft(1, days=0), draft(2, days=1), draft(3)))

@@ -175,7 +175,7 @@ def test_an_operator_has_all_read_at_once_at_the_bound_and_may_ask_twice() -> No
         assert status.asked_at == asked_at and status.share == 1.0 and status.read_records >= 100
         await net.until(lambda: not hurt.store.scrub.status().open and complete(net, drafts), 60.0)
         status = hurt.store.scrub.status()
-        assert status.damaged == status.came_back == 3
+        assert status.damaged == status.came_back >= 3, "records lie several in a frame"
         hurt.replicator.scrub_now()
         status = hurt.store.scrub.status()
         assert (status.read_at, status.damaged, status.came_back) == (0.0, 0, 0), "the next one begins anew"

@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -12,13 +11,11 @@ import msgspec
 import pytest
 
 from dht import Rule, Strategy
-from store import Kind, MemoryDisk, Record, RecordStore
-from store.disk.catalog import DICTIONARY_FORMAT, PLAIN_FORMAT
+from store import MemoryDisk, Record, RecordStore
 from store.disk.file_system import Disk, FolderDisk
 from store.disk.segments import FrameType, Segments
 from store.disk.store_check import check_store
 from store.disk.store_copy import store_copy
-from store.record.package_part import make_parts
 from tests.store.support import CONFIG, StillClock, draft, records
 
 PACKED = replace(CONFIG, segment_bytes=1 << 18, dictionary_bytes=4096)
@@ -140,25 +137,6 @@ async def test_one_damaged_copy_of_a_dictionary_costs_nothing_and_two_their_segm
     store.close()
 
 
-async def test_a_store_without_dictionaries_is_read_by_older_programs_and_one_with_them_is_refused(
-    tmp_path: Path,
-) -> None:
-    def format_of() -> int:
-        with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as index:
-            (found,) = index.execute("PRAGMA user_version").fetchone()
-        return int(found)
-
-    store = opened(FolderDisk(tmp_path))
-    await store.put(PAGES[:5])
-    assert format_of() == PLAIN_FORMAT
-    await fill(store, PAGES)
-    assert format_of() == DICTIONARY_FORMAT
-    store.close()
-    (tmp_path / "catalog.sqlite").unlink()
-    opened(FolderDisk(tmp_path)).close()
-    assert format_of() == DICTIONARY_FORMAT
-
-
 async def test_what_is_erased_stays_in_no_dictionary_either(disk: Disk) -> None:
     def lying() -> bytes:
         segments = Segments(disk, 0, 0)
@@ -190,29 +168,3 @@ async def test_what_does_not_compress_gets_no_dictionary() -> None:
     await fill(store, records(*drafts))
     assert packed(disk) == []
     store.close()
-
-
-@pytest.mark.parametrize(("number", "rows"), [(3, 26), (4, 76)])
-def test_a_store_of_a_version_before_is_read_verified_and_added_to(tmp_path: Path, number: int, rows: int) -> None:
-    shutil.copytree(Path(__file__).parents[2] / "data" / f"store-format-{number}", tmp_path / "store")
-    report = check_store(tmp_path / "store")
-    assert report.flaws == [] and (report.rows, report.segments) == (rows, 2)
-
-    async def story() -> None:
-        store = opened(FolderDisk(tmp_path / "store"))
-        old = records(*(draft(n, size=900) for n in range(6)), *(draft(n, kind=Kind.VISIT) for n in range(20)))
-
-        def lacks_old() -> bool:
-            found = [store.find(each.kind, each.id) for each in old]
-            return any(f is None or f.content != each.content for f, each in zip(found, old, strict=True))
-
-        assert not lacks_old()
-        await fill(store, PAGES[10:])
-        together = records(*(draft(n, size=9000) for n in range(1000, 1040)))
-        await store.put(together, make_parts(together))
-        assert missing(store, together) == []
-        assert packed(FolderDisk(tmp_path / "store")) and missing(store, PAGES[10:]) == [] and not lacks_old()
-        store.close()
-
-    asyncio.run(story())
-    assert check_store(tmp_path / "store").flaws == []

@@ -1,13 +1,9 @@
 """Parts of packages lie on disk as they came, and each of their records is found, replaced and dropped by itself."""
 
-import asyncio
 import random
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 from store import Draft, Kind, Record, RecordStore, StoreConfig
-from store.disk.catalog import PACKED_FORMAT, PLAIN_FORMAT
 from store.disk.file_system import Disk, FolderDisk
 from store.disk.segments import FrameType, Segments
 from store.disk.store_check import check_store
@@ -94,24 +90,3 @@ async def test_a_stranger_s_padding_is_not_filed(disk: Disk) -> None:
     assert FrameType.PACKAGE not in types_on(disk) and store.used_bytes < 1 << 20
     assert holds(store, list(padded.records))
     store.close()
-
-
-async def test_older_programs_refuse_a_store_with_parts_and_read_one_that_was_told_to_have_none(tmp_path: Path) -> None:
-    def format_of(folder: Path) -> int:
-        with closing(sqlite3.connect(folder / "catalog.sqlite")) as index:
-            (found,) = index.execute("PRAGMA user_version").fetchone()
-        return int(found)
-
-    plain = RecordStore.open(tmp_path / "plain", StoreConfig(reserve_bytes=0, dictionary_bytes=0), StillClock())
-    await plain.put(PAGES, PARTS)
-    assert format_of(tmp_path / "plain") == PLAIN_FORMAT and holds(plain, PAGES)
-    plain.close()
-    folder = tmp_path / "packed"
-    RecordStore.open(folder, CONFIG, StillClock()).close()
-    store = await asyncio.to_thread(RecordStore.open, folder, CONFIG, StillClock())
-    await store.put(PAGES, PARTS)
-    assert format_of(folder) == PACKED_FORMAT
-    store.close()
-    (folder / "catalog.sqlite").unlink()
-    RecordStore.open(folder, CONFIG, StillClock()).close()
-    assert format_of(folder) == PACKED_FORMAT, "also where the index was made anew"

@@ -12,7 +12,7 @@ from tests.store.support import DAY, flaws, records
 BIG = HostRecord("https://big.example/", 3, 1, 1e9)
 
 
-MIRROR = HostAlias(False, "https://big.example/", 1e9, 2)
+MIRROR = HostAlias(False, "https://big.example/", 1e9, 1)
 BAD_ALIASES = (
     (True, "https://big.example/"),  # itself
     (True, "https://other.example/page"),
@@ -23,7 +23,7 @@ BAD_ALIASES = (
     (True, ""),
     (True, f"https://{'a' * 300}.example/"),
     (True, "https://other.example/", float("inf")),
-    (True, "https://other.example/", 1.0, 3),
+    (True, "https://other.example/", 1.0, 2),
 )
 
 

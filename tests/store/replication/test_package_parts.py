@@ -1,4 +1,4 @@
-"""A writer squeezes neighbours once, for all who take them so; who does not is written to as ever."""
+"""A writer compresses neighbouring records once, as parts of packages, for all peers that keep them."""
 
 import pytest
 from msgspec.structs import replace
@@ -25,16 +25,13 @@ async def started(net: Net) -> tuple[Node, Node]:
     return net.list[0], net.list[1]
 
 
-def listening(node: Node, *, answers_parts: bool = True) -> list[PutPackage]:
-    """What comes to a node from now on; without `answers_parts` it reads as nodes did before there were any."""
+def listening(node: Node) -> list[PutPackage]:
+    """Return the list to which each package that a node receives from now on is added."""
     heard, handler = list[PutPackage](), node.overlay.handlers[PutPackage]
 
     async def on_put(peer: NodeId, message: PutPackage) -> PutReply:
         heard.append(message)
-        if answers_parts:
-            return await handler(peer, message)
-        reply = await handler(peer, PutPackage(message.package, message.hinted_for, message.grants))
-        return replace(reply, takes_parts=False)
+        return await handler(peer, message)
 
     node.overlay.handlers[PutPackage] = on_put
     return heard
@@ -45,26 +42,13 @@ def held(node: Node, drafts: list[Draft]) -> bool:
     return [f and f.content for f in found] == [d.content for d in drafts]
 
 
-def test_once_a_peer_says_that_it_takes_parts_it_gets_neighbours_in_them() -> None:
+def test_neighbours_are_sent_in_parts() -> None:
     async def story(net: Net) -> None:
         writer, owner = await started(net)
         heard = listening(owner)
-        for first in (0, 100):
-            await writer.replicator.write(pages(first))
-        assert not heard[0].parts and sum(len(message.parts) for message in heard) > 3
-        assert all(held(node, pages(first)) for node in (writer, owner) for first in (0, 100))
-
-    network(2, story)
-
-
-def test_a_peer_that_went_back_to_an_older_version_gets_everything_again_without_parts() -> None:
-    async def story(net: Net) -> None:
-        writer, owner = await started(net)
         await writer.replicator.write(pages(0))
-        heard = listening(owner, answers_parts=False)
-        await writer.replicator.write(pages(100))
-        assert heard[0].parts and not heard[-1].parts
-        assert held(owner, pages(100)), "it is acknowledged only when it is there"
+        assert sum(len(message.parts) for message in heard) > 1
+        assert all(held(node, pages(0)) for node in (writer, owner))
 
     network(2, story)
 
@@ -72,7 +56,6 @@ def test_a_peer_that_went_back_to_an_older_version_gets_everything_again_without
 def test_a_record_that_is_refused_out_of_a_part_is_sent_again() -> None:
     async def story(net: Net) -> None:
         writer, owner = await started(net)
-        await writer.replicator.write(pages(0))
         handler, refused = owner.overlay.handlers[PutPackage], list[int]()
 
         async def on_put(peer: NodeId, message: PutPackage) -> PutReply:
@@ -83,7 +66,7 @@ def test_a_record_that_is_refused_out_of_a_part_is_sent_again() -> None:
             refused.append(count)  # the first one of the first part
             left = (pack(parts[0][1:]), *message.parts[1:])
             await handler(peer, PutPackage(message.package, message.hinted_for, message.grants, left))
-            return PutReply((RefusedRecord(count, "not now"),), takes_parts=True)
+            return PutReply((RefusedRecord(count, "not now"),))
 
         owner.overlay.handlers[PutPackage] = on_put
         mixed = [d for n, made in enumerate(pages(100)) for d in (made, draft(200 + n))]
@@ -104,7 +87,7 @@ def test_records_in_parts_are_refused_one_by_one_by_their_number() -> None:
         bent = [part.records[0], forged, *part.records[2:]]
         message = PutPackage(pack(made[:2]), (), net.elect(mine, sender.identity), (pack(bent),))
         reply = await sender.overlay.ask(owner.id, message, PutReply, timeout_s=5)
-        assert [r.index for r in reply.refused] == [3] and reply.takes_parts
+        assert [r.index for r in reply.refused] == [3]
         assert owner.store.find(forged.kind, forged.id) is None
         kept = [*made[:2], *(r for r in bent if r is not forged)]
         assert [owner.store.find(r.kind, r.id) for r in kept] == kept

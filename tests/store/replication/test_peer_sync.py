@@ -7,7 +7,8 @@ import pytest
 from dht import Slot, slot_of
 from store import Kind, MemoryDisk, RecordStore
 from store.record.package import pack
-from store.record.range_reconciliation import END, FORM, Range, RangeMode, item
+from store.record.range_message import RangeMode, Ranges
+from store.record.range_reconciliation import END, FORM, item
 from store.record.record_check import RefusalCounts
 from store.replication.host_writers import HostWriters
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
@@ -29,7 +30,7 @@ class Liar:
 
     async def ask(self, peer: bytes, message: object, answer: type, *, timeout_s: float) -> object:
         if isinstance(message, ReconcileStep):
-            return ReconcileReply((Range(END, RangeMode.LIST, entries=self.entries),), FORM)
+            return ReconcileReply(FORM, Ranges((END,), bytes([RangeMode.LIST]), entries=self.entries))
         assert isinstance(message, FetchRecords)
         return FetchReply(pack([self.by_id[w.id] for w in message.wanted]))
 

@@ -7,6 +7,7 @@ import pytest
 
 from dht import Message, NodeId, Slot, slot_of
 from store import Draft, Record
+from store.record.range_message import Ranges
 from store.replication.messages import AskPossession, PossessionFailed, PossessionReply, ReconcileReply, ReconcileStep
 from tests.store.network import Net, Node, network
 from tests.store.support import draft
@@ -58,7 +59,7 @@ def pretend(node: Node) -> None:
     """A node says that it is level with everybody, and answers challenges with what it makes up."""
 
     async def level(peer: NodeId, message: ReconcileStep) -> Message:
-        return ReconcileReply((), message.form)
+        return ReconcileReply(message.form, Ranges((), b""))
 
     async def made_up(peer: NodeId, message: AskPossession) -> Message:
         truth = await PROOF(peer, message)

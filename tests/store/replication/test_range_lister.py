@@ -6,22 +6,15 @@ import pytest
 
 from dht import Key, Slot, slot_of, slot_range
 from store.errors import BadReplica, NoReadyOwner
-from store.record.range_reconciliation import (
-    END,
-    MAX_ENTRIES,
-    Range,
-    RangeMode,
-    among,
-    answer,
-    item,
-    listed,
-    listing,
-)
+from store.record.range_message import MAX_ENTRIES, RangeMode, Ranges
+from store.record.range_reconciliation import END, among, item
+from store.record.range_session import SALT_BYTES, answer, listed, listing
 from store.record.record import Kind, ShortVersion
 from tests.store.network import Net, network
 from tests.store.support import draft, records
 
 BITS = 4
+SALT = b"s" * SALT_BYTES
 
 
 def _slots() -> list[tuple[Key, Key]]:
@@ -86,7 +79,7 @@ def test_a_long_list_comes_in_parts_that_end_between_keys() -> None:
     ]
     first, parts, found = bytes(20), 0, []
     while first != END:
-        entries, upto = listed(answer(among(items), listing(first, END)), first, END)
+        entries, upto = listed(answer(among(items), listing(first, END, SALT), SALT), first, END)
         assert len({e.key for e in entries}) * len(kinds) == len(entries)
         first, parts, found = upto, parts + 1, found + entries
     assert (parts, found) == (4, [i.entry for i in items])
@@ -95,6 +88,6 @@ def test_a_long_list_comes_in_parts_that_end_between_keys() -> None:
 def test_a_list_that_never_ends_is_refused() -> None:
     entry = item(Kind.VISIT, Key(b"k" * 20), Key(b"k" * 20), ShortVersion(1, 1, bytes(8))).entry  # type: ignore[arg-type]
     for entries in ((), (entry,)):
-        lie = (Range(b"l", RangeMode.LIST, entries=entries), Range(END, RangeMode.FINGERPRINT, b"f"))
+        lie = Ranges((b"l", END), bytes([RangeMode.LIST, RangeMode.FINGERPRINT]), bytes(8), entries=entries)
         with pytest.raises(BadReplica, match="does not end"):
             listed(lie, bytes(20), END)

@@ -15,7 +15,8 @@ from store.disk.file_system import FolderDisk
 from store.errors import BadDraft
 from store.record.package import open_package, pack, sign_package
 from store.record.package_part import PackagePart
-from store.record.range_reconciliation import FORM, Range, RangeMode
+from store.record.range_message import RangeMode, Ranges
+from store.record.range_reconciliation import FORM
 from store.replication.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.replication.put_times import gathering_s
 from tests.store.network import CONFIG, Net, Node, network
@@ -528,8 +529,8 @@ def test_lies_are_refused_and_do_no_harm() -> None:
         for message in (
             PutPackage(b"garbage"),
             PutPackage(pack([good])[:-3]),
-            ReconcileStep(0, (), FORM),
-            ReconcileStep(victim.store.today, (Range(b"b", RangeMode.SKIP), Range(b"a", RangeMode.SKIP)), FORM),
+            ReconcileStep(0, FORM, bytes(16), Ranges((), b"")),
+            ReconcileStep(victim.store.today, FORM, bytes(16), Ranges((b"b", b"a"), bytes([RangeMode.SKIP] * 2))),
         ):
             with pytest.raises(BadMessage):
                 await liar.overlay.ask(victim.id, message, PutReply, timeout_s=5)

@@ -6,13 +6,13 @@ from contextvars import copy_context
 import pytest
 
 from node.extras.simulation.loop import PLACE, SimLoop
-from store.replication.absences import LAPTOP_S
+from store.replication.absences import NIGHT_S
 from tests.store.network import Net, Node, network
 from tests.store.replication.test_copies_by_need import PAGES, copies, moved
 from tests.store.support import draft
 
 HOUR_S, DAY_HOURS = 3600.0, 24
-AWAKE_HOURS = 8  # so a night is as long as a laptop of unknown habits is waited for
+AWAKE_HOURS = 8
 SERVERS, LAPTOPS = 2, 6
 STEP_S = 9.0  # a node that looks more rarely takes itself to have slept
 
@@ -79,7 +79,7 @@ def check(days: int) -> None:
         await net.until(net.is_level)
         assert moved(net) == before and set(copies(net)) == {3}
 
-    assert (DAY_HOURS - AWAKE_HOURS) * HOUR_S == LAPTOP_S
+    assert (DAY_HOURS - AWAKE_HOURS) * HOUR_S == NIGHT_S
     network(SERVERS + LAPTOPS, story, loop=SimLoop)
 
 

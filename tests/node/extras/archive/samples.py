@@ -2,7 +2,7 @@
 
 from hashlib import sha256
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 
 MADE_AT = 1_750_000_000.0
 CHINESE = "<html><title>网页</title><p>分布式搜索引擎".encode("gb18030")

@@ -7,8 +7,9 @@ import json
 import msgspec
 import pytest
 
-from node.extras.archive.capture import ArchiveFlaw, Capture, ReadLimits
+from node.captures.capture import Capture
 from node.extras.archive.json_lines import read_json_lines, write_json_lines
+from node.extras.archive.read_limits import ArchiveFlaw, ReadLimits
 from tests.node.extras.archive.samples import FORBIDDEN, SAMPLES
 
 

@@ -13,9 +13,9 @@ from crawl.content.parse_task import ParseResult
 from crawl.content.robots_directives import RobotsDirectives
 from crawl.pipeline.page_builder import page_of
 from dht import document_id, placement_key, system_clock
+from node.captures.capture import Capture, capture_of
+from node.captures.imported_page import kept_request, response_of
 from node.crawling.ingest import document_of
-from node.extras.archive.capture import Capture, capture_of
-from node.extras.archive.imported_page import kept_request, response_of
 from node.extras.archive.json_lines import read_json_lines, write_json_lines
 from node.extras.archive.warc_reader import read_warc
 from node.extras.archive.warc_writer import write_warc

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from node.extras.archive.capture import ArchiveFlaw, Capture, ReadLimits
+from node.captures.capture import Capture
+from node.extras.archive.read_limits import ArchiveFlaw, ReadLimits
 from node.extras.archive.sorted_lines import SortedLines
 from node.extras.archive.wacz import read_wacz, write_wacz
 from tests.node.extras.archive.samples import FORBIDDEN, MADE_AT, SAMPLES

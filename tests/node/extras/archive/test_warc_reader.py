@@ -10,7 +10,8 @@ import pytest
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
-from node.extras.archive.capture import ArchiveFlaw, Capture, ReadLimits
+from node.captures.capture import Capture
+from node.extras.archive.read_limits import ArchiveFlaw, ReadLimits
 from node.extras.archive.warc_reader import read_warc
 
 BODY = b"<p>hello, archive" * 20

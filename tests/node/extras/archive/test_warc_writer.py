@@ -6,7 +6,7 @@ import io
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.archive.http_head import archived_headers
 from node.extras.archive.warc_reader import read_warc
 from node.extras.archive.warc_writer import write_warc

@@ -6,7 +6,8 @@ import zipfile
 import msgspec
 import pytest
 
-from node.extras.archive.capture import ArchiveFlaw, Capture, ReadLimits
+from node.captures.capture import Capture
+from node.extras.archive.read_limits import ArchiveFlaw, ReadLimits
 from node.extras.archive.spf import capture_of_object, read_package, read_spf, web_object, write_spf
 from node.extras.archive.unpacked_input import Unreadable
 from node.extras.archive.web_object import (

@@ -1,6 +1,6 @@
 """Open WebUI's lists: nothing but what it reads, and nothing of a stranger's that is no text."""
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.clients.found import read_found
 from node.extras.clients.open_webui import open_webui_pages, open_webui_results
 

@@ -1,6 +1,6 @@
 """Tavily's answers: scores are shares of the best one, dates and whole texts stand where they are known."""
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.clients.found import read_found
 from node.extras.clients.tavily import tavily_pages, tavily_results
 

@@ -5,7 +5,8 @@ import asyncio
 import pytest
 
 from dht import Address, BadMessage, InputError, NodeId, PeerTimeout
-from node.extras.simulation import EPOCH, SimLoop, SimNetwork
+from node.extras.simulation.loop import EPOCH, SimLoop
+from node.extras.simulation.network import SimNetwork
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
 

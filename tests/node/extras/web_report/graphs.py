@@ -11,7 +11,7 @@ def graph(links: Iterable[tuple[int, int]], pages: int, sites: Sequence[int] = (
     """A graph of stored pages 0 … pages - 1 and of what else is linked to; each node is its own site where none is
     given."""
     links = list(links)
-    nodes = max([pages - 1, *(max(link) for link in links)]) + 1
+    nodes = max([pages - 1, *map(max, links)]) + 1
     site = np.array(sites or range(nodes), dtype=np.int32)
     names = np.arange(nodes, dtype=np.uint64)
     site_names = np.arange(int(site.max()) + 1 if nodes else 0, dtype=np.uint64)

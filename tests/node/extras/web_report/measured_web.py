@@ -10,6 +10,7 @@ from array import array
 import numpy as np
 
 from node.extras.web_report.link_table import LinkTable
+from node.extras.web_report.page_rank import OneSweeper, in_links, rank
 from node.extras.web_report.report import ReportCoverage, measure, report_of
 
 OUT, PAGES_A_SITE, STORED = 20, 50, 0.5
@@ -35,6 +36,8 @@ def made(links: int) -> LinkTable:
     table._codes["en"] = 0
     fill(table._targets, names[targets])
     fill(table._target_sites, sites[targets // PAGES_A_SITE])
+    fill(table._site_names, sites)
+    fill(table._domains, sites)
     return table
 
 
@@ -46,7 +49,9 @@ def fill(values: "array[int]", numbers: "np.ndarray[tuple[int], np.dtype[np.uint
 if __name__ == "__main__":
     table = made(int(sys.argv[1]))
     began = time.process_time()
-    measured = measure(table.table(), 1)
+    web = table.table()
+    links = in_links(web.graph)
+    measured = measure(web, rank(links, OneSweeper(links)), 1)
     report = report_of(measured, measured.wanted(), ReportCoverage(), 1)
     seconds = time.process_time() - began
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.web_report.link_table import MAX_LANGUAGES, OTHER, FoundNames, LinkTable, name_of_url
 
 A, B, C, D = (f"http://{name}.test/" for name in "abcd")
@@ -59,6 +59,18 @@ def test_strangers_choose_no_more_than_so_many_languages_and_any_text_is_a_url()
     made = table.table()
     assert len(made.languages) == MAX_LANGUAGES + 1 and made.languages[OTHER] == MAX_LANGUAGES + 1
     assert len(made.graph.targets) == 2
+
+
+def test_sites_of_one_registrable_domain_have_one_number() -> None:
+    table = LinkTable()
+    for url in (A, "http://www.a.test/", "http://other.example.co.uk/"):
+        table.add(page(url, "http://example.co.uk/", "http://x.a.test:81/", "http://[::1]/"))
+    made = table.table()
+    domains = dict(zip(made.graph.site_names.tolist(), made.domains.tolist(), strict=True))
+    number = {site: domains[name_of_url(site)] for site in ("a.test", "www.a.test", "x.a.test:81", "[::1]")}
+    british = {domains[name_of_url(site)] for site in ("example.co.uk", "other.example.co.uk")}
+    assert number["a.test"] == number["www.a.test"] == number["x.a.test:81"] != number["[::1]"]
+    assert len(british) == 1 and {*made.domains.tolist()} == {0, 1, 2}
 
 
 def test_no_page_is_an_empty_graph() -> None:

@@ -8,9 +8,10 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from node.extras.archive.capture import Capture
+from node.captures.capture import Capture
 from node.extras.web_report.html_page import html_page
 from node.extras.web_report.link_table import LinkTable
+from node.extras.web_report.page_rank import CONVERGED, OneSweeper, in_links, rank
 from node.extras.web_report.report import ReportCoverage, WebReport, measure, report_of
 
 FANS = [f"http://fan{n}.test/links" for n in range(4)]
@@ -36,7 +37,9 @@ def _report(pages: list[Capture], **reading: Any) -> WebReport:
     table = LinkTable()
     for page in pages:
         table.add(page)
-    measured = measure(table.table(), 1)
+    web = table.table()
+    links = in_links(web.graph)
+    measured = measure(web, rank(links, OneSweeper(links)), 1)
     return report_of(measured, measured.wanted().look_in(pages), ReportCoverage(1.8e9, **reading), 1)
 
 
@@ -61,6 +64,10 @@ def test_what_was_planted_is_told_by_name(report: WebReport) -> None:
     )
     linked = [(row.site, row.linked_by, row.pages) for row in report.top_sites[:3]]
     assert sorted(linked[:2]) == [("centre0.test", 5, 0), ("centre1.test", 5, 0)] and linked[2] == ("big.test", 4, 300)
+    ranks = report.page_rank
+    assert ranks.page_error <= CONVERGED >= ranks.site_error
+    assert {page.is_stored for page in ranks.pages} == {True} and ranks.pages[0].url.startswith("http://big.test/")
+    assert {site.site for site in ranks.sites[:2]} == {"centre0.test", "centre1.test"} and ranks.sites[2].pages == 300
     assert report.languages == (("en", 305),)
     assert report.parts.core + report.parts.from_core + report.parts.to_core > 250
     assert 2 < report.distances.effective < 5
@@ -105,6 +112,7 @@ def test_the_page_is_whole_and_needs_nothing_else(report: WebReport) -> None:
     assert not {name for name in page.attributes if name.startswith("on")} | page.attributes & {"src", "href", "style"}
     assert "url(" not in text and "@import" not in text
     assert "7 noarchive" in page.text and "big.test" in page.text and "4 fans × " in page.text
+    assert f"{report.page_rank.pages[0].url}{report.page_rank.pages[0].rank * 308:.3g}yes" in page.text
     plots = [f"<svg{part.split('</svg>')[0]}</svg>" for part in text.split("<svg")[1:]]
     assert len(plots) == 8 and all(list(ElementTree.fromstring(plot)) for plot in plots)
 

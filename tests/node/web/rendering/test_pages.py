@@ -15,7 +15,8 @@ from crawl.politeness.robots import parse_robots
 from dht import crawler_key_of, thumbprint
 from index import FILTERS
 from index.query.parser import ReadAs, parse_query
-from node.web.requests.routes import ROUTES
+from node.web.rendering.translations import Tongue, translator
+from node.web.requests.route_table import ROUTES
 from tests.node.conftest import OWN
 
 FORMS = ["rss", "atom", "json"]
@@ -157,17 +158,17 @@ def test_atom_is_a_feed_of_the_newest_or_of_the_best(site: Any) -> None:
 
 def test_a_form_that_is_none_is_named(site: Any) -> None:
     reply = site.get("/search?q=task&format=csv")
-    assert (reply.status, reply.json["detail"]) == (400, "format: is 'csv'; it takes html, json, rss or atom")
+    assert (reply.status, reply.json["detail"]) == (400, "format: is 'csv'; it takes html, json, rss, atom")
     assert site.get("/search?q=task&format=html").headers["content-type"].startswith("text/html")
 
 
 @pytest.mark.parametrize("tongue", ["en", "zh"])
-def test_the_help_page_explains_every_filter_that_the_parser_knows(site: Any, tongue: str) -> None:
+def test_the_help_page_explains_every_filter_that_the_parser_knows(site: Any, tongue: Tongue) -> None:
     page = site.get(f"/help?hl={tongue}").text
     for name, rule in FILTERS.items():
         assert f"<code>{html.escape(rule.example)}</code>" in page
         assert parse_query(rule.example).readings == (), "an example is what it says"
-        assert (rule.about in page) == (tongue == "en"), name
+        assert html.escape(translator(tongue)(f"help.filter.{name}")) in page, name
     for link in (link for link in links(page) if link.startswith("/search?")):
         asked = parse_qs(link.partition("?")[2])["q"][0]
         assert {each.read_as for each in parse_query(asked).readings} <= {ReadAs.OPTION}, asked
@@ -182,22 +183,6 @@ def test_a_partial_answer_says_so(site: Any) -> None:
     assert "/search?q=task&rest=1" in links(page)
     site.get("/search?q=task&rest=1")
     assert site.service.asked[-1].deadline_ms == 10_000
-
-
-def test_an_answer_by_the_directory_says_what_was_not_asked_and_searches_the_rest(site: Any) -> None:
-    site.service.directory = {"proven": True, "as_of": 1.0, "slots_asked": 32, "slots_not_asked": 0}
-    page = site.get("/search?q=task").text
-    assert "nothing better lies in the parts that were not asked" in page and "At least 1,234" in page
-    assert "the whole network answered" not in page and "rest=1" not in page and "answered in time" not in page
-
-    site.service.directory |= {"proven": False, "slots_not_asked": 17}
-    page = site.get("/search?q=task").text
-    assert "17 of 256 parts of the network that may hold something better were not asked." in page
-    assert "/search?q=task&rest=1" in links(page) and "nothing better lies" not in page
-    assert "256 个分区中，有 17 个" in site.get("/search?q=task&hl=zh").text
-    assert "the whole network answered" in site.get("/search?q=task&rest=1").text
-    assert site.service.asked[-1].every_slot and not site.service.asked[0].every_slot
-    assert site.get("/api/v1/search?q=task&every_slot=true").json["directory"] is None
 
 
 def test_a_whole_answer_that_is_not_exact_says_why(site: Any) -> None:

@@ -1,18 +1,19 @@
 """Which language a reader gets, and that both say everything."""
 
-import ast
+import re
 import string
-from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index import Reason
+from index import FILTERS, Reason
 from index.query.query_tree import ReadAs
-from node.web.rendering import translations
-from node.web.rendering.translations import TEXTS, choose, merged, translator
+from node.web.rendering.translations import choose, texts_of, translator
+
+ROOT = Path(__file__).parents[4]
+ENGLISH, CHINESE = texts_of("en"), texts_of("zh")
 
 
 @pytest.mark.parametrize(
@@ -39,34 +40,41 @@ def test_any_header_gives_a_language(accepted: str) -> None:
 
 
 def test_every_way_of_reading_has_a_sentence() -> None:
-    assert {f"read.{way.value}" for way in ReadAs} <= TEXTS.keys()
+    assert {f"read.{way.value}" for way in ReadAs} <= ENGLISH.keys()
+
+
+def test_every_filter_is_explained() -> None:
+    assert {f"help.filter.{name}" for name in FILTERS} == {key for key in ENGLISH if key.startswith("help.filter.")}
 
 
 def test_every_reason_has_a_sentence() -> None:
     told_otherwise = {Reason.UNANSWERED, Reason.UNREAD}  # by the notice of a partial answer
-    assert {f"why.{reason.value}" for reason in set(Reason) - told_otherwise} <= TEXTS.keys()
+    assert {f"why.{reason.value}" for reason in set(Reason) - told_otherwise} <= ENGLISH.keys()
 
 
-def test_no_two_tables_have_the_same_key() -> None:
-    folder = Path(translations.__file__).parent
-    keys = Counter(
-        key.value
-        for file in folder.glob("*.py")
-        for table in ast.walk(ast.parse(file.read_text()))
-        if isinstance(table, ast.Dict)
-        for key, text in zip(table.keys, table.values, strict=True)
-        if isinstance(key, ast.Constant) and isinstance(text, ast.Tuple)
-    )
-    assert [key for key, count in keys.items() if count > 1] == []
-    assert keys.keys() <= TEXTS.keys() and len(keys) > 400
-    with pytest.raises(ValueError, match=r"sites\.title"):
-        merged({"sites.title": ("a", "b")}, {"sites.list": ("a", "b")}, {"sites.title": ("c", "d")})
-
-
-def test_both_languages_take_the_same_values() -> None:
-    for key, (english, chinese) in TEXTS.items():
+def test_both_languages_have_the_same_keys_and_take_the_same_values() -> None:
+    assert list(ENGLISH) == list(CHINESE), "in the same order, so that one is read beside the other"
+    for key, english in ENGLISH.items():
+        chinese = CHINESE[key]
         fields = [{name for _, name, _, _ in string.Formatter().parse(text) if name} for text in (english, chinese)]
         assert fields[0] == fields[1], key
         assert english, key
         assert chinese, key
     assert translator("zh")("results.page", page=2) == "第 2 页"
+
+
+def test_every_text_is_used() -> None:
+    """A key stands in the code or in a template as it is, or is put together there: a beginning, a word, an ending."""
+    packages = [ROOT / name for name in ("node", "index", "crawl")]
+    files = [path for package in packages for kind in ("*.py", "*.html", "*.js") for path in package.rglob(kind)]
+    code = "\n".join(path.read_text("utf-8") for path in files)
+    written = set(re.findall(r"""["']([a-z0-9_.]+)["']""", code))
+    beginnings = re.findall(r"""["']([a-z0-9_.]+\.)(?:["'] ~|\{)""", code)
+    joined = re.compile(rf"(?:{'|'.join(map(re.escape, set(beginnings)))})([a-z0-9_-]+?)(?:_ago)?")
+
+    def is_used(key: str) -> bool:
+        stem = re.sub(r"\.(title|example|here)$", "", key)
+        found = joined.fullmatch(stem)
+        return key in written or stem in written or (found is not None and found[1] in written | {"404", "500"})
+
+    assert [key for key in ENGLISH if not is_used(key)] == []

@@ -8,7 +8,7 @@ import pytest
 
 from index import SearchRequest
 from node.web.requests.openapi import openapi
-from node.web.requests.routes import ROUTES
+from node.web.requests.route_table import ROUTES
 
 JSON = {"Content_Type": "application/json"}
 
@@ -136,7 +136,6 @@ def test_a_dry_run_progress_and_an_explanation(site: Any, token: str) -> None:
     assert site.send("POST", "/api/v1/crawl/progress", asked, **JSON).status == 401
     assert site.get("/api/v1/explain?url=http://a.test/").json["answer"] == "later"
     assert site.get("/api/v1/explain").status == 400
-    assert site.get("/api/v1/rank?url=http://a.test/").json["level"] == 3
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from node.web.requests.parameters import read_parameters
 from node.web.requests.problems import BadParameter
-from node.web.requests.routes import ROUTES, route
+from node.web.requests.route_table import ROUTES, route
 
 NAMES = st.sampled_from(sorted({parameter.name for entry in ROUTES for parameter in entry.parameters} | {"other"}))
 

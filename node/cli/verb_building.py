@@ -1,0 +1,58 @@
+"""Adds verbs and their usual options to the parser of the command line.
+
+Nothing that a verb needs is imported here, so that help and a wrong option are answered at once.
+"""
+
+import argparse
+from collections.abc import Callable
+from typing import TypeAlias
+
+Parser = argparse.ArgumentParser
+Verbs: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+def add_verb(verbs: Verbs, name: str, target: str, about: str, example: str = "") -> Parser:
+    """Add a verb. `target`: the function that does it, as module:function; `example`: shown below its help."""
+    shown = f"example: {example}" if example else None
+    verb = verbs.add_parser(name, help=about, description=about, epilog=shown)
+    verb.set_defaults(verb=target)
+    return verb
+
+
+def add_family(verbs: Verbs, name: str, about: str) -> Verbs:
+    """Add a verb that has verbs of its own; alone it prints its help."""
+    family = verbs.add_parser(name, help=about, description=about)
+    family.set_defaults(parser=family)
+    return family.add_subparsers(metavar="VERB", title="verbs")
+
+
+def add_place(verb: Parser, *, url: bool = False, json: bool = False) -> None:
+    """Add the options that say which node is meant, and --json."""
+    verb.add_argument("--data-dir", metavar="DIR", help="the node's directory (default: this system's own place)")
+    verb.add_argument("--config", metavar="FILE", help="its configuration (default: config.toml in that directory)")
+    if url:
+        verb.add_argument("--url", metavar="URL", help="its web listener (default: as configured)")
+    if json:
+        add_json(verb)
+
+
+def add_json(verb: Parser) -> None:
+    """Add the option --json."""
+    verb.add_argument("--json", action="store_true", help="print JSON for programs")
+
+
+def add_repeatable(
+    verb: Parser,
+    option: str,
+    metavar: str,
+    about: str,
+    *,
+    dest: str | None = None,
+    type: Callable[[str], object] = str,
+    required: bool = False,
+) -> None:
+    """Add an option that may be given several times."""
+    dest, about = dest or option.strip("-").replace("-", "_"), f"{about}; repeatable"
+    verb.add_argument(
+        option, dest=dest, action="append", default=[], type=type, required=required, metavar=metavar, help=about
+    )

@@ -1,0 +1,43 @@
+"""Lists the route by which archives' programs list what is stored. `node/extras/__init__.py` names this module."""
+
+from typing import Any
+
+from node.app.service import Service
+from node.config.settings import NodeConfig
+from node.web.requests.handlers import Handlers
+from node.web.requests.routes import MAX_URL, TEXT, HttpRoute, Parameter
+
+_CDX = (
+    Parameter(
+        "url", "a URL or host; with * at its end a prefix, with *. before it a domain", default=None, most=MAX_URL
+    ),
+    Parameter("matchType", "exact, prefix, host or domain", default="exact", most=8),
+    Parameter("from", "the first instant: 4 to 14 digits, year first, UTC", most=14),
+    Parameter("to", "the last instant, in the same way", most=14),
+    Parameter("output", "text for CDXJ lines, json for an object a line", default="text", most=8),
+    Parameter("limit", "lines, at most", "count", 1000, 1, 10_000),
+    Parameter("cursor", "that of the link `next` of the answer before", most=40),
+)
+
+ROUTES: tuple[HttpRoute, ...] = (
+    HttpRoute(
+        "GET",
+        "/cdx",
+        "cdx",
+        "Which versions of which pages there are, as CDX servers say it",
+        TEXT,
+        "",
+        "",
+        _CDX,
+        weight=20,
+        is_public=True,
+    ),
+)
+SCHEMAS: dict[str, Any] = {}
+
+
+def handlers(service: Service, config: NodeConfig) -> Handlers:
+    """Make what answers the route."""
+    from node.extras.archive.cdx_handler import Cdx
+
+    return Cdx(service).handlers()

@@ -1,0 +1,30 @@
+"""All routes: those of the core, then those that extras add, in the order in which the OpenAPI document lists them.
+
+An extra is imported by its name in `node/extras/__init__.py`, so the core knows none of them.
+"""
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from node.app.service import Service
+from node.config.settings import NodeConfig
+from node.extras import ROUTE_MODULES
+from node.web.requests.handlers import Handler, Handlers
+from node.web.requests.routes import CORE_ROUTES, HttpRoute
+
+_ADDED = tuple(import_module(name) for name in ROUTE_MODULES)
+ROUTES: tuple[HttpRoute, ...] = (*CORE_ROUTES, *(route for module in _ADDED for route in module.ROUTES))
+SCHEMAS: dict[str, Any] = {name: schema for module in _ADDED for name, schema in module.SCHEMAS.items()}
+
+
+@cache
+def route(name: str) -> HttpRoute:
+    """Return the route of a handler's name; raises StopIteration where there is none."""
+    return next(entry for entry in ROUTES if entry.name == name)
+
+
+def added_handlers(service: Service, config: NodeConfig) -> Handlers:
+    """Make what answers the routes of the extras."""
+    made: list[tuple[str, Handler]] = [each for module in _ADDED for each in module.handlers(service, config).items()]
+    return dict(made)
