@@ -1,8 +1,8 @@
 """Says what a record is written under: the grant of the slot in which its author made it, and who signs it when.
 
-A page belongs to whoever held the lease of its slot when it was fetched. If its site was
-spread meanwhile, or moves later, it is signed for the old place and lies at the new one. An import, too, stays with
-the proof of who imported it, wherever it moves.
+A page belongs to the node that held the lease of its slot when the page was fetched. If its site was spread meanwhile,
+or moves later, the page is signed for the old place and lies at the new one. An import keeps the proof of its importer,
+too, wherever it moves.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,8 +16,6 @@ from store.record.package import Signer, sign_package, url_in
 from store.record.record import Draft, Kind, Record
 from store.writing.import_right import is_import
 from store.writing.write_right import WriteRight, needs_grant
-
-SIGNED_TOGETHER = 32  # drafts: each has a path of five hashes, and one in 32 costs a signature and its checks
 
 
 class GrantedDraft(NamedTuple):
@@ -37,33 +35,21 @@ class DraftProofs:
 
     def granted(self, drafts: Sequence[Draft]) -> list[GrantedDraft]:
         """Return drafts, in order, with the grants that they are written under, whose epochs they have: of their slots,
-        or of those in which their URLs lay before. Those that are signed for other places than theirs share signatures.
-        Raises NotGranted, and NotImporter."""
-        found = [self._granted(draft) for draft in drafts]
-        elsewhere = [number for number, (_, key) in enumerate(found) if key is not None]
-        records = dict[int, Record]()
-        for start in range(0, len(elsewhere), SIGNED_TOGETHER):
-            numbers = elsewhere[start : start + SIGNED_TOGETHER]
-            signed = sign_package(
-                [replace(each.draft, key=key) for each, key in map(found.__getitem__, numbers)], self._signer
-            )
-            records |= zip(numbers, signed, strict=True)
-        return [
-            each._replace(record=_at(records[number], each.draft.key)) if number in records else each
-            for number, (each, _) in enumerate(found)
-        ]
+        or of those in which their URLs lay before. Raises NotGranted, and NotImporter."""
+        return list(map(self._granted, drafts))
 
-    def _granted(self, draft: Draft) -> tuple[GrantedDraft, Key | None]:
-        """A draft with its grant, and for which place it is signed where that is another one than its own."""
+    def _granted(self, draft: Draft) -> GrantedDraft:
         if is_import(draft):
             self.check_import_right()
         if not needs_grant(draft.kind, draft.epoch):
-            return GrantedDraft(draft), None
+            return GrantedDraft(draft)
         if (grant := self._right.written_under(draft)) is not None:
-            return _under(draft, grant), None
+            return _under(draft, grant)
         for key in self._former_keys(draft):
             if (grant := self._right.written_under(replace(draft, key=key))) is not None:
-                return _under(draft, grant), key
+                found = _under(draft, grant)
+                (signed,) = sign_package([replace(found.draft, key=key)], self._signer)
+                return found._replace(record=_at(signed, draft.key))
         raise NotGranted(slot_of(draft.key, self._overlay.view.strategy.slot_bits))
 
     def check_import_right(self) -> None:
@@ -72,7 +58,7 @@ class DraftProofs:
             raise NotImporter(self._signer.public_key, flaw)
 
     def moved(self, record: Record, key: Key) -> GrantedDraft:
-        """Return a record at another place of its site: it keeps its author's proof where the network wants one, and is
+        """Return a record at another place of its site: it keeps its author's proof where it needs a grant, and is
         signed anew elsewhere."""
         epoch, at_ms, _ = record.version
         draft = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")

@@ -156,6 +156,7 @@ def test_an_operator_has_all_read_at_once_at_the_bound_and_may_ask_twice() -> No
         drafts = [random_draft(n, 40_000) for n in range(100)]
         await net.list[0].replicator.write(drafts)
         await net.until(lambda: complete(net, drafts))
+        await asyncio.sleep(10.0)  # others have asked for samples of what they gave, which would find damage, too
         hurt, loop = net.list[0], asyncio.get_running_loop()
         assert isinstance(hurt.disk, MemoryDisk)
         data = hurt.disk._files["segment-00000001"]
