@@ -7,6 +7,9 @@ READY := .venv/.ready
 SOAK ?= --hours 12
 SOAKED := tests/benchmarks/test_soak.py
 BENCHMARKS := overlay placement trust durability freshness duplicates seen traps crawl search pagerank important archive store web sources
+# prints the processor time of all processes that this shell, and what it started, has waited for
+CPU_MINUTES = times >$$beside.cpu; awk -F '[ms ]+' 'NR == 2 { printf "CPU minutes of all processes: %.1f\n", \
+  $$1 + $$2 / 60 + $$3 + $$4 / 60 }' $$beside.cpu; rm -f $$beside.cpu
 # Tests start hundreds of processes: none compiles again what another has, though the machine may say so.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -18,7 +21,7 @@ demo: $(RUNS)
 test: $(READY) # those that start processes of their own mostly wait: they run beside the others, which give way
 	@beside=$$(mktemp); $(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m "e2e and not prove" tests/e2e tests/lab >$$beside 2>&1 & pid=$$!; \
 	nice -n 19 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m "not prove and not e2e"; others=$$?; \
-	wait $$pid; e2e=$$?; cat $$beside; rm -f $$beside; exit $$((others | e2e))
+	wait $$pid; e2e=$$?; $(CPU_MINUTES); cat $$beside; rm -f $$beside; exit $$((others | e2e))
 
 check: $(READY)
 	$(BIN)/ruff format --check .
@@ -31,7 +34,7 @@ prove: $(READY) # as in test, but what starts processes one after the other: it 
 	nice -n 19 $(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 --dist worksteal -m prove -vv \
 	  --ignore tests/e2e --ignore tests/lab --ignore $(SOAKED); others=$$?; \
 	$(BIN)/python -m pytest -m prove -vv $(SOAKED); soaked=$$?; \
-	wait $$pid; e2e=$$?; cat $$beside; rm -f $$beside; exit $$((others | soaked | e2e))
+	wait $$pid; e2e=$$?; $(CPU_MINUTES); cat $$beside; rm -f $$beside; exit $$((others | soaked | e2e))
 
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' || echo "without the peers of some benchmarks: their figures are left out"

@@ -30,16 +30,6 @@ else:
     )
 
 __all__ = [
-    "fetch_network",
-    "first_contacts",
-    "from_words",
-    "is_url",
-    "is_words",
-    "load_network",
-    "look_up",
-    "new_network",
-    "new_words",
-    "split_invitation",
-    "url_flaw",
-    "with_invitation",
-]
+    "fetch_network", "first_contacts", "from_words", "is_url", "is_words", "load_network", "look_up", "new_network",
+    "new_words", "split_invitation", "url_flaw", "with_invitation",
+]  # fmt: skip

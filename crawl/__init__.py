@@ -9,10 +9,10 @@ Then, by room: `fetch` makes one request, `content` reads one body, `parsing` do
 
 from typing import TYPE_CHECKING
 
-from crawl.canonical_url import canonical_url, is_canonical
 from dht import lazily
 
 if TYPE_CHECKING:
+    from crawl.canonical_url import canonical_url, is_canonical
     from crawl.config import CrawlConfig
     from crawl.content.media_types import looks_like_html
     from crawl.content.page import Page
@@ -30,16 +30,7 @@ if TYPE_CHECKING:
     from crawl.fetch.content_codings import BadCoding, decode_body
     from crawl.fetch.fetcher import open_fetcher
     from crawl.fetch.request_signer import RequestSigner
-    from crawl.fetch.response import (
-        BandwidthWait,
-        Fetched,
-        Fetcher,
-        FindElsewhere,
-        FindWay,
-        Locate,
-        anywhere,
-        nowhere,
-    )
+    from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, FindElsewhere, FindWay, Locate, anywhere, nowhere
     from crawl.fetch.sent_request import SentRequest, read_request, request_fields
     from crawl.fetch.txt_records import TxtRecords
     from crawl.fetch_hours import FetchHours
@@ -76,16 +67,19 @@ else:
     __getattr__ = lazily(
         __name__,
         {
+            "crawl.canonical_url": "canonical_url is_canonical",
             "crawl.config": "CrawlConfig",
             "crawl.content.media_types": "looks_like_html",
             "crawl.content.page": "Page",
-            "crawl.content.parse_task": "ParseResult Parsers ParseTask",
+            "crawl.content.parse_task": "ParseResult ParseTask Parsers",
             "crawl.content.similarity": "different_bits signature",
-            "crawl.errors": "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable",
+            "crawl.errors": (
+                "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable"
+            ),
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere",
+            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",
@@ -116,88 +110,16 @@ else:
     )
 
 __all__ = [
-    "MAX_SCOPE_CHARS",
-    "SCOPE_KINDS",
-    "AddressRefused",
-    "AliasEvidence",
-    "BadCoding",
-    "BadHostsFile",
-    "BadUrl",
-    "BandwidthWait",
-    "CrawlConfig",
-    "CrawlControl",
-    "CrawlDecision",
-    "CrawlStatus",
-    "Crawler",
-    "CrawlerPorts",
-    "Decide",
-    "FamilyMissing",
-    "FetchDeclined",
-    "FetchFailed",
-    "FetchHours",
-    "Fetched",
-    "Fetcher",
-    "FindElsewhere",
-    "FindWay",
-    "InlineParsers",
-    "Locate",
-    "MirrorAlias",
-    "MirrorCandidate",
-    "MirrorDetector",
-    "OperatorBlocklist",
-    "Page",
-    "PageUnreadable",
-    "ParseResult",
-    "ParseTask",
-    "Parsers",
-    "QueuePosition",
-    "RequestSigner",
-    "Robots",
-    "RobotsAccess",
-    "RobotsCache",
-    "ScopeKind",
-    "SentRequest",
-    "SitePage",
-    "SiteWait",
-    "TokenAnswer",
-    "TokenIssuer",
-    "Trail",
-    "TxtRecords",
-    "UrlStage",
-    "UrlStatus",
-    "Visit",
-    "VisitState",
-    "WaitingSite",
-    "admit_urls",
-    "allowed_depth",
-    "anywhere",
-    "canonical_url",
-    "change_rate",
-    "decode_body",
-    "decode_visit",
-    "different_bits",
-    "domain_of",
-    "encode_visit",
-    "forgotten",
-    "gone_page",
-    "hashes_cover",
-    "is_canonical",
-    "kept_headers",
-    "looks_like_html",
-    "nowhere",
-    "open_fetcher",
-    "open_parsers",
-    "parse_task_of",
-    "public_suffixes",
-    "reach",
-    "read_page",
-    "read_request",
-    "refusal_reason",
-    "request_fields",
-    "scope_after_redirect",
-    "scope_for",
-    "signature",
-    "span",
-    "unfit",
-    "visit_flaw",
-]
+    "MAX_SCOPE_CHARS", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl",
+    "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler", "CrawlerPorts",
+    "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher", "FindElsewhere",
+    "FindWay", "InlineParsers", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist",
+    "Page", "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots",
+    "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer",
+    "Trail", "TxtRecords", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls",
+    "allowed_depth", "anywhere", "canonical_url", "change_rate", "decode_body", "decode_visit", "different_bits",
+    "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover", "is_canonical", "kept_headers",
+    "looks_like_html", "nowhere", "open_fetcher", "open_parsers", "parse_task_of", "public_suffixes", "reach",
+    "read_page", "read_request", "refusal_reason", "request_fields", "scope_after_redirect", "scope_for",
+    "signature", "span", "unfit", "visit_flaw",
+]  # fmt: skip

@@ -14,7 +14,23 @@ from dht.front_door import lazily
 
 if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
-    from dht.audit_line import AuditLine
+    from dht.audit.evidence import (
+        ALIKE_BITS,
+        DOMAINS_NEEDED,
+        MAX_BYTES,
+        NO_VOTES_S,
+        RECORDS_AT_POINT,
+        UNLIKE_BITS,
+        Evidence,
+        Look,
+        decode_piece,
+        decode_pieces,
+        encode_piece,
+        encode_pieces,
+        evidence_points,
+    )
+    from dht.audit.peer_audit import PeerAudit
+    from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Topic
     from dht.clock import Clock, Now, ReadableClock, now_of, system_clock
     from dht.config import DhtConfig
     from dht.errors import (
@@ -32,6 +48,7 @@ if TYPE_CHECKING:
         RemoteError,
         leaves_of,
     )
+    from dht.front_door import lazily
     from dht.identity.crawler_key import CrawlerKey, crawler_key_of
     from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
     from dht.identity.node_key import Identity, node_id_of, verify
@@ -56,6 +73,7 @@ if TYPE_CHECKING:
     )
     from dht.leases.lease_balancer import BalanceReport
     from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused
+    from dht.membership.farewell_book import KEPT
     from dht.membership.working_families import WorkingFamilies
     from dht.messages import Done, Message
     from dht.overlay.api import Overlay, View
@@ -63,14 +81,14 @@ if TYPE_CHECKING:
     from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
-    from dht.ownership.failure_domains import FailureDomains
+    from dht.overlay.voucher_upkeep import AGAIN_S
     from dht.ownership.placement_diff import SlotMove, placement_diff
     from dht.ownership.rendezvous import Placement
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
-    from dht.peer_audit import PeerAudit, Topic
     from dht.protocol.engine import ProtocolEngine
     from dht.protocol.events import Event, StrategyAhead
+    from dht.protocol.message_answers import KEPT_S
     from dht.protocol.requester import Datagram
     from dht.protocol.udp_driver import EngineDriver
     from dht.rate_limit import RateLimiter
@@ -132,24 +150,31 @@ else:
         __name__,
         {
             "dht.atomic_file": "write_atomically",
-            "dht.audit_line": "AuditLine",
+            "dht.audit.evidence": (
+                "ALIKE_BITS DOMAINS_NEEDED MAX_BYTES NO_VOTES_S RECORDS_AT_POINT UNLIKE_BITS Evidence Look "
+                "decode_piece decode_pieces encode_piece encode_pieces evidence_points"
+            ),
+            "dht.audit.peer_audit": "PeerAudit",
+            "dht.audit.sampling": "CHALLENGED_RECORDS CHALLENGE_EVERY_S Topic",
             "dht.clock": "Clock Now ReadableClock now_of system_clock",
             "dht.config": "DhtConfig",
             "dht.errors": (
                 "MALFORMED BadIdentity BadInvitation BadMessage BadStrategy BrokenFile DseError InputError "
                 "LocalError MachineRefuses PeerTimeout RemoteError leaves_of"
             ),
+            "dht.front_door": "lazily",
             "dht.identity.crawler_key": "CrawlerKey crawler_key_of",
             "dht.identity.http_signature": "json_web_key signature_fields thumbprint",
             "dht.identity.node_key": "Identity node_id_of verify",
             "dht.identity.puzzle": "solve_all work_of",
             "dht.identity.puzzle_solver": "PuzzleFile",
             "dht.keys": (
-                "MAX_SLOT_BITS MAX_SPREAD SITE_BYTES DocumentId Key NodeId Slot distance document_id placement_key "
-                "site_of slot_of slot_range slot_start split_url"
+                "MAX_SLOT_BITS MAX_SPREAD SITE_BYTES DocumentId Key NodeId Slot distance document_id "
+                "placement_key site_of slot_of slot_range slot_start split_url"
             ),
             "dht.leases.lease_balancer": "BalanceReport",
             "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused",
+            "dht.membership.farewell_book": "KEPT",
             "dht.membership.working_families": "WorkingFamilies",
             "dht.messages": "Done Message",
             "dht.overlay.api": "Overlay View",
@@ -157,14 +182,14 @@ else:
             "dht.overlay.dependencies": "OnEvent OverlayDependencies OverlaySettings",
             "dht.overlay.peer_cache_file": "has_met_peers",
             "dht.overlay.service": "OverlayService",
-            "dht.ownership.failure_domains": "FailureDomains",
+            "dht.overlay.voucher_upkeep": "AGAIN_S",
             "dht.ownership.placement_diff": "SlotMove placement_diff",
             "dht.ownership.rendezvous": "Placement",
             "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
             "dht.ownership.site_shards": "FRESH_S SURE_S SiteShards shards stray_range",
-            "dht.peer_audit": "PeerAudit Topic",
             "dht.protocol.engine": "ProtocolEngine",
             "dht.protocol.events": "Event StrategyAhead",
+            "dht.protocol.message_answers": "KEPT_S",
             "dht.protocol.requester": "Datagram",
             "dht.protocol.udp_driver": "EngineDriver",
             "dht.rate_limit": "RateLimiter",
@@ -202,25 +227,27 @@ else:
     )
 
 __all__ = [
-    "CLOCKS_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "MALFORMED", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD",
-    "MOST_GRACE_S", "SITE_BYTES", "STRICT", "SURE_S", "WEB", "Address", "AddressPolicy", "Admitter",
-    "AdoptedStrategy", "AuditLine", "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport",
-    "BrokenFile", "Clock", "Contact", "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack",
-    "DocumentId", "Done", "DseError", "Endpoint", "EngineDriver", "Event", "FailureDomains", "Family",
-    "FaultSite", "Gone", "HearTime", "Identity", "InputError", "Invitation", "Key", "Listener", "Load",
-    "LocalError", "LocalFault", "LocalFaults", "MachineRefuses", "Message", "Mode", "Network", "NoConnection",
-    "NodeId", "Now", "OnEvent", "Overlay", "OverlayDependencies", "OverlayService", "OverlaySettings", "Pattern",
-    "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine", "Publishers", "PuzzleFile", "RateLimiter",
-    "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule", "RuleDecision", "ShardPolicy",
-    "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy", "StrategyAhead",
-    "StrategyHistory", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor", "WorkingFamilies",
-    "add_signature", "check_bounds", "check_network", "check_publishers", "check_window", "counted",
-    "crawler_key_of", "decode_grant", "decode_signed", "difference", "distance", "document_id", "documents_of",
-    "encode_document", "encode_grant", "encode_signed", "grant_flaw", "has_met_peers", "host_matches",
-    "json_web_key", "lazily", "leaves_of", "library_log", "network_id", "node_id_of", "now_of", "open_heartbeat",
-    "open_overlay", "open_voucher", "owners_needed", "parse_address", "parse_document", "parse_invitation",
-    "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards",
-    "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range",
-    "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range", "system_clock",
-    "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
+    "AGAIN_S", "ALIKE_BITS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED", "FEW_MEMBERS",
+    "FRESH_S", "KEPT", "KEPT_S", "LATE_S", "MALFORMED", "MAX_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD",
+    "MOST_GRACE_S", "NO_VOTES_S", "RECORDS_AT_POINT", "SITE_BYTES", "STRICT", "SURE_S", "UNLIKE_BITS", "WEB",
+    "Address", "AddressPolicy", "Admitter", "AdoptedStrategy", "BadIdentity", "BadInvitation", "BadMessage",
+    "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Contact", "CrawlRules", "CrawlerKey", "Datagram",
+    "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint", "EngineDriver", "Event", "Evidence",
+    "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError", "Invitation", "Key", "Listener", "Load",
+    "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses", "Message", "Mode", "Network",
+    "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayDependencies", "OverlayService",
+    "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine", "Publishers",
+    "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
+    "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
+    "StrategyAhead", "StrategyHistory", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor",
+    "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window",
+    "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed", "difference",
+    "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece", "encode_pieces",
+    "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches", "json_web_key", "lazily",
+    "leaves_of", "library_log", "network_id", "node_id_of", "now_of", "open_heartbeat", "open_overlay",
+    "open_voucher", "owners_needed", "parse_address", "parse_document", "parse_invitation", "placement_diff",
+    "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards", "sign_strategy",
+    "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start",
+    "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range", "system_clock", "thumbprint",
+    "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
 ]  # fmt: skip

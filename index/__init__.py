@@ -52,27 +52,7 @@ else:
     )
 
 __all__ = [
-    "FACETS",
-    "FILTERS",
-    "NEWEST_RULES",
-    "YOUNG_S",
-    "Agree",
-    "Agreement",
-    "CountedDocuments",
-    "DocumentChange",
-    "IndexConfig",
-    "LocalIndex",
-    "QueryError",
-    "Reason",
-    "RunningSearch",
-    "SearchOracle",
-    "SearchRequest",
-    "Searcher",
-    "SlotTotals",
-    "Text",
-    "Tracer",
-    "is_remnant",
-    "owners_digest",
-    "unknown_rules",
-    "untraced",
-]
+    "FACETS", "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
+    "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest",
+    "Searcher", "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
+]  # fmt: skip

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from store.disk.scrub import ScrubStatus
     from store.disk.store_check import StoreReport, check_store
     from store.disk.store_copy import COPIED_NAME, check_copied_index, store_copy
-    from store.errors import BadReplica, NoReadyOwner, NotGranted, StoreCorrupt, TooFewCopies
+    from store.errors import NoReadyOwner, NotGranted, StoreCorrupt, TooFewCopies
     from store.record.denial import PROOF_PATH, REMOVED, RecordDenial
     from store.record.document import (
         MAX_MEDIA_TYPE_CHARS,
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     )
     from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of, page_in
     from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
-    from store.record.package import open_package, pack, sign_package, url_of
+    from store.record.package import sign_package, url_of
     from store.record.range_reconciliation import RangeEntry
     from store.record.record import Draft, Kind, Record, Version, digest_of
     from store.record.record_check import RecordCheck, SoundRecords
+    from store.record.signed_head import SignedHead, encode_signed_head, open_signed_head
     from store.record.version_policy import VersionPolicy
     from store.replication.copies_by_need import CopyCounts
     from store.replication.messages import SlotReport, SlotReportReply
@@ -49,17 +50,18 @@ else:
             "store.disk.scrub": "ScrubStatus",
             "store.disk.store_check": "StoreReport check_store",
             "store.disk.store_copy": "COPIED_NAME check_copied_index store_copy",
-            "store.errors": "BadReplica NoReadyOwner NotGranted StoreCorrupt TooFewCopies",
+            "store.errors": "NoReadyOwner NotGranted StoreCorrupt TooFewCopies",
             "store.record.denial": "PROOF_PATH REMOVED RecordDenial",
             "store.record.document": (
                 "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document RequestNote decode_document encode_document"
             ),
             "store.record.former_page": "KEPT_DAYS erases is_erasure name_of page_in",
             "store.record.host_record": "HostAlias HostRecord decode_host encode_host host_name host_url",
-            "store.record.package": "open_package pack sign_package url_of",
+            "store.record.package": "sign_package url_of",
             "store.record.range_reconciliation": "RangeEntry",
             "store.record.record": "Draft Kind Record Version digest_of",
             "store.record.record_check": "RecordCheck SoundRecords",
+            "store.record.signed_head": "SignedHead encode_signed_head open_signed_head",
             "store.record.version_policy": "VersionPolicy",
             "store.replication.copies_by_need": "CopyCounts",
             "store.replication.messages": "SlotReport SlotReportReply",
@@ -69,13 +71,12 @@ else:
     )
 
 __all__ = [
-    "COPIED_NAME", "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED",
-    "BadReplica", "CopyCounts", "Document", "Draft", "HostAlias", "HostRecord",
-    "Kind", "MemoryDisk", "NoReadyOwner", "NotGranted", "PeerFigures", "RangeEntry", "Record", "RecordChange",
-    "RecordCheck", "RecordDenial", "RecordStore", "Replicator", "RequestNote", "ScrubStatus", "SlotReport",
-    "SlotReportReply", "SoundRecords", "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies",
-    "Version", "VersionPolicy", "check_copied_index", "check_store", "decode_document",
-    "decode_host", "digest_of", "encode_document", "encode_host",
-    "erases", "host_name", "host_url", "is_erasure", "name_of", "open_package", "pack", "page_in",
+    "COPIED_NAME", "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "CopyCounts",
+    "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "NoReadyOwner", "NotGranted",
+    "PeerFigures", "RangeEntry", "Record", "RecordChange", "RecordCheck", "RecordDenial", "RecordStore",
+    "Replicator", "RequestNote", "ScrubStatus", "SignedHead", "SlotReport", "SlotReportReply", "SoundRecords",
+    "StoreConfig", "StoreCorrupt", "StoreReport", "TooFewCopies", "Version", "VersionPolicy", "check_copied_index",
+    "check_store", "decode_document", "decode_host", "digest_of", "encode_document", "encode_host",
+    "encode_signed_head", "erases", "host_name", "host_url", "is_erasure", "name_of", "open_signed_head", "page_in",
     "sign_package", "store_copy", "url_of",
 ]  # fmt: skip

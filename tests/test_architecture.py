@@ -25,6 +25,7 @@ MAY_IMPORT = {
 ROOMS = {  # of each package, in an order in which a folder imports only folders named before it
     "dht": (
         "dht",
+        "dht/audit",
         "dht/identity",
         "dht/wire",
         "dht/admission",
@@ -62,7 +63,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/extras",
         "node/crawling",
         "node/delegation",
-        "node/witness",
+        "node/audit",
         "node/joining",
         "node/views",
         "node/config",

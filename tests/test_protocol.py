@@ -25,6 +25,7 @@ from dht import (
     placement_key,
     slot_start,
 )
+from dht.audit.evidence import Evidence
 from dht.leases.succession import preference
 from dht.leases.voter import team_digest
 from dht.messages import Claim, LeaseRequest, Message
@@ -41,6 +42,7 @@ from store import Kind, Version
 from store.record import package
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import FORM, item, mark
+from store.record.signed_head import SignedHead
 from store.replication.messages import ReconcileStep
 from tests.protocol_tables import rows_of, structs_in
 from tests.store.support import draft, records
@@ -95,7 +97,17 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
     found, named = tables(), {m.__name__: m for m in messages()}
     assert named.keys() - found.keys() == {m.__name__ for m in messages() if not m.__struct_fields__}
     structs = named | {"PackageRecord": package._Wire}
-    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord, LinkFrame, SignedGrant, *INVITING):
+    for root in (
+        *named.values(),
+        *packets._BODIES,
+        Heartbeat,
+        ValueRecord,
+        LinkFrame,
+        SignedGrant,
+        Evidence,
+        SignedHead,
+        *INVITING,
+    ):
         structs |= {struct.__name__: struct for struct in structs_in(root)}
     assert found.keys() <= structs.keys()
     for name, rows in found.items():

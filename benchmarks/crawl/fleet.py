@@ -17,7 +17,7 @@ from benchmarks.crawl.cap import capped
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
 from benchmarks.ports import free_ports
-from node.extras.demo.judge import told_apart, witness_requests
+from node.extras.demo.judge import second_look_requests, told_apart
 from node.extras.demo.layout import DemoNode
 from node.extras.demo.network import install_all, write_network
 from node.extras.demo.nodes import NodeClient
@@ -48,7 +48,7 @@ class Web:
 @dataclass(frozen=True, slots=True)
 class FleetCrawl:
     """Says what came of a crawl: CPU seconds of all nodes, pages in their indexes (each counted where it lies).
-    `visitor`: without the requests of witnesses, who ask for some pages once more on purpose."""
+    `visitor`: without second looks, which ask for some pages once more on purpose."""
 
     cpu_s: float
     visitor: Visitor
@@ -93,18 +93,18 @@ async def crawl(
     finally:
         await children.stop()
     rows = [json.loads(line) for line in log.read_text().splitlines()]
-    visitor = judge(_without_witnesses(rows, folder, fleet), AGENT, delay_s, from_start=False)
+    visitor = judge(_without_second_looks(rows, folder, fleet), AGENT, delay_s, from_start=False)
     addresses = {row["address"] for row in rows}
     at_one = max(most_open([row for row in rows if row["address"] == each]) for each in addresses)
     documents = sum(status["documents"] for status in statuses if status)
     return FleetCrawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken)
 
 
-def _without_witnesses(
+def _without_second_looks(
     rows: Sequence[Mapping[str, Any]], folder: Path, fleet: Sequence[DemoNode]
 ) -> Sequence[Mapping[str, Any]]:
     logs = [(folder / f"{node.name}.log").read_text(errors="replace") for node in fleet]
-    return told_apart(rows, [request for log in logs for request in witness_requests(log)])[0]
+    return told_apart(rows, [request for log in logs for request in second_look_requests(log)])[0]
 
 
 def most_open(rows: Sequence[dict[str, Any]]) -> int:

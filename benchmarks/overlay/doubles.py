@@ -64,8 +64,8 @@ def doubled(seed: int, nodes: int, cut_s: float) -> Doubled:
 
 
 def count(log: list[Visited], few: set[str], cut_at: float, healed_at: float) -> Doubled:
-    """Judge a log; `few`: the nodes of the smaller side. What witnesses look at again is meant to be fetched twice."""
-    pages = [visited for visited in log if not (visited.as_witness or visited.url.endswith("/robots.txt"))]
+    """Judge a log; `few`: the nodes of the smaller side. Pages of second looks are meant to be fetched twice."""
+    pages = [visited for visited in log if not (visited.is_second_look or visited.url.endswith("/robots.txt"))]
     here, there = ([v.url for v in pages if cut_at <= v.began_at < healed_at and (v.node in few) is is_few]
                    for is_few in (True, False))  # fmt: skip
     by_url = groupby(sorted(pages, key=lambda v: (v.url, v.began_at)), key=lambda v: v.url)

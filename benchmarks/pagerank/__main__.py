@@ -76,7 +76,7 @@ def process_rows(web: MadeUpWeb, true: NDArray[np.float64]) -> list[Row]:
             row(f"ranks by {processes}, CPU of all", [found.cpu_s], "s"),
             row(f"sweeps, {processes} processes", [found.ranks.sweeps], "sweeps"),
             row(f"distance, {processes}", [_millionths(found.ranks.ranks, true)], "millionths", goal=DISTANCE),
-            row(f"memory of {found.workers} workers", [found.worker_bytes / 1e6], "MB"),
+            row(f"memory of {processes} processes", [found.worker_bytes / 1e6], "MB"),
         ]
     return rows
 

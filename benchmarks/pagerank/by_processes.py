@@ -18,25 +18,23 @@ from node.extras.web_report.rank_processes import sweeper
 class Computed:
     """Ranks and their cost, from when all processes have started and opened the links.
 
-    workers: how many processes there were beside this one.
-    cpu_s: of this process and of all workers.
-    worker_bytes: memory of all workers at the end; what they share counts once.
+    cpu_s: of this process, which leads them, and of all others.
+    worker_bytes: memory of all but this process at the end; what they share counts once.
     """
 
     ranks: Ranks
-    workers: int
     wall_s: float
     cpu_s: float
     worker_bytes: int
 
 
 def compute(links: InLinks, processes: int, share: float | None = None) -> Computed:
-    """Compute ranks over so many processes. `share`: of one core, the most that each may use."""
+    """Compute ranks in so many processes beside this one. `share`: of one core, the most that each may use."""
     with tempfile.TemporaryDirectory() as folder, sweeper(links, processes, Path(folder)) as sweeps:
         workers = [child.pid for child in active_children() if child.pid]
         pids = [os.getpid(), *workers]
-        with capped(workers or pids, share) if share else nullcontext():
+        with capped(workers, share) if share else nullcontext():
             before_s, began = sum(map(process_s, pids)), time.perf_counter()
             found = rank(links, sweeps)
             wall_s, cpu_s = time.perf_counter() - began, sum(map(process_s, pids)) - before_s
-        return Computed(found, len(workers), wall_s, cpu_s, sum(map(pss_bytes, workers)))
+        return Computed(found, wall_s, cpu_s, sum(map(pss_bytes, workers)))

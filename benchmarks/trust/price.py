@@ -96,7 +96,7 @@ def rows(*, is_quick: bool) -> Iterator[Row]:
 
 def _run(seed: int, pages: int, rest_s: float) -> Run:
     run, watch = Run(), Stopwatch()
-    plan = WorldPlan(seed=seed, hosts=HOSTS, pages=pages, slot_bits=SLOT_BITS, strategy={"witness_permille": 0})
+    plan = WorldPlan(seed=seed, hosts=HOSTS, pages=pages, slot_bits=SLOT_BITS, strategy={"second_look_permille": 0})
 
     async def scenario(world: World) -> None:
         await world.add(NODES)

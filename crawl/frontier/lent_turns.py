@@ -2,8 +2,8 @@
 
 Pure: `now` is steady time in seconds. A turn is borrowed from the queues like any (`site_queues.py`); whoever has it
 says on its return how long the site must rest, and it rests no less than after one of our own requests. One that is not
-returned ends by itself. Of a site's turns about one in SPARED is lent, but for a few at once, which one hearing of
-witnesses takes; so whoever only asks slows nobody down much.
+returned ends by itself. Of a site's turns about one in SPARED is lent, but for a few at once, so second looks slow
+the crawler down little.
 """
 
 from dataclasses import dataclass

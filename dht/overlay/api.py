@@ -171,8 +171,9 @@ class Overlay(Protocol):
     def bar(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes for leases from now on."""
 
-    async def read_point(self, key: Key) -> list[tuple[NodeId, bytes]]:
-        """Return the small values at a point of the key space, each with its author; none where nobody answers."""
+    async def read_point(self, key: Key, most: int) -> list[tuple[NodeId, bytes]]:
+        """Return up to `most` small values at a point of the key space, each with its author, those of older members
+        first; none where nobody answers."""
 
     async def write_point(self, key: Key, value: bytes, life_s: float) -> int:
         """Store a small value of this node at a point for so many seconds; return at how many nodes it lies."""

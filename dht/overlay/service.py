@@ -228,9 +228,10 @@ class OverlayService:
         if self._leases is not None:
             self._leases.bar(peers)
 
-    async def read_point(self, key: Key) -> list[tuple[NodeId, bytes]]:
-        """Return the small values at a point of the key space, each with its author; none where nobody answers."""
-        return [(node_id_of(record.public_key), record.value) for record in await self._points.read(key)]
+    async def read_point(self, key: Key, most: int) -> list[tuple[NodeId, bytes]]:
+        """Return up to `most` small values at a point of the key space, each with its author, those of older members
+        first; none where nobody answers."""
+        return [(node_id_of(record.public_key), record.value) for record in await self._points.read(key, most)]
 
     async def write_point(self, key: Key, value: bytes, life_s: float) -> int:
         """Store a small value of this node at a point for so many seconds; return at how many nodes it lies."""

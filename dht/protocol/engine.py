@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.audit.evidence import evidence_points
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.errors import BadSignature, RemoteError
@@ -103,7 +104,10 @@ class ProtocolEngine:
             self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
         )
         self.refused_heartbeats = intake.refused_heartbeats
-        self._tables = tables = TableUpkeep(identity.node_id, config.stored_records, config.refresh_s, rng)
+        self.joined_on = members.admission.first_day
+        self._tables = tables = TableUpkeep(
+            identity.node_id, config.stored_records, config.refresh_s, rng, self.joined_on, evidence_points(network)
+        )
         self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, tables.welcomed)
         self.questions = MessageQuestions(identity, rules, asks.send, rng)
         self.answers = MessageAnswers(identity, rules, asks.send)

@@ -3,6 +3,8 @@
 Pure: `now` and `rng` are arguments.
 """
 
+from collections.abc import Callable, Collection
+
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.protocol.value_finder import ValueFinder
@@ -16,11 +18,20 @@ WELCOMED_S = 1.0  # after first contact, until the own neighbourhood is looked u
 
 class TableUpkeep:
     """Refreshes the tables of one node by its finder, which is there before the first `poll`; `refresh_s`: about the
-    time between two lookups."""
+    time between two lookups. `joined_on`: the day since which a node is a member, None where it is none."""
 
-    def __init__(self, node_id: NodeId, stored_records: int, refresh_s: float, rng: Rng) -> None:
+    def __init__(
+        self,
+        node_id: NodeId,
+        stored_records: int,
+        refresh_s: float,
+        rng: Rng,
+        joined_on: Callable[[NodeId], int | None],
+        evidence_points: Collection[bytes],
+    ) -> None:
         self._node_id, self._refresh_s, self._rng = node_id, refresh_s, rng
-        self.store = ValueStore(node_id, stored_records, lambda: RESTORE_S * rng.uniform(1.0, 2.0))
+        rest_s = lambda: RESTORE_S * rng.uniform(1.0, 2.0)  # noqa: E731
+        self.store = ValueStore(node_id, stored_records, rest_s, joined_on, evidence_points)
         self._restore_at = float("-inf")
         self.next_due = float("-inf")
 

@@ -6,6 +6,7 @@ what they have and sends the newest to those that had less.
 
 from collections import Counter
 from collections.abc import Callable
+from itertools import chain, islice
 
 from dht.clock import Now
 from dht.errors import RemoteError
@@ -20,7 +21,7 @@ from dht.routing.lookup_run import LookupRun
 from dht.routing.routing_table import K, RoutingTable
 from dht.wire.contact import Contact
 from dht.wire.packets import Body, Packet, Put, Stored
-from dht.wire.value_record import AUTHORS_LIMIT, ValueRecord, ValueStore, open_record, sign_record
+from dht.wire.value_record import ValueRecord, ValueStore, open_record, sign_record
 
 
 class ValueFinder:
@@ -76,14 +77,15 @@ class ValueFinder:
         if record is not None:
             self.put(now, record, lambda _now, _count: None)
 
-    def get(self, now: Now, key: Key, done: Callable[[Now, list[ValueRecord]], None]) -> None:
-        """Read the newest valid record of each author at a point; `done` gets them by author. Repairs nodes that had
-        older ones."""
+    def get(self, now: Now, key: Key, done: Callable[[Now, list[ValueRecord]], None], skip: int = 0) -> None:
+        """Read the newest valid record of each author at a point, but for the first `skip`, as many as fit into an
+        answer; `done` gets them by author. Repairs nodes that had older ones."""
 
         def path(claim: Callable[[NodeId], bool], ended: Callable[[Now, LookupRun], None]) -> LookupRun:
-            return self._made(key, ended, records=True, claim=claim, k=K_EACH)
+            return self._made(key, ended, skip=skip, claim=claim, k=K_EACH)
 
-        DisjointPaths(key, path, lambda at, paths: done(at, self._merge(at, key, paths))).start(now, self._seeds(key))
+        paths = DisjointPaths(key, path, lambda at, found: done(at, self._merge(at, key, found, skip)))
+        paths.start(now, self._seeds(key))
 
     def _look_up(self, now: Now, target: bytes, done: Callable[[Now, LookupRun], None]) -> None:
         self._made(target, done).start(now, self._seeds(target))
@@ -93,7 +95,7 @@ class ValueFinder:
         target: bytes,
         done: Callable[[Now, LookupRun], None],
         *,
-        records: bool = False,
+        skip: int | None = None,
         claim: Callable[[NodeId], bool] = lambda peer: True,
         k: int = K,
     ) -> LookupRun:
@@ -108,7 +110,7 @@ class ValueFinder:
             self._families,
             self._rules.policy,
             ended,
-            records=records,
+            skip=skip,
             signed=self._signed,
             claim=claim,
             k=k,
@@ -145,9 +147,10 @@ class ValueFinder:
         if not asked:
             done(now, 0)
 
-    def _merge(self, now: Now, key: Key, paths: DisjointPaths) -> list[ValueRecord]:
+    def _merge(self, now: Now, key: Key, paths: DisjointPaths, skip: int) -> list[ValueRecord]:
         newest: dict[bytes, tuple[ValueRecord, bytes]] = {}
-        for raw in [*self._store.at(key, now), *(r for rs in paths.records.values() for r in rs[:AUTHORS_LIMIT])]:
+        lies_here = islice(self._store.at(key, now), skip, None)
+        for raw in [*lies_here, *chain.from_iterable(paths.records.values())]:
             try:
                 record = open_record(raw, now, self._rules.network)
             except RemoteError:
@@ -156,7 +159,7 @@ class ValueFinder:
             old = newest.get(record.public_key)
             if record.key == key and (old is None or old[0].sequence < record.sequence):
                 newest[record.public_key] = record, raw
-        for _, raw in newest.values():
+        for _, raw in newest.values() if not skip else ():
             stale = [(k, c) for k, c in paths.result() if raw not in paths.records.get(c.node_id, (raw,))]
             self._put_to(now, raw, stale, paths.tokens, lambda _now, _count: None)
         return [newest[author][0] for author in sorted(newest)]

@@ -36,7 +36,7 @@ class Ask(Protocol):
 
 
 class LookupRun:
-    """Runs one lookup. `records`: what lies at the target, by who sent it, unverified. `tokens`: for PUT, by who gave
+    """Runs one lookup. `records`: what lies at the target, by sender, unverified. `tokens`: for PUT, by who gave
     them."""
 
     def __init__(
@@ -49,16 +49,17 @@ class LookupRun:
         done: Callable[[Now, "LookupRun"], None],
         *,
         notice: Callable[[Now, list[tuple[bytes, Contact]]], None] = lambda _now, _contacts: None,
-        records: bool = False,
+        skip: int | None = None,
         signed: Callable[[NodeId], Contact | None] = lambda peer: None,
         claim: Callable[[NodeId], bool] = lambda peer: True,
         k: int = K,
     ) -> None:
-        """`notice` is given the contacts of each answer. `signed`: how a peer says itself that it is reached, which
+        """`notice` is given the contacts of each answer. `skip`: ask for the records at the target, but for
+        so many; None: ask for none. `signed`: how a peer says itself that it is reached, which
         counts more than what others say. `claim`: whether this lookup may ask a node, asked when its turn has come.
         `k`: how many nearest to end with."""
         self._lookup = Lookup(own, target, k, subnet=self._subnet)
-        self._body: Body = Get(target) if records else Find(target)
+        self._body: Body = Find(target) if skip is None else Get(target, skip)
         self._ask = ask
         self._families = families
         self._policy = policy

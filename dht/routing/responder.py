@@ -7,6 +7,7 @@ its address: a hash, keyed by a secret of this node, of key, address and a perio
 from collections.abc import Iterable
 from hashlib import blake2b
 from hmac import compare_digest
+from itertools import islice
 
 from dht.clock import Now
 from dht.keys import KEY_BYTES
@@ -38,7 +39,8 @@ class Responder:
         nearest = self._contacts(packet.public_key, self._routing.closest(body.target, K + 1))
         if isinstance(body, Find):
             return _fit_found(Found(tuple(nearest), token), room)
-        return _fit_got(Got(tuple(self._store.at(body.target, now)), tuple(nearest), token), room)
+        records = islice(self._store.at(body.target, now), max(body.skip, 0), None)
+        return _fit_got(Got(tuple(records), tuple(nearest), token), room)
 
     def _put(self, now: Now, packet: Packet, body: Put, source: Address) -> Stored:
         period = int(now.steady // TOKEN_S)

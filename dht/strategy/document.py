@@ -107,7 +107,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
-    witness_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
+    second_look_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
     importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
     former_last: int = 0  # former versions of a page that are kept in any case, the newest
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
@@ -163,7 +163,7 @@ def encode_document(strategy: Strategy) -> bytes:
             del fields[name]
     if fields["admission"] == "open":  # as it is without the field
         del fields["admission"]
-    left_out = "witness_permille", "former_last", "former_days", "stable_owner"
+    left_out = "second_look_permille", "former_last", "former_days", "stable_owner"
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]

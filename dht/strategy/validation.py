@@ -43,7 +43,7 @@ MAX_BLOCKED = 1000
 MAX_ADMISSION_CHARS = 32
 MAX_PUZZLE_BITS = 28  # some minutes of one core
 GRACE_S = (60, 30 * 86400)
-MAX_WITNESS_PERMILLE = 30  # what a site bears that is asked again, and a network in which nobody lies
+MAX_SECOND_LOOK_PERMILLE = 30  # what a site bears that is asked again, and a network in which nobody lies
 MAX_FORMER_LAST, MAX_FORMER_DAYS = 100, 3650  # a record is kept for ten years at most
 MAX_INSTANT = 1 << 53  # exact in every JSON reader
 MAX_NUMBER = 1 << 31
@@ -102,7 +102,7 @@ def check_bounds(strategy: Strategy) -> None:
     _check_range("min_age_s", strategy.min_age_s, 0, MAX_NUMBER)
     fits = 0 < len(strategy.admission) <= MAX_ADMISSION_CHARS
     _require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
-    _check_range("witness_permille", strategy.witness_permille, 0, MAX_WITNESS_PERMILLE)
+    _check_range("second_look_permille", strategy.second_look_permille, 0, MAX_SECOND_LOOK_PERMILLE)
     _check_range("former_last", strategy.former_last, 0, MAX_FORMER_LAST)
     _check_range("former_days", strategy.former_days, 0, MAX_FORMER_DAYS)
     is_told = strategy.former_days > 0 or not strategy.former_last

@@ -107,9 +107,10 @@ class Found(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Get(msgspec.Struct, frozen=True, array_like=True):
-    """Asks which records lie at a point."""
+    """Asks which records lie at a point, from the `skip`-th on: one answer holds few."""
 
     target: bytes
+    skip: int = 0
 
 
 class Got(msgspec.Struct, frozen=True, array_like=True):

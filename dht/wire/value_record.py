@@ -4,19 +4,20 @@ Pure: values, their codec and a bounded store. The newest sequence of an author 
 authors wrote. The network's id is part of the signed domain. Model: BEP 44, with absolute expiry.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from math import inf
 
 import msgspec
 
+from dht.audit.evidence import RECORDS_AT_POINT
 from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage, BadSignature
-from dht.identity.node_key import Identity, verify
+from dht.identity.node_key import Identity, node_id_of, verify
 from dht.keys import KEY_BYTES, Key, NodeId, distance
 
 RECORD_LIMIT_BYTES = 1000
-LIFE_LIMIT_S = 48 * 3600.0  # whoever still means a record writes it again each day
-AUTHORS_LIMIT = 16  # of one point; more would not fit into an answer anyway
+LIFE_LIMIT_S = 48 * 3600.0  # an author that still means a record writes it again each day
+AUTHORS_LIMIT = 16  # of one point; a point of evidence holds RECORDS_AT_POINT
 
 DOMAIN = b"small record\0"
 
@@ -66,13 +67,22 @@ def open_record(data: bytes, now: Now, network: bytes) -> ValueRecord:
 class ValueStore:
     """Keeps the records that lie at this node; when full, those furthest from it give way.
 
-    Who holds a record stores it again at the nodes nearest to its key, in place of those that have gone, some time
-    after anybody has done so last. Each of them waits for another time, so mostly one does it for all.
+    A point holds one record an author. Where it is full, the record of the youngest member gives way.
+    A holder stores each record again at the nodes nearest to its key, in place of those that have gone, some time
+    after anybody has done so last. Each holder waits for another time, so mostly one does it for all.
     """
 
-    def __init__(self, own: NodeId, limit: int, rest_s: Callable[[], float] = lambda: inf) -> None:
-        """`rest_s`: drawn for each record whenever it is stored here, until this node stores it again elsewhere."""
-        self._own, self._rest_s = own, rest_s
+    def __init__(
+        self,
+        own: NodeId,
+        limit: int,
+        rest_s: Callable[[], float] = lambda: inf,
+        joined_on: Callable[[NodeId], int | None] = lambda author: None,
+        evidence_points: Collection[bytes] = (),
+    ) -> None:
+        """`rest_s`: drawn for each record whenever it is stored here, until this node stores it again elsewhere.
+        `joined_on`: the day since which an author is a member, None where it is none."""
+        self._own, self._rest_s, self._joined_on, self._evidence_points = own, rest_s, joined_on, evidence_points
         self._again_at: dict[tuple[bytes, bytes], float] = {}  # steady seconds, by key and author
         self._limit = limit
         self._kept: dict[bytes, dict[bytes, tuple[ValueRecord, bytes]]] = {}
@@ -99,7 +109,7 @@ class ValueStore:
         old = authors.get(record.public_key)
         if old and old[0].sequence >= record.sequence:
             return old[1] == data
-        if old is None and not self._make_room(record.key, authors):
+        if old is None and not self._make_room(record, authors):
             if not authors:
                 del self._kept[record.key]
             return False
@@ -117,17 +127,30 @@ class ValueStore:
         for key in list(self._kept):
             authors = self._kept[key]
             for author in [a for a, (record, _) in authors.items() if record.expires_at <= now.wall]:
-                del authors[author], self._again_at[key, author]
-                self._count -= 1
+                self._forget(key, authors, author)
             if not authors:
                 del self._kept[key]
 
     def __len__(self) -> int:
         return self._count
 
-    def _make_room(self, key: bytes, authors: dict[bytes, tuple[ValueRecord, bytes]]) -> bool:
-        if len(authors) >= AUTHORS_LIMIT:
-            return False
+    def _age_rank(self, author: bytes) -> float:
+        """The day on which an author joined; later than any for one that is no member."""
+        day = self._joined_on(node_id_of(author))
+        return inf if day is None else day
+
+    def _forget(self, key: bytes, authors: dict[bytes, tuple[ValueRecord, bytes]], author: bytes) -> None:
+        del authors[author], self._again_at[key, author]
+        self._count -= 1
+
+    def _make_room(self, record: ValueRecord, authors: dict[bytes, tuple[ValueRecord, bytes]]) -> bool:
+        key = record.key
+        if len(authors) >= (RECORDS_AT_POINT if key in self._evidence_points else AUTHORS_LIMIT):
+            youngest = max(authors, key=lambda author: (self._age_rank(author), author))
+            if self._age_rank(record.public_key) >= self._age_rank(youngest):
+                return False
+            self._forget(key, authors, youngest)
+            return True
         if self._count < self._limit:
             return True
         furthest = max((k for k, kept in self._kept.items() if kept), key=lambda k: distance(k, self._own), default=key)

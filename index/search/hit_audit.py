@@ -1,17 +1,18 @@
 """Answers about the best documents are asked twice, after the user has theirs: of whoever is new here, and of everybody
 now and then.
 
-Where two say unlike things, the signed documents are read and a third is asked (`hit_disputes.py`). Who says that it
-may have left out something, is asked for one slot alone, as deep as any node looks, and so are others.
+Where two answers differ, the signed documents are read and a third peer is asked (`hit_disputes.py`). A peer that may
+have left out something by its own word is asked for one slot alone, as deep as any node looks, and so are others.
 """
 
 import asyncio
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from msgspec.structs import replace
 
-from dht import AuditLine, DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic
+from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic
 from index.change_feed import Read
 from index.query.parser import Query
 from index.search.answer_checks import wrong_best, wrong_hit
@@ -52,24 +53,24 @@ class _Given:
 
 
 class HitAudit:
-    """Asks others for what peers answered, and refutes who stands alone."""
+    """Asks others for what peers answered, and refutes a peer that stands alone."""
 
     def __init__(self, audit: PeerAudit, overlay: Overlay, gather: ScatterGather, read: Read, max_depth: int) -> None:
         """`read` gives documents whose signatures were verified; `max_depth`: candidates that a peer looks at."""
         self._audit, self._overlay, self._gather, self._read = audit, overlay, gather, read
         self._max_depth = max_depth
-        self.line: AuditLine[_Given] = AuditLine(self._confirm)  # whoever runs this node runs it, too
 
     def offer(self, covered: Gathered[BestAnswer], query: Query, ask: AskOf) -> None:
         """Take in the answers of a round that are due to be asked twice, as many as there is room for."""
         me = self._overlay.view.node_id
         for peer, answer, slots in covered.answers:
-            if self.line.has_room and peer != me and self._audit.is_due(peer, Topic.HITS):
-                self.line.offer(_Given(Testimony(peer, answer, slots), query, ask))
+            if self._audit.checks.has_room(Topic.HITS) and peer != me and self._audit.is_due(peer, Topic.HITS):
+                given = _Given(Testimony(peer, answer, slots), query, ask)
+                self._audit.checks.offer(Topic.HITS, partial(self._confirm, given))
 
     async def _confirm(self, given: _Given) -> None:
         first = given.claim
-        if first.peer in self._audit.refuted():
+        if self._audit.is_avoided(first.peer):
             return
         second = await self._ask(given, first.slots, {first.peer})
         disputes = find_disputes(first, second, given.asked)

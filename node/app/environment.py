@@ -28,12 +28,10 @@ class NodeEnvironment:
     rng: Random
     index_path: Path | None  # None: in memory
     seen_path: Path | None  # where handed-over URLs are remembered, emptied at every start; None: in memory
-    verdicts_path: Path | None  # where verdicts on forgers are kept; None: for one run
+    evidence_path: Path | None  # where this node keeps its evidence; None: for one run
     expects_others: bool  # the peer cache or the network file names somebody
     faults: LocalFaults  # of this machine, told by whoever reads and writes files
-    witness_fetcher: Fetcher | None = (
-        None  # for pages that it looks at as a witness, where their requests are told apart
-    )
+    second_look_fetcher: Fetcher | None = None  # for second looks, where their requests are told apart
     wishes_path: Path | None = None  # where the owner's wishes of single hosts are kept; None: for one run
     find_way: FindWay = anywhere  # whether the fetcher has a way to a host
     locate: Locate = nowhere  # where the fetcher will find a host

@@ -16,7 +16,7 @@ from node.app.disk_meter import DiskMeter
 from node.app.environment import NodeEnvironment
 from node.app.event_log import NodeState
 from node.app.readiness_announcer import ReadinessAnnouncer
-from node.app.wiring import CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts, WitnessParts
+from node.app.wiring import AuditParts, CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts
 from node.crawling.crawl_watch import CrawlWatch
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
@@ -42,10 +42,10 @@ class NodeCore:
         pause = FetchPause(crawl, store, env.store, control, env.clock, outage)
         self.audit = PeerAudit(env.clock, env.new_rng().random)
         self.store = StoreParts(store, env, control, self.audit)
-        self.fetching = FetchParts(crawl, env, self.store.shards, pause, control)
+        self.fetching = FetchParts(crawl, env, self.store.shards, pause, control, self.audit)
         self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)
         self.sites = SiteParts(env, self.store, control)
-        self.witnessing = WitnessParts(crawl, env, self.store, self.fetching, self.crawl)
+        self.auditing = AuditParts(crawl, env, self.store, self.fetching, self.crawl, self.audit)
         levels = SlotLevels()
         agree = SlotAgreement(env.overlay, levels, env.clock).of
         self.index = IndexParts(index, env, self.store, agree, self.audit)
@@ -75,7 +75,7 @@ class NodeCore:
 
             start("replicator", partial(self.store.replicator.run, supervisor))
             start("index", partial(self.index.local.run, supervisor))
-            start("hit-audit", self.index.searcher.hit_audit.line.run)
+            start("audit", self.audit.checks.run)
             start("levels", self.levels.run)
             start("crawler", self.crawl.crawler.run)
             start("frontier-sync", self.crawl.frontier_sync.run)
@@ -89,8 +89,6 @@ class NodeCore:
             start("host-records", self.store.host_records.run)
             start("site-sharder", self.sites.sharder.run)
             start("mirror-finder", self.sites.mirror_finder.run)
-            start("witness", self.witnessing.witness.run)
-            start("evidence-board", self.witnessing.board.run)
             start("client-worker", self.fetching.client_worker.run)
             start("resubmission", self.jobs.resubmission.run)
 

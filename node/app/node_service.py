@@ -158,6 +158,9 @@ class NodeService:
     async def explain(self, url: str) -> Json:
         return await self._core.jobs.explanations.explain(url)
 
+    async def evidence(self, *, fetches: bool) -> Json:
+        return await self._core.auditing.desk.accused(fetches=fetches)
+
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         pause = self._core.fetching.pause
         if paused:

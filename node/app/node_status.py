@@ -10,8 +10,8 @@ from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, n
 from node.app.network_size import network_size
 from node.app.node_core import NodeCore
 from node.app.owner_needs import OwnerNeed, needs_of
+from node.app.second_look_status import second_looks_json
 from node.app.silence_status import endpoints_json, silence_json
-from node.app.witness_status import witness_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
 from store import CopyCounts, PeerFigures, ScrubStatus
@@ -69,7 +69,7 @@ class NodeStatus:
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
-            "witness": witness_json(self._core.witnessing),
+            "second_looks": second_looks_json(self._core.auditing),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,
@@ -113,7 +113,6 @@ class NodeStatus:
         return {
             "waiting": dispatch.waiting,
             "carried": dispatch.carried,
-            "distrusted": dispatch.distrusted,
             "polled": worker.polled,
             "carried_here": worker.carried,
         }
@@ -135,7 +134,7 @@ class NodeStatus:
                 "at": told.at,
                 "topic": told.topic.value,
                 "reason": told.reason,
-                "witnesses": [peer.hex() for peer in told.witnesses],
+                "against": [peer.hex() for peer in told.against],
                 "behind": told.is_behind,
                 "avoided": told.peer in avoided,
             }

@@ -24,6 +24,7 @@ SOON_S = 7 * 86_400.0  # before a strategy's end, as the strategy itself warns
 STILL_S = 300.0  # of work that is due and of which nothing gets done; half of it is near
 ACCUSED_S = 86_400.0  # after peers found records missing here, as long as the node itself says so
 MAX_TEXT = 500  # characters of what the owner is told
+MAX_ACCUSED = 3  # authors named
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +114,15 @@ def _audit(status: Json, now: float) -> _Judged:
     return "trouble", f"{text} with `dse-node store scrub`"
 
 
+def _evidence(status: Json, now: float) -> _Judged:
+    authors = tables(table(status, "second_looks"), "contradicted")
+    if not authors:
+        return _FINE
+    named = ", ".join(plain(each.get("node_id", ""))[:40] for each in authors[:MAX_ACCUSED])
+    text = f"pages by {named} differ from their sites on several domains: check them with `dse-node evidence`"
+    return "trouble", f"{text}; a publisher blocks a node with `dse-node strategy draft --block NODEID`"
+
+
 def _update(status: Json, now: float) -> _Judged:
     told = texts(table(status, "strategy"), "upgrade")
     return ("trouble", "; ".join(told)) if told else _FINE
@@ -130,6 +140,7 @@ _JUDGES: dict[str, Callable[[Json, float], _Judged]] = {
     "disk": _disk,
     "strategy": _strategy,
     "audit": _audit,
+    "evidence": _evidence,
     "update": _update,
     "machine": _machine,
 }

@@ -119,6 +119,11 @@ class Service(Protocol):
         no | unknown, why, changed, id, placement, rule, owners, holder, known, crawler}; only the first four where it
         is no URL."""
 
+    async def evidence(self, *, fetches: bool) -> Json:
+        """Return the evidence against authors of pages: {domains_needed, authors: [{node_id, domains, counts,
+        no_votes_until, again, confirmed, pieces}]}. `fetches`: fetch some pages of each author again where there is
+        enough; `again` says by domain what that showed."""
+
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         """Fetch nothing for so many seconds or (None) until told otherwise, or go on; return why nothing is fetched
         now, or ""."""

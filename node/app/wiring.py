@@ -23,6 +23,11 @@ from index import (
     Searcher,
 )
 from node.app.environment import NodeEnvironment
+from node.audit.evidence_desk import EvidenceDesk
+from node.audit.evidence_keeper import EvidenceKeeper
+from node.audit.second_look import SecondLook
+from node.audit.second_looks import SecondLooks
+from node.audit.site_turns import SiteTurns
 from node.captures.network_reader import NetworkReader
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
@@ -54,16 +59,7 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from node.witness.draw import WitnessBudget
-from node.witness.evidence_board import EvidenceBoard
-from node.witness.hearing import Hearing
-from node.witness.page_replacement import PageReplacement
-from node.witness.panel_view import PanelView
-from node.witness.second_look import SecondLook
-from node.witness.site_turns import SiteTurns
-from node.witness.verdict_file import VerdictFile
-from node.witness.witness import Witness
-from store import REMOVED, RecordCheck, Replicator, StoreConfig
+from store import REMOVED, Replicator, StoreConfig
 
 
 class StoreParts:
@@ -88,8 +84,7 @@ class StoreParts:
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
         self.site_removals = SiteRemovals(env.store, env.clock)
-        self.panels = PanelView(env.overlay)
-        self.board = EvidenceBoard(env.overlay, VerdictFile(env.verdicts_path), self.panels, env.clock)
+        self.evidence = EvidenceKeeper(env.overlay, env.evidence_path, env.clock)
         self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
         learn = self.host_records.learn
         self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
@@ -100,13 +95,19 @@ class FetchParts:
     """Decides who may fetch, and has it done: by this node, other owners, clients."""
 
     def __init__(
-        self, config: CrawlConfig, env: NodeEnvironment, shards: SiteShards, pause: FetchPause, control: CrawlControl
+        self,
+        config: CrawlConfig,
+        env: NodeEnvironment,
+        shards: SiteShards,
+        pause: FetchPause,
+        control: CrawlControl,
+        audit: PeerAudit,
     ) -> None:
         self._by_rules, self._denial = StrategyPolicy(lambda: env.overlay.view.strategy).decide, env.store.denial
         self.refusals = refusals = OperatorBlocklist(config.refuse)
         self.pause = pause
         self.proofs = proofs = DnsProof(env.fetcher, env.find_texts)
-        self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend)
+        self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend, audit)
         self.fetcher = RoutedFetcher(
             proofs,
             env.overlay,
@@ -115,7 +116,7 @@ class FetchParts:
             env.new_rng(),
             max_own=config.max_open_fetches,
             by_client=clients.carry,
-            audit=ClientAudit(env.parsers, env.new_rng(), control.refetch, clients.distrust),
+            audit=ClientAudit(env.parsers, audit, control.refetch, clients.refute),
             place=shards.key_of,
             refusals=refusals,
         )
@@ -141,6 +142,11 @@ class FetchParts:
         decision = self.decide(url)
         declined = self.fetcher.declined(url) if decision.allowed else ""
         return replace(decision, refused_here=declined) if declined else decision
+
+    def may_look_at(self, url: str) -> bool:
+        """Tell whether this node may fetch a canonical URL for a second look: neither strategy nor operator forbids."""
+        is_refused = self.refusals.reason_now(url) or self.pause.operator_reason()
+        return self.decide(url).allowed and not is_refused
 
 
 class CrawlParts:
@@ -173,7 +179,7 @@ class CrawlParts:
             lambda url: fetching.decide(url).allowed,
             store.denial_sweep,
             env.clock,
-            store.board,
+            store.evidence,
         )
 
 
@@ -190,27 +196,30 @@ class SiteParts:
         self.mirror_finder = MirrorFinder(overlay, control, lookup, records, writer, clock)
 
 
-class WitnessParts:
-    """Looks at what others wrote, says what is not so, and bars whom enough others have found out."""
+class AuditParts:
+    """Looks again at pages of other authors, and keeps evidence where they differ."""
 
     def __init__(
-        self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawl: CrawlParts
+        self,
+        config: CrawlConfig,
+        env: NodeEnvironment,
+        store: StoreParts,
+        fetching: FetchParts,
+        crawl: CrawlParts,
+        audit: PeerAudit,
     ) -> None:
-        overlay, clock, budget = env.overlay, env.clock, WitnessBudget()
-        self.panels, self.board = panels, board = store.panels, store.board
+        overlay, clock, evidence = env.overlay, env.clock, store.evidence
         turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
-        fetcher = DnsProof(env.witness_fetcher or env.fetcher, env.find_texts)
-        refusal = lambda url: fetching.refusals.reason_now(url) or fetching.pause.operator_reason()  # noqa: E731
-        parsers, find_way, decide = env.parsers, env.find_way, fetching.decide
-        self.look = SecondLook(config, fetcher, fetcher.find, find_way, parsers, turns, budget, decide, refusal, clock)
-        check = RecordCheck(RecordRules(), store.shards, env.store.denial)
-        fetch, refetch = fetching.fetcher, crawl.refetch
-        replacement = PageReplacement(config, overlay, env.store, env.parsers, fetch, refetch)
-        self.hearing = Hearing(overlay, env.identity, panels, board, check, replacement.consider, clock)
-        fetched = lambda: crawl.crawler.fetched  # noqa: E731
-        self.witness = Witness(
-            overlay, env.store, env.identity, panels, self.look, self.hearing, budget, fetched, clock
+        fetcher = DnsProof(env.second_look_fetcher or env.fetcher, env.find_texts)
+        self.evidence = evidence
+        self.look = SecondLook(
+            config, fetcher, fetcher.find, env.find_way, env.parsers, turns, fetching.may_look_at, clock
         )
+        fetched = lambda: crawl.crawler.fetched  # noqa: E731
+        self.second_looks = SecondLooks(overlay, env.store, env.identity, audit, self.look, evidence, fetched, clock)
+        self.desk = EvidenceDesk(overlay, evidence, store.replicator, self.look, clock)
+        audit.checks.repeat(self.second_looks.step)
+        audit.checks.repeat(evidence.step)
 
 
 class IndexParts:

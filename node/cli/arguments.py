@@ -136,6 +136,10 @@ def _add_asking(verbs: Verbs) -> None:
     add_place(search, url=True, json=True)
     add_place(add_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)
     add_place(add_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
+    about = "list the nodes whose pages differ from their sites, and fetch some of the pages again"
+    evidence = add_verb(verbs, "evidence", "query_node:evidence", about, "dse-node evidence")
+    evidence.add_argument("--no-fetch", action="store_true", help="list what other nodes found, and fetch nothing")
+    add_place(evidence, url=True, json=True)
     _add_doctor(verbs)
     about = "print a link that logs your browser in as the owner's, once, within five minutes"
     add_place(add_verb(verbs, "open", "query_node:open_page", about, "dse-node open"), url=True, json=True)

@@ -40,7 +40,7 @@ class DataDir:
         self.format = root / "format"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
         self.index, self.seen = root / "index", root / "seen"
-        self.verdicts, self.host_wishes = root / "verdicts.json", root / "hosts.json"
+        self.evidence, self.host_wishes = root / "evidence", root / "hosts.json"
 
     def create(self) -> None:
         """Make the directory (0700), its parts, format and token; leaves alone what is there."""

@@ -50,7 +50,7 @@ class Swept(Protocol):
 
 
 class DoubtedOutcomes(Protocol):
-    """Which outcomes are doubted, because their author was convicted of writing what no site said."""
+    """Tells which outcomes are doubted, because second looks contradict their author's pages."""
 
     @property
     def mark(self) -> object:
@@ -60,16 +60,16 @@ class DoubtedOutcomes(Protocol):
     def is_any(self) -> bool:
         """Whether any outcome is doubted at all."""
 
-    def has(self, record: Record) -> bool:
+    def is_doubted(self, record: Record) -> bool:
         """Tell whether a record is one of them; it has its proof."""
 
 
 class NoDoubtedOutcomes:
-    """The doubts where nobody was convicted."""
+    """No outcome is doubted."""
 
     mark, is_any = None, False
 
-    def has(self, record: Record) -> bool:
+    def is_doubted(self, record: Record) -> bool:
         return False
 
 
@@ -215,7 +215,7 @@ class FrontierSync:
         if not self._doubts.is_any or visit.state == VisitState.WAITING:
             return False
         outcome = self._store.find(Kind.VISIT, document_id(visit.url), content=False)
-        return outcome is not None and self._doubts.has(outcome)
+        return outcome is not None and self._doubts.is_doubted(outcome)
 
     def _follow_store(self) -> None:
         newest = self._log.sequence

@@ -6,7 +6,6 @@ is bounded: polls, orders, time.
 """
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,17 +13,15 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dht import BadMessage, Clock, Message, NodeId, Overlay
+from dht import BadMessage, Clock, Message, NodeId, Overlay, PeerAudit, Topic
 from node.delegation.fetch_order import ORDER_WITHIN_S, ClientAnswer, FetchAnswer, FetchOrder
-
-log = logging.getLogger(__name__)
 
 MAX_POLLS = 64  # kept open at once, one a client
 MAX_ROOM = 8  # orders that one client takes at once
 POLL_S = 25.0  # a poll without an order ends after this; well below what servers and NATs keep an idle connection for
 NO_LEASE_S = 10.0  # for which a client asks others: who holds no lease has nothing to be fetched
 REST_S = 600.0  # for a client that took an order and did not bring it, and for one that finds no place here
-MAX_RESTING = 1024  # clients; as many that lied are remembered, until this node starts again
+MAX_RESTING = 1024  # clients
 MAX_REASON_CHARS = 400
 
 
@@ -80,12 +77,11 @@ class ClientDispatch:
     """Keeps the clients that wait at this node, and their orders. `on_room` hears how many requests they carry, or
     would."""
 
-    def __init__(self, overlay: Overlay, clock: Clock, on_room: Callable[[int], None]) -> None:
-        self._overlay, self._clock, self._on_room = overlay, clock, on_room
+    def __init__(self, overlay: Overlay, clock: Clock, on_room: Callable[[int], None], audit: PeerAudit) -> None:
+        self._overlay, self._clock, self._on_room, self._audit = overlay, clock, on_room, audit
         self._polls: OrderedDict[NodeId, _Poll] = OrderedDict()  # the one that waits for longest first
         self._out: dict[int, _OpenOrder] = {}
         self._resting: OrderedDict[NodeId, float] = OrderedDict()  # until steady seconds
-        self._liars: OrderedDict[NodeId, str] = OrderedDict()  # and how they lied
         self._number = 0
         self.carried = 0
         overlay.serve(PollOrders, self._wait)
@@ -106,20 +102,12 @@ class ClientDispatch:
         """Return how many orders are in the hands of clients."""
         return len(self._out)
 
-    def distrust(self, client: NodeId, reason: str) -> None:
-        """Give a client that lied no more orders."""
-        log.warning("client gets no more orders id=%s reason=%s", client.hex(), reason)
-        self._liars[client] = reason[:MAX_REASON_CHARS]
-        if len(self._liars) > MAX_RESTING:
-            self._liars.popitem(last=False)
+    def refute(self, client: NodeId, reason: str) -> None:
+        """Give a client no orders during its penalty: a page that it brought differs from the site's."""
+        self._audit.refute(client, Topic.CLIENT_PAGES, reason[:MAX_REASON_CHARS])
         if poll := self._polls.pop(client, None):
             poll.ended.set()
             self._tell_room()
-
-    @property
-    def distrusted(self) -> dict[str, str]:
-        """Return why clients get no more orders, by their ids in hex."""
-        return {client.hex(): reason for client, reason in self._liars.items()}
 
     async def carry(self, order: FetchOrder) -> ClientAnswer | None:
         """Have a client carry out an order; None where none waits, or the one that took it brought nothing."""
@@ -141,14 +129,14 @@ class ClientDispatch:
         finally:
             del self._out[number]
             self._tell_room()
-        if client in self._liars:  # found out meanwhile
+        if self._audit.is_avoided(client):  # refuted meanwhile
             return None
         self.carried += 1
         return ClientAnswer(client, brought)
 
     async def _wait(self, client: NodeId, poll: PollOrders) -> OrderBatch:
         """Hold a poll until there is an order for it."""
-        if client in self._liars or self._resting.get(client, 0.0) > self._clock().steady:
+        if self._audit.is_avoided(client) or self._resting.get(client, 0.0) > self._clock().steady:
             return OrderBatch(rest_s=REST_S)
         if before := self._polls.pop(client, None):
             before.ended.set()  # the client asked anew: it does not listen there any more

@@ -7,8 +7,7 @@ with the lease holder, who orders one GET: the other node only carries bytes.
 """
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 
 from crawl import (
@@ -32,8 +31,6 @@ CLIENTS_SHARE = 8  # one page in so many goes to a client that waits, though thi
 
 CarryByClient = Callable[[FetchOrder], Awaitable[ClientAnswer | None]]
 """Has a client carry out an order; None where none waits, or nothing came of it."""
-IsLike = Callable[[Fetched], Awaitable[bool]]
-MAX_BROUGHT = 64  # pages that certain peers are to bring
 
 
 class RoutedFetcher:
@@ -60,7 +57,6 @@ class RoutedFetcher:
         self._decide, self._max_bytes = decide, max_bytes
         self._own = asyncio.Semaphore(max_own)
         self._by_client, self._audit, self._pages = by_client, audit, 0
-        self._brought = OrderedDict[str, tuple[Sequence[NodeId], IsLike]]()
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """Fetch a URL, here or by another node.
@@ -68,8 +64,6 @@ class RoutedFetcher:
         Raises FamilyMissing where no peer can reach the host either, FetchDeclined where this node must not fetch it
         and no other owner did.
         """
-        if got := await self._from_witness(url, max_bytes):
-            return got
         if got := await self._from_owner(url, headers, max_bytes):
             return got
         audit = self._audit if self._audit is not None and self._audit.is_due(url) else None
@@ -84,26 +78,12 @@ class RoutedFetcher:
         except FamilyMissing as missing:
             return await self._from_family(url, headers, max_bytes, missing)
 
-    def have_brought(self, url: str, peers: Sequence[NodeId], is_like: IsLike) -> None:
-        """Have one of some peers bring a page when it is fetched next; what is not like it is fetched as ever."""
-        self._brought[url] = peers, is_like
-        if len(self._brought) > MAX_BROUGHT:
-            self._brought.popitem(last=False)
-
     def declined(self, url: str) -> str:
         """Say why nobody is asked to fetch a URL that this node refuses; "" where somebody is, or it does not."""
         if not self._refusals.reason(url):
             return ""
         route = self._route(url)
         return "" if route.peers else _declined(route)
-
-    async def _from_witness(self, url: str, max_bytes: int) -> Fetched | None:
-        peers, is_like = self._brought.pop(url, ((), None))
-        for peer in peers[:MAX_CARRIERS]:
-            got = await self._ordered(peer, FetchOrder(url, (), max_bytes))
-            if got is not None and is_like is not None and await is_like(got):
-                return got
-        return None
 
     async def _from_owner(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
         """Have another owner fetch that is preferred, or must; None where this node shall see to it."""

@@ -101,8 +101,8 @@ class SiteTokenExchange:
                 log.debug("ticket not returned site=%s to=%s reason=%s", site_of(url), issuer.hex(), error)
 
     def lend(self, site: str, epoch: int, turn: str) -> float:
-        """Lend the token of a spread site that is at home here to a witness, by the name of its turn; return 0.0, or
-        the seconds after which to ask again."""
+        """Lend the token of a spread site that is at home here for a second look, by the name of its turn; return
+        0.0, or the seconds after which to ask again."""
         return self._issuer.acquire(self._clock().steady, site, epoch, turn.encode())
 
     def take_back(self, site: str, turn: str, rest_s: float) -> None:

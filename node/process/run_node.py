@@ -253,7 +253,7 @@ async def _open_core(
             rng=rng,
             index_path=data.index,
             seen_path=data.seen,
-            verdicts_path=data.verdicts,
+            evidence_path=data.evidence,
             wishes_path=data.host_wishes,
             expects_others=expects_others,
             faults=faults,

@@ -1,8 +1,8 @@
 """How a site's owner proves a removal where it can put no file at the site: by a TXT record beside the host's name.
 
 What the record says is the text of the file that it stands for, so all else is as with the file: it becomes the page at
-the proof's address, signed by whoever crawls there, looked at by witnesses, and again now and then. The record is asked
-for first, since that costs the site nothing, and may be had where the site is down or lets no crawler in.
+the proof's address, signed by the site's crawler, sampled by second looks, and fetched again at times. The record is
+asked for first, since that costs the site nothing, and may be had where the site is down or lets no crawler in.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

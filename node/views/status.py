@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from node.views.balance import balance_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import day, plain
-from node.views.witness import found_line, looks_line
+from node.views.second_looks import evidence_line, looks_line
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
@@ -66,8 +66,8 @@ class StatusView:
     copies_mean: float = 0.0
     too_few_s: float = 0.0  # for how long the slot that has waited longest has too few
     rules: str = ""  # of search, in one line
-    witness: str = ""  # how much it looked at again, in one line
-    found_out: str = ""  # whom witnesses speak against
+    second_looks: str = ""  # how many pages it looked at again, in one line
+    evidence: str = ""  # the authors against which it keeps evidence
     not_taken: str = ""  # "812 scope, 2 address": links and URLs that the crawler refused, the commonest reasons
     needs: tuple[tuple[str, bool], ...] = ()  # topics, and whether each needs the node's owner
     called_for: tuple[str, ...] = ()  # the sentences of those that do
@@ -144,7 +144,6 @@ def view_of(status: Json) -> StatusView:
         strategy_expires_at=number(strategy, "expires_at"),
         warnings=(
             *(w for where in (strategy, status) for w in texts(where, "warnings", 2000, 20)),
-            *_distrusted(clients),
             *_refuted(status),
             *_doubted(status),
         ),
@@ -157,8 +156,8 @@ def view_of(status: Json) -> StatusView:
         too_few_s=number(copies, "oldest_s"),
         scrub=_scrub(table(status, "scrub")),
         rules=_rules(table(status, "search")),
-        witness=looks_line(status),
-        found_out=found_line(status),
+        second_looks=looks_line(status),
+        evidence=evidence_line(status),
         not_taken=_not_taken(table(crawl, "refused")),
         needs=_needs(status),
         called_for=tuple(plain(e.get("text", ""), 500) for e in tables(status, "needs") if e.get("state") == "trouble"),
@@ -204,18 +203,18 @@ def _count_at(parent: Json, path: str) -> int:
     return count(parent, key)
 
 
-def _distrusted(clients: Json) -> tuple[str, ...]:
-    """Say why clients get no more orders, for the first few of them."""
-    told = list(table(clients, "distrusted").items())
-    more = (f"{len(told) - MAX_LIARS} more clients get no more orders",) if len(told) > MAX_LIARS else ()
-    return (*(f"client {plain(id)[:12]} gets no more orders: it {plain(why)}" for id, why in told[:MAX_LIARS]), *more)
-
-
 def _refuted(status: Json) -> tuple[str, ...]:
-    """Say which peers are avoided because of what they answered; who is merely behind is no news."""
+    """Name the peers that are avoided for their answers or pages; a copy that is only behind is no news."""
     told = [each for each in tables(status, "refuted_peers") if each.get("avoided") is True and not each.get("behind")]
-    lines = {plain(each.get("peer", ""))[:12]: plain(each.get("reason", "")) for each in told}
-    return tuple(f"peer {peer} is avoided: it said {why}" for peer, why in list(lines.items())[-MAX_LIARS:])
+    lines = {plain(each.get("peer", ""))[:12]: _penalty(each) for each in told}
+    return tuple(list(lines.values())[-MAX_LIARS:])
+
+
+def _penalty(refuted: Json) -> str:
+    peer, why = plain(refuted.get("peer", ""))[:12], plain(refuted.get("reason", ""))
+    if refuted.get("topic") == "client pages":
+        return f"client {peer} gets no orders for a while: it {why}"
+    return f"peer {peer} is avoided: it said {why}"
 
 
 def _doubted(status: Json) -> tuple[str, ...]:

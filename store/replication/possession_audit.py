@@ -16,11 +16,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dht import DocumentId, NodeId, Slot
+from dht import CHALLENGE_EVERY_S, DocumentId, NodeId, Slot
 from store.record.record import Kind
 
-EVERY_S = 60.0  # between two challenges of this node
-RECORDS = 16  # in one: they fit into one packet
 AGAIN_S = 90.0  # until what was not shown is asked for again; what is on its way arrives within 60 s
 DOUBTED_AGAIN_S = 600.0  # until a doubted copy is asked for the same again
 HEARD_S = 3600.0  # how long another owner's word counts; it is said again with each failure
@@ -99,7 +97,7 @@ class PossessionAudit:
 
     def __init__(self, now: float, draw: Callable[[], float]) -> None:
         """`draw` gives a random number from 0 to 1."""
-        self._next_at = now + EVERY_S * draw()
+        self._next_at = now + CHALLENGE_EVERY_S * draw()
         self._suspicions: dict[NodeId, _Suspicion] = {}
         self._figures: OrderedDict[NodeId, PeerFigures] = OrderedDict()
         self._heard: OrderedDict[tuple[NodeId, NodeId], _Word] = OrderedDict()  # by who says it and of whom
@@ -109,7 +107,7 @@ class PossessionAudit:
         """Tell whether some other owner is challenged now; it is not again before a minute has passed."""
         if now < self._next_at:
             return False
-        self._next_at = now + EVERY_S
+        self._next_at = now + CHALLENGE_EVERY_S
         return True
 
     def again(self, now: float) -> Iterable[tuple[NodeId, Sequence[RecordName]]]:

@@ -1,10 +1,9 @@
-"""Challenges other owners to show the bytes of records, answers their challenges, and tells who did not show them.
+"""Challenges other owners to show the bytes of records, answers their challenges, and reports failures.
 
-The decisions are `possession_audit.py`'s and `possession.py`'s. Who has a newer version than is asked for gives it,
-which proves it as well as anything.
+The decisions are `possession_audit.py`'s and `possession.py`'s. An owner that has a newer version than is asked for
+gives it, which proves it as well as anything.
 """
 
-import asyncio
 import logging
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from secrets import token_bytes
 
 from dht import (
+    CHALLENGED_RECORDS,
     Clock,
     Done,
     MachineRefuses,
@@ -43,7 +43,7 @@ from store.replication.messages import (
 )
 from store.replication.peer_sync import PeerSync
 from store.replication.possession import answer, challenge, sample, shown
-from store.replication.possession_audit import RECORDS, REMEDY, Consequence, Outcome, PossessionAudit, RecordName
+from store.replication.possession_audit import REMEDY, Consequence, Outcome, PossessionAudit, RecordName
 
 log = logging.getLogger(__name__)
 
@@ -78,15 +78,14 @@ class PossessionChecks:
         overlay.serve(AskPossession, self.on_ask)
         overlay.serve(PossessionFailed, self.on_failed)
 
-    async def run(self, ready: Callable[[], frozenset[Slot]], compare: Compare) -> None:
-        """Challenge others until cancelled. `ready`: the slots that this node answers for; `compare`: has some slots
-        compared with a peer soon."""
-        while True:
-            await asyncio.sleep(LOOK_S)
-            try:
-                await self._refresh(ready(), compare)
-            except MachineRefuses as error:
-                log.debug("nobody challenged reason=%s", error)
+    async def step(self, ready: frozenset[Slot], compare: Compare) -> float:
+        """Make the challenges that are due, and return the seconds until the next look. `ready`: the slots that this
+        node answers for; `compare`: has some slots compared with a peer soon."""
+        try:
+            await self._refresh(ready, compare)
+        except MachineRefuses as error:
+            log.debug("nobody challenged reason=%s", error)
+        return LOOK_S
 
     async def ask(self, peer: NodeId, names: Sequence[RecordName]) -> Outcome:
         """Challenge a peer for records, those that this node lacks left out. Raises RemoteError where it fails."""
@@ -206,10 +205,10 @@ class PossessionChecks:
             asked = (row for row in rows if row[0] != Kind.FORMER)  # these each node thins out when it finds the time
             for name in (RecordName(kind, id, slot_of(key, self._slot_bits)) for kind, id, key in asked):
                 others = [p for p in self._others(name.slot) if peer in (p, view.node_id)] if name.slot in ready else []
-                if others and len(names) < RECORDS:
+                if others and len(names) < CHALLENGED_RECORDS:
                     peer = rng.choice(others)
                     names[name] = None
-            if len(names) >= RECORDS:
+            if len(names) >= CHALLENGED_RECORDS:
                 break
         return peer, list(names)
 

@@ -1,14 +1,15 @@
-"""Reads are asked twice, after whoever read has the records: a record proves itself, and not that it is the newest, nor
-does anything prove that there is none.
+"""Reads are checked after the reader has its records: a record proves itself, but not that it is the newest, and
+nothing proves that there is none.
 
-Versions alone are compared, which costs little; where another has
-other ones, a third is asked, and whoever alone lacks what two have had for long is read last for a while. Whoever alone
-has a newer one has to prove that its author might write it: readers do not ask for that.
+Only versions are compared, which costs little. Where another peer has other versions, a third is asked. A peer that
+alone lacks what two have had for long is avoided. A peer that alone has a newer version must prove that its author
+might write it: readers do not ask for that.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 
-from dht import AuditLine, NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
+from dht import NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
 from store.config import StoreConfig
 from store.record.record import ShortVersion
 from store.replication.messages import AskVersions, VersionsReply, Wanted
@@ -27,15 +28,13 @@ class RecordAudit:
         """`flaw` says why the record that a peer gives is one that its author had no right to write, "" where it may
         have had."""
         self._audit, self._overlay, self._config, self._flaw = audit, overlay, config, flaw
-        self.line: AuditLine[tuple[NodeId, Versions]] = AuditLine(self._confirm)  # whoever runs the store runs it, too
 
     def offer(self, peer: NodeId, given: Versions) -> None:
         """Take in what a peer gave, None for what it does not have, where there is room."""
-        self.line.offer((peer, dict(list(given.items())[:MAX_NAMES])))
+        self._audit.checks.offer(Topic.RECORDS, partial(self._confirm, peer, dict(list(given.items())[:MAX_NAMES])))
 
-    async def _confirm(self, asked: tuple[NodeId, Versions]) -> None:
-        peer, given = asked
-        if peer in self._audit.refuted():
+    async def _confirm(self, peer: NodeId, given: Versions) -> None:
+        if self._audit.is_avoided(peer):
             return
         said = {want: {peer: version} for want, version in given.items()}
         await self._ask(said)
@@ -52,7 +51,7 @@ class RecordAudit:
             witnesses = [other for other in said if other != alone]
             reason = f"that there is no newer record of {want.id.hex()}"
             self._audit.refute(alone, Topic.RECORDS, reason, witnesses, is_behind=True)
-        elif (alone := _who_has_more(said)) and alone not in self._audit.refuted():
+        elif (alone := _who_has_more(said)) and not self._audit.is_avoided(alone):
             try:
                 flaw = await self._flaw(alone, want)
             except RemoteError:

@@ -136,6 +136,7 @@ class Replicator:
             self.refusals,
             right,
         )
+        audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
         survey = PlaceSurvey(config, overlay, places)
         self._shard_mover = ShardMover(
             config, store, overlay, places, clock, self._writer.move, drafts.rekeyed, survey.lacking
@@ -143,7 +144,6 @@ class Replicator:
 
     async def run(self, supervisor: Supervisor = STRICT) -> None:
         """Do everything that goes on by itself, until cancelled. `supervisor`: restarts what fails."""
-        repair = self._repair
         async with asyncio.TaskGroup() as tasks:
 
             def start(name: str, run: Callable[[], Awaitable[None]]) -> None:
@@ -152,12 +152,10 @@ class Replicator:
             start("store-writer", self._writer.run)
             start("store-repair", self._repair.run)
             start("store-handoff", self._deliver)
-            start("store-possession", lambda: self._checks.run(lambda: repair.ready, repair.compare))
             start("store-tend", self._tend)
             start("store-scrub", self._scrub)
             start("store-try-again", self._try_again)
             start("store-mover", self._shard_mover.run)
-            start("store-record-audit", self._reader.record_audit.line.run)
 
     def scrub_now(self) -> None:
         """Read all that lies on the disk at once, at a bounded pace; asked again meanwhile, it goes on as it is."""

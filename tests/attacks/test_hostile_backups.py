@@ -81,7 +81,7 @@ FORMAT = ("format", b"1\n")
     "name",
     [
         *("admin.token", "owner-told", "wishes", "leaving", "lock", "invitation", "founder", "identity.key"),
-        *("identity.puzzle", "verdicts.json", "hooks/run", "keys/club.publisher.key", "vouchers/ab", "index/meta.json"),
+        *("identity.puzzle", "evidence", "hooks/run", "keys/club.publisher.key", "vouchers/ab", "index/meta.json"),
         *("../x", "/etc/x", "./format", "dht/../admin.token", "store//segment-00000001", "Format", "hosts.JSON"),
         *("store/catalog.sqlite-wal", "store/catalog.sqlite-journal", "store/segment-1", "store/segment-000000001"),
         *("store/segment-٠٠٠٠٠٠٠١", "dht/peers.bin/x", "dht/strategy/run.sh", "dht/other", "dht", "format/", ""),

@@ -79,7 +79,8 @@ def test_whoever_brings_them_leaves_nothing_and_everybody_goes_on() -> None:
             newer = replace(draft, at_ms=draft.at_ms + 1 if draft.epoch else draft.at_ms)
             made = records(*GOOD, newer, signer=LIAR)
             is_old = victim.store.knows(made[-1])  # what changes nothing is passed over unread
-            reply = await sender.overlay.ask(victim.id, PutPackage(pack(made)), PutReply, timeout_s=5.0)
+            package = PutPackage(pack(made), (), net.elect(GOOD, LIAR))
+            reply = await sender.overlay.ask(victim.id, package, PutReply, timeout_s=5.0)
             assert [each.index for each in reply.refused] == ([] if is_old else [len(GOOD)]), draft
             refused += len(reply.refused)
         assert bodies(victim) == GOOD_BODIES
@@ -100,6 +101,7 @@ def test_what_an_older_node_took_is_not_pulled_and_holds_up_no_slot() -> None:
         await started(net, 1)
         first, older = net.list[0], [d for d in HOSTILE.values() if (d.kind, d.id) not in GOOD_NAMES]
         await first.store.put(records(*older, signer=LIAR))
+        await first.store.grants.keep(net.elect(GOOD, LIAR))
         await first.store.put(records(*GOOD, signer=LIAR))
         assert len(bodies(first) - GOOD_BODIES) > 30
         for node in net.list[1:]:

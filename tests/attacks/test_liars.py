@@ -13,7 +13,7 @@ from tests.sim.judged import crawled
 OLD_S = 60.0  # what was written later may be on its way, and accuses nobody
 RIGHT = 0.99
 TOUCHED = 100  # queries of an asker that reach the liar, until it is avoided
-RECORDS = 50
+RECORDS, LONG = 50, 700
 SHORT = ("hits: the best are left out", "hits: the best are left out, and others may follow", "records: there are none")
 
 
@@ -63,5 +63,9 @@ def test_small_records_are_read_beside_who_denies_them(name: str) -> None:
         for reader in points:
             found = [[record.value for record in await reader.read(key)] for key in keys]
             assert found == [[b"value %d" % n] for n in range(RECORDS)]
+        for n, point in enumerate(points):
+            assert await point.write(keys[0], bytes([n]) * LONG, 3600.0) >= 4
+        long = [record.value for record in await points[0].read(keys[0], 16)]
+        assert sorted(long) == [bytes([n]) * LONG for n in range(4)], "one lookup brings but one"
 
     simulate(scenario, WorldPlan(seed=7))

@@ -31,7 +31,7 @@ def test_ranks_are_those_of_a_power_iteration(web: MadeUpWeb, processes: int) ->
     found = compute(in_links(web.graph()), processes)
     true = power_iteration(web.sources, web.targets, len(web.site))
     assert np.abs(found.ranks.ranks - true).sum() <= found.ranks.error <= CONVERGED
-    assert found.workers == (0 if processes == 1 else processes) and (found.worker_bytes > 0) == (processes > 1)
+    assert found.worker_bytes > 0 < found.cpu_s
 
 
 @pytest.mark.prove

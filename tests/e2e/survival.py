@@ -106,12 +106,12 @@ async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any) -> Killed:
 async def finished(demo: Demo) -> Crawled:
     """Wait until the crawl ends by itself, then judge it."""
     assert await demo.wait_settled(SETTLED_WITHIN_S), f"not settled: {await demo.client.statuses(demo.alive())}"
-    rows, witnesses = log_of(demo), demo.witness_requests()
+    rows, looks = log_of(demo), demo.second_look_requests()
     requests: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for row in told_apart(rows, witnesses)[0]:
+    for row in told_apart(rows, looks)[0]:
         if row["path"] not in NOT_PAGES and row["status"] < 400:
             requests[row["host"], row["path"]].append(row["t"])
-    fetches, report = judge_fetches(rows, HOST_DELAY_S, witnesses), DemoReport()
+    fetches, report = judge_fetches(rows, HOST_DELAY_S, looks), DemoReport()
     texts = await check_documents(demo.client, demo.alive(), demo.web, fetches, report)
     stored = frozenset((url.hostname or "", url.path) for url in (urlsplit(text.url) for text in texts))
     return Crawled(dict(requests), stored, texts, report.replicas_min, fetches.gaps_under_rule, report)

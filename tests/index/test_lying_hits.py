@@ -13,7 +13,7 @@ from index_network import QueryNode, World, loop_clock
 
 from crawl import signature
 from dht import Message, NodeId
-from dht.peer_audit import NEW, Topic
+from dht.audit.sampling import FIRST, Topic
 from index.change_feed import DocumentChange
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
@@ -72,8 +72,7 @@ async def made(replicas: int = 3, config: IndexConfig = CONFIG) -> World:
 async def ask(node: QueryNode) -> tuple[list[str], int]:
     """Ask as a user, and let what follows happen."""
     answer = await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
-    while await node.searcher.hit_audit.line.step():
-        pass
+    await node.searcher.audit.checks.run_waiting()
     return [each["url"] for each in answer["results"]], answer["total"]
 
 
@@ -94,7 +93,7 @@ def refuted(node: QueryNode) -> frozenset[NodeId]:
 async def test_who_stands_alone_against_two_others_is_asked_no_more(
     lie: Callable[[Message], Message], within: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dht.peer_audit.STRIKE_EVERY_S", 0.0)
+    monkeypatch.setattr("dht.audit.peer_audit.STRIKE_EVERY_S", 0.0)
     world = await made()
     try:
         liar = world.nodes[2]
@@ -200,7 +199,7 @@ async def test_honest_peers_are_asked_twice_at_first_and_seldom_after() -> None:
         first, after = [await questions_to_others(world) for _ in range(2)]
         assert after < 0.75 * first
         others, asked = world.network.peers.keys() - {node.id}, world.network.asked
-        (used,) = [peer for peer in others if asked.count((peer, "AskBest")) >= NEW]
+        (used,) = [peer for peer in others if asked.count((peer, "AskBest")) >= FIRST[Topic.HITS]]
         world.network.slow_s[used] = 0.2
         first, _, after = [await questions_to_others(world) for _ in range(3)]
         assert after < 0.75 * first
@@ -213,6 +212,6 @@ async def questions_to_others(world: World) -> int:
     """Return how many questions some queries of the first node lead to."""
     node = world.nodes[0]
     world.network.asked.clear()
-    for _ in range(NEW):
+    for _ in range(FIRST[Topic.HITS]):
         await ask(node)
     return sum(name == "AskBest" for peer, name in world.network.asked if peer != node.id)

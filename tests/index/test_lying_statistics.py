@@ -12,7 +12,7 @@ from index_network import QueryNode, World, loop_clock
 
 from crawl import signature
 from dht import Message, NodeId
-from dht.peer_audit import NEW
+from dht.audit.sampling import FIRST, Topic
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
 from index.search.oracle import SearchOracle
@@ -158,7 +158,7 @@ async def test_peers_that_agreed_often_are_asked_once() -> None:
             world.network.asked.clear()
             await found(node)
             counts.append(sum(name == "AskStatistics" for peer, name in world.network.asked if peer != node.id))
-            for _ in range(3 * NEW):
+            for _ in range(3 * FIRST[Topic.STATISTICS]):
                 await found(node)
         assert counts[1] < counts[0]
     finally:

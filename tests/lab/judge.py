@@ -10,7 +10,14 @@ from typing import Any
 from crawl import signature
 from index import SearchOracle, Text
 from node.extras.demo.checks import text_of_row
-from node.extras.demo.judge import NOT_PAGES, Fetches, WitnessRequest, judge_fetches, told_apart, witness_requests
+from node.extras.demo.judge import (
+    NOT_PAGES,
+    Fetches,
+    SecondLookRequest,
+    judge_fetches,
+    second_look_requests,
+    told_apart,
+)
 from tests.lab.host import Host, Json, until
 from tests.lab.internet import Internet
 from tests.lab.load import Answer, Asked
@@ -26,19 +33,19 @@ def rows(net: Internet) -> list[dict[str, Any]]:
 
 
 def fetches(net: Internet) -> Fetches:
-    """Pages, duplicates, gaps under the rule, and how many of all fetches witnesses made."""
-    return judge_fetches(rows(net), net.delay_s, witnesses(net))
+    """Pages, duplicates, gaps under the rule, and how many of all fetches were second looks."""
+    return judge_fetches(rows(net), net.delay_s, second_looks(net))
 
 
-def witnesses(net: Internet) -> list[WitnessRequest]:
-    """What the nodes say in their logs that they asked sites for as witnesses."""
-    return [request for host in net.hosts.values() for request in witness_requests(host.log)]
+def second_looks(net: Internet) -> list[SecondLookRequest]:
+    """The requests for second looks that the nodes report in their logs."""
+    return [request for host in net.hosts.values() for request in second_look_requests(host.log)]
 
 
 def fetched_again(net: Internet) -> dict[str, list[tuple[float, str]]]:
-    """URLs that were asked for more than once, witnesses aside: when, and by which address."""
+    """URLs that were asked for more than once, second looks aside: when, and by which address."""
     seen: dict[str, list[tuple[float, str]]] = defaultdict(list)
-    for row in told_apart(rows(net), witnesses(net))[0]:
+    for row in told_apart(rows(net), second_looks(net))[0]:
         if row["path"] not in NOT_PAGES and row["status"] < 400:
             seen[f"http://{row['host']}:{PORT}{row['path']}"].append((row["t"], row["ip"]))
     return {url: times for url, times in seen.items() if len(times) > 1}

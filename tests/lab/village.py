@@ -11,7 +11,7 @@ from typing import Any
 from crawl import signature
 from index import SearchOracle, Text
 from node.app.answer_cache import KEPT_S
-from node.extras.demo.judge import MOST_WITNESS_SHARE
+from node.extras.demo.judge import MOST_SECOND_LOOK_SHARE
 from tests.lab import judge
 from tests.lab.host import Host, until
 from tests.lab.internet import Internet
@@ -100,15 +100,15 @@ class Village:
 
     def faults(self, asked: Sequence[Asked], *, crawled_again: bool = False) -> list[str]:
         """What no scenario may bring about: an answer that says exact and is not, a page fetched twice, too many
-        looks of witnesses."""
+        second looks."""
         wrong = judge.wrong_exact(asked, self.texts, self.complete_at)
         again = {} if crawled_again else judge.fetched_again(self.net)
         fetched = judge.fetches(self.net)
-        many = [f"{fetched.as_witness} requests of witnesses, {fetched.witness_share:.1%}"]
+        many = [f"{fetched.second_looks} requests for second looks, {fetched.second_look_share:.1%}"]
         return [
             *wrong[:10],
             *(f"{url}: fetched at {times}" for url, times in list(again.items())[:10]),
-            *(many if fetched.witness_share > MOST_WITNESS_SHARE else []),
+            *(many if fetched.second_look_share > MOST_SECOND_LOOK_SHARE else []),
         ]
 
 

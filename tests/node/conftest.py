@@ -137,6 +137,7 @@ class FakeService:
     known: Json | None = field(  # of every URL
         default_factory=lambda: {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"}
     )
+    accused: list[str] = field(default_factory=list)  # domains that contradict a node
     numbers: Json = field(default_factory=lambda: {"body": 3.5, "title": 9.0})  # that explain a score
     hits: list[Json] | None = None  # what is found, whatever is asked
     gate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -320,6 +321,13 @@ class FakeService:
             {"url": each.url, "state": state, "reason": "status 500" if state == "failed" else "", "found": links}
             for each, state, links in zip(asked, states, found, strict=True)
         ]
+
+    async def evidence(self, *, fetches: bool) -> Json:
+        again = dict.fromkeys(self.accused, "unlike") if fetches else {}
+        piece = {"site": "a.test", "document": "cd" * 20, "written_at": 0.0, "looks": [600, 1200], "finder": NODE_ID}
+        author = {"node_id": "ab" * 20, "domains": self.accused, "counts": len(self.accused) > 2, "no_votes_until": 0.0}
+        found = {**author, "again": again, "confirmed": len(again) > 2, "pieces": [piece]}
+        return {"domains_needed": 3, "authors": [found] if self.accused else []}
 
     async def explain(self, url: str) -> Json:
         if "bad" in url:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from crawl import VisitState
 from index import SearchRequest
-from node.extras.demo.judge import MOST_WITNESS_SHARE
+from node.extras.demo.judge import MOST_SECOND_LOOK_SHARE
 from node.extras.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
 from node.extras.simulation.world import World
 
@@ -53,10 +53,10 @@ def assert_fetched_once(world: World) -> None:
 
 
 def assert_polite(world: World) -> None:
-    """No site was asked again before it had rested, and witnesses asked as seldom as they may."""
+    """No site was asked again before it had rested, and second looks are as few as they may be."""
     pairs = hurried(world.log, MIN_DELAY_S)
     assert not pairs, f"{pairs}"
-    assert sum(visited.as_witness for visited in world.log) <= MOST_WITNESS_SHARE * len(world.log)
+    assert sum(visited.is_second_look for visited in world.log) <= MOST_SECOND_LOOK_SHARE * len(world.log)
 
 
 async def assert_one_answer(world: World, queries: Sequence[str], asked: int) -> None:

@@ -58,7 +58,7 @@ def test_a_client_publishes_seeds_fetches_by_order_and_searches():
             assert [visited.node == client.name for visited in visits] == [True, False]
         assert len(checked) <= 4, "one for each member that it worked for; of so few pages hardly any other"
         assert_polite(world)
-        assert not any(node.node_core.fetching.client_dispatch.distrusted for node in members)
+        assert not any(node.node_core.audit.refutations() for node in members)
         wanted = await members[0].node_core.index.searcher.search(SearchRequest(world.web.words[0], limit=10))
         answer = await client.node_core.index.searcher.search(SearchRequest(world.web.words[0], limit=10))
         assert [hit["url"] for hit in answer["results"]] == [hit["url"] for hit in wanted["results"]] != []
@@ -92,7 +92,7 @@ def test_a_client_that_makes_pages_up_is_found_out_by_its_first_one_and_gets_no_
         await world.crawl()
         await crawl_ends(world)
         assert 1 <= len(liar.lies) <= 2 * len(members), "a page or two before its first one was fetched again"
-        whys = [why for node in members for why in node.node_core.fetching.client_dispatch.distrusted.values()]
+        whys = [told.reason for node in members for told in node.node_core.audit.refutations()]
         assert whys and all("another text than the site's" in why for why in whys)
         assert_polite(world)
         texts = take_census(members).texts

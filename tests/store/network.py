@@ -324,6 +324,7 @@ class Node:
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self.replicator.run())
+                tasks.create_task(self.audit.checks.run())
                 while True:
                     await self.replicator.ready_changed.wait()
                     self.replicator.ready_changed.clear()

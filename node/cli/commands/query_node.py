@@ -1,4 +1,4 @@
-"""Does the verbs that ask the running node: search, status, peers, open, remove, pause, resume."""
+"""Does the verbs that ask the running node: search, status, peers, evidence, open, remove, pause, resume."""
 
 import sys
 from argparse import Namespace
@@ -7,6 +7,7 @@ from node.cli.commands.output import bold, marked, print_facts, print_json, prin
 from node.cli.commands.target_node import client
 from node.errors import RefusedByNode
 from node.views.duration import parse_duration
+from node.views.evidence import evidence_lines
 from node.views.peers import PeerRow, peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
@@ -102,6 +103,18 @@ def peers(arguments: Namespace) -> int:
     columns = ("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD", "REFUSES")
     print_table((*columns, "INVITED BY", "POSSESSION"), rows)
     return 0
+
+
+def evidence(arguments: Namespace) -> int:
+    """List the evidence against authors of pages; exit with 1 where fetching pages again confirms some."""
+    node = client(arguments, needs_token=True)
+    body = node.post("/api/v1/evidence", {"fetch": not arguments.no_fetch})
+    if arguments.json:
+        print_json(body)
+    else:
+        for line in evidence_lines(body):
+            print(line)
+    return 1 if any(author.get("confirmed") is True for author in body["authors"]) else 0
 
 
 def _standing(row: PeerRow) -> str:
@@ -220,8 +233,8 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("refuses", _refuses(view)),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
         ("not taken", view.not_taken),
-        ("witness", view.witness),
-        ("forgers", view.found_out),
+        ("second looks", view.second_looks),
+        ("evidence", view.evidence),
         ("balance", view.balance),
         ("search", view.rules),
         ("strategy", f"version {view.strategy_version}{expires}"),

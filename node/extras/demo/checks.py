@@ -19,7 +19,14 @@ import msgspec
 from crawl import signature
 from dht import DocumentId, InputError, Key
 from index import SearchOracle, Text
-from node.extras.demo.judge import MOST_WITNESS_SHARE, Fetches, WitnessRequest, judge_fetches, newest_copies, same_order
+from node.extras.demo.judge import (
+    MOST_SECOND_LOOK_SHARE,
+    Fetches,
+    SecondLookRequest,
+    judge_fetches,
+    newest_copies,
+    same_order,
+)
 from node.extras.demo.layout import DemoNode
 from node.extras.demo.nodes import NodeClient
 from node.extras.demo.report import AfterKill, DemoReport, QueryReport
@@ -85,17 +92,17 @@ def title_queries(texts: Sequence[Text], count: int = 8) -> list[ExpectedQuery]:
     return [ExpectedQuery(" ".join(title.split()[:6]), text.url) for title, text in words if title.split()]
 
 
-def check_fetches(log: Path, rule_s: float, witnesses: Sequence[WitnessRequest], report: DemoReport) -> Fetches:
-    """Report what the web saw: pages, duplicates, gaps, and looks of witnesses."""
-    fetches = judge_fetches((json.loads(line) for line in log.read_text().splitlines()), rule_s, witnesses)
+def check_fetches(log: Path, rule_s: float, looks: Sequence[SecondLookRequest], report: DemoReport) -> Fetches:
+    """Report what the web saw: pages, duplicates, gaps, and second looks."""
+    fetches = judge_fetches((json.loads(line) for line in log.read_text().splitlines()), rule_s, looks)
     report.pages_fetched, report.duplicate_fetches = fetches.pages, fetches.duplicates
-    report.as_witness = fetches.as_witness
+    report.second_looks = fetches.second_looks
     report.min_gap_s, report.gaps_under_rule = fetches.min_gap_s, fetches.gaps_under_rule
     if fetches.duplicates:
         report.failures.append(f"{fetches.duplicates} fetches of a URL that had been fetched")
-    if fetches.witness_share > MOST_WITNESS_SHARE:
+    if fetches.second_look_share > MOST_SECOND_LOOK_SHARE:
         report.failures.append(
-            f"{fetches.as_witness} requests of witnesses, {fetches.witness_share:.1%} of all fetches"
+            f"{fetches.second_looks} requests for second looks, {fetches.second_look_share:.1%} of all fetches"
         )
     if fetches.gaps_under_rule:
         report.failures.append(f"{fetches.gaps_under_rule} requests came sooner than {rule_s} s after the last")

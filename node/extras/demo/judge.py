@@ -16,14 +16,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 NOT_PAGES = ("/robots.txt", "/sitemap.xml")
-AS_WITNESS = re.compile(r"^(\S+Z) INFO +node\.witness\.second_look asks as a witness url=(\S+)$", re.M)
+SECOND_LOOK = re.compile(r"^(\S+Z) INFO +node\.audit\.second_look second look url=(\S+)$", re.M)
 ASKED_WITHIN_S = 60.0  # from the line in the log until the site is asked: no fetch lasts longer
-MOST_WITNESS_SHARE = 0.03  # of all fetches: each node makes as many of its own at most (node/witness/draw.py)
+MOST_SECOND_LOOK_SHARE = 0.03  # of all fetches: each node makes as many of its own at most (node/audit/look_budget.py)
 
 
 @dataclass(frozen=True, slots=True)
-class WitnessRequest:
-    """One request that a node made to look at a page of another's: when it began (Unix seconds), and what it asked."""
+class SecondLookRequest:
+    """One request for a second look: when it began (Unix seconds), and the URL's parts."""
 
     at: float
     host: str
@@ -35,17 +35,15 @@ class Fetches:
     """Sums up what a web's log says of visitors. Gaps count from the end of one request to the start of the next."""
 
     pages: int  # different URLs answered 200
-    duplicates: int  # answers below 400 beyond the first for one URL, but for those to witnesses
-    as_witness: int  # requests of witnesses, robots.txt too
-    witness_share: float  # of all answers below 400 and these
+    duplicates: int  # answers below 400 beyond the first for one URL, but for second looks
+    second_looks: int  # requests for second looks, robots.txt too
+    second_look_share: float  # of all answers below 400 and these
     min_gap_s: float | None
     gaps_under_rule: int
     paths: frozenset[tuple[str, str]]  # (host, path) answered 200
 
 
-def judge_fetches(
-    rows: Iterable[Mapping[str, Any]], rule_s: float, witnesses: Iterable[WitnessRequest] = ()
-) -> Fetches:
+def judge_fetches(rows: Iterable[Mapping[str, Any]], rule_s: float, looks: Iterable[SecondLookRequest] = ()) -> Fetches:
     """Count pages, duplicates and politeness from log rows {t, host, path, status, ms}.
 
     A tenth of the rule is allowed for the difference between the server's clock and the wire. robots.txt is outside
@@ -54,8 +52,8 @@ def judge_fetches(
     answers: Counter[tuple[str, str]] = Counter()
     pages: set[tuple[str, str]] = set()
     by_host: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    own, as_witness = told_apart(rows, witnesses)
-    for row in (*own, *as_witness):
+    own, second_looks = told_apart(rows, looks)
+    for row in (*own, *second_looks):
         if row["path"] != "/robots.txt":
             by_host[row["host"]].append((row["t"], row["t"] + row["ms"] / 1000))
     for row in own:
@@ -65,12 +63,12 @@ def judge_fetches(
         if row["status"] == 200:
             pages.add((row["host"], row["path"]))
     gaps = [later[0] - earlier[1] for spans in by_host.values() for earlier, later in pairwise(sorted(spans))]
-    fetched = sum(answers.values()) + len(as_witness)
+    fetched = sum(answers.values()) + len(second_looks)
     return Fetches(
         pages=len(pages),
         duplicates=sum(count - 1 for count in answers.values()),
-        as_witness=len(as_witness),
-        witness_share=len(as_witness) / max(1, fetched),
+        second_looks=len(second_looks),
+        second_look_share=len(second_looks) / max(1, fetched),
         min_gap_s=round(min(gaps), 3) if gaps else None,
         gaps_under_rule=sum(gap < rule_s * 0.9 for gap in gaps),
         paths=frozenset(pages),
@@ -78,30 +76,30 @@ def judge_fetches(
 
 
 def told_apart(
-    rows: Iterable[Mapping[str, Any]], witnesses: Iterable[WitnessRequest]
+    rows: Iterable[Mapping[str, Any]], looks: Iterable[SecondLookRequest]
 ) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-    """Return the requests of a log that no witness tells of, and those that one does; each tells of one at most."""
+    """Return the requests of a log that were no second looks, and those that were; each look explains one request."""
     told: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for witness in sorted(witnesses, key=lambda each: each.at, reverse=True):
-        told[witness.host, witness.path].append(witness.at)
-    own, as_witness = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    for look in sorted(looks, key=lambda each: each.at, reverse=True):
+        told[look.host, look.path].append(look.at)
+    own, second_looks = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
     for row in sorted(rows, key=lambda row: row["t"]):
-        looks = told.get((row["host"], row["path"]), [])
-        while looks and looks[-1] < row["t"] - ASKED_WITHIN_S:
-            looks.pop()
-        if looks and looks[-1] <= row["t"]:
-            looks.pop()
-            as_witness.append(row)
+        begun = told.get((row["host"], row["path"]), [])
+        while begun and begun[-1] < row["t"] - ASKED_WITHIN_S:
+            begun.pop()
+        if begun and begun[-1] <= row["t"]:
+            begun.pop()
+            second_looks.append(row)
         else:
             own.append(row)
-    return own, as_witness
+    return own, second_looks
 
 
-def witness_requests(log: str) -> list[WitnessRequest]:
-    """Read from a node's log what it asked sites for as a witness."""
+def second_look_requests(log: str) -> list[SecondLookRequest]:
+    """Read from a node's log its requests for second looks."""
     return [
-        WitnessRequest(datetime.fromisoformat(at).timestamp(), urlsplit(url).hostname or "", _path(url))
-        for at, url in AS_WITNESS.findall(log)
+        SecondLookRequest(datetime.fromisoformat(at).timestamp(), urlsplit(url).hostname or "", _path(url))
+        for at, url in SECOND_LOOK.findall(log)
     ]
 
 

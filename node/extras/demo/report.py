@@ -40,7 +40,7 @@ class DemoReport(msgspec.Struct):
     pages_fetched: int = 0
     documents: int = 0
     duplicate_fetches: int = 0
-    as_witness: int = 0
+    second_looks: int = 0
     min_gap_s: float | None = None
     gaps_under_rule: int = 0
     replicas_min: int = 0

@@ -27,7 +27,7 @@ from node.extras.demo.checks import (
     load_queries,
     read_queries,
 )
-from node.extras.demo.judge import WitnessRequest, witness_requests
+from node.extras.demo.judge import SecondLookRequest, second_look_requests
 from node.extras.demo.layout import HOST_DELAY_S, DemoNode, forced_settings, plan_nodes
 from node.extras.demo.network import install_all, write_network
 from node.extras.demo.nodes import NodeClient
@@ -137,10 +137,10 @@ class Demo:
         running = {child.name for child in self.children.running}
         return [node for node in self.nodes if node.name in running]
 
-    def witness_requests(self) -> list[WitnessRequest]:
-        """Return what the nodes say that they asked sites for as witnesses."""
+    def second_look_requests(self) -> list[SecondLookRequest]:
+        """Return the requests for second looks that the nodes report in their logs."""
         logs = [self.folder / f"{node.name}.log" for node in self.nodes]
-        return [request for log in logs for request in witness_requests(log.read_text(errors="replace"))]
+        return [request for log in logs for request in second_look_requests(log.read_text(errors="replace"))]
 
     def kill(self, node: DemoNode) -> None:
         """Kill a node and its parser processes with SIGKILL."""
@@ -236,7 +236,7 @@ async def show(options: DemoOptions, say: Say) -> DemoReport:
 async def check_all(demo: Demo, options: DemoOptions, report: DemoReport) -> None:
     """Fill the report and its failures from outside."""
     demo.say("Settled. Checking every promise from outside ...")
-    fetches = check_fetches(demo.folder / "web.jsonl", options.delay_s, demo.witness_requests(), report)
+    fetches = check_fetches(demo.folder / "web.jsonl", options.delay_s, demo.second_look_requests(), report)
     texts = await check_documents(demo.client, demo.nodes, demo.web, fetches, report)
     queries = load_queries(options.queries, options.web, demo.web, texts)
     await check_queries(demo.client, demo.nodes, queries, texts, report)

@@ -99,10 +99,10 @@ def _place(census: Census, node: SimNode, kind: Kind, url: str) -> Key:
 
 
 def repeated(log: Iterable[Visited]) -> dict[str, list[Visited]]:
-    """Return the requests of each URL that was asked for more than once, robots.txt and witnesses apart."""
+    """Return the requests of each URL that was asked for more than once, robots.txt and second looks apart."""
     asked: dict[str, list[Visited]] = {}
     for visited in log:
-        if not (visited.as_witness or visited.url.endswith("/robots.txt")):
+        if not (visited.is_second_look or visited.url.endswith("/robots.txt")):
             asked.setdefault(visited.url, []).append(visited)
     return {url: visits for url, visits in asked.items() if len(visits) > 1}
 

@@ -22,7 +22,7 @@ class Visited:
     url: str
     began_at: float
     ended_at: float
-    as_witness: bool = False  # said by the node, not seen by the site
+    is_second_look: bool = False  # reported by the node, invisible to the site
 
 
 class ScriptedFetcher:
@@ -36,10 +36,10 @@ class ScriptedFetcher:
         families: WorkingFamilies,
         has: frozenset[Family],
         *,
-        as_witness: bool = False,
+        is_second_look: bool = False,
     ) -> None:
         """`families`: what the node believes of its machine; `has`: what is so."""
-        self._as_witness = as_witness
+        self._is_second_look = is_second_look
         self._web, self._node, self._log, self._families, self._has = web, node, log, families, has
 
     async def find_way(self, url: str) -> None:
@@ -57,7 +57,7 @@ class ScriptedFetcher:
         if self._has.isdisjoint(self._web.families.get(host, BOTH)):
             raise FetchFailed(url, "connection: Network is unreachable")
         now, reply = asyncio.get_running_loop().time(), self._web.reply_to(self._node, url)
-        self._log.append(Visited(self._node, url, now, now + reply.latency_s, self._as_witness))
+        self._log.append(Visited(self._node, url, now, now + reply.latency_s, self._is_second_look))
         await asyncio.sleep(reply.latency_s)
         body = reply.body[:max_bytes]
         return Fetched(

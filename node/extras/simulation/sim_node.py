@@ -116,13 +116,15 @@ class SimNode:
             fetcher=fetcher,
             find_way=fetcher.find_way,
             find_texts=around.web.find_texts,
-            witness_fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has, as_witness=True),
+            second_look_fetcher=ScriptedFetcher(
+                around.web, self.name, around.log, overlay.families, has, is_second_look=True
+            ),
             parsers=InlineParsers(),
             clock=self.clock,
             rng=self.rng,
             index_path=None,
             seen_path=None,
-            verdicts_path=self.folder / "verdicts.json",
+            evidence_path=self.folder / "evidence",
             wishes_path=self.folder / "hosts.json",
             expects_others=bool(joins or remembered),
             faults=faults,

@@ -23,18 +23,19 @@ VALUES = "values"
 
 
 def ranks_by(processes: int, links: InLinks, folder: Path) -> Ranks:
-    """Compute the ranks of all nodes in so many processes. `folder`: where these may share files meanwhile."""
+    """Compute the ranks of all nodes in so many processes. `folder`: where several may share files meanwhile."""
+    if processes == 1 or not len(links.sources):
+        return rank(links, OneSweeper(links))
     with sweeper(links, processes, folder) as sweeps:
         return rank(links, sweeps)
 
 
 @contextmanager
 def sweeper(links: InLinks, processes: int, folder: Path) -> Iterator[Sweeps]:
-    """Open a sweeper over links. `folder`: where several processes share files, as long as it is open. Raises
-    NothingToDo where a process dies."""
-    if processes == 1 or not len(links.sources):
-        yield OneSweeper(links)
-        return
+    """Open a sweeper over links, of which there are some, in so many processes beside this one.
+
+    folder: where the processes share files, as long as the sweeper is open.
+    Raises NothingToDo where a process dies."""
     context = get_context("spawn")  # a fork of a process with threads may hang
     with TemporaryDirectory(dir=folder, prefix="ranks-") as name:
         for array in ARRAYS:

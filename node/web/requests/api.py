@@ -60,6 +60,12 @@ class LeaveRequest(msgspec.Struct, forbid_unknown_fields=True):
     sure: bool = False
 
 
+class EvidenceRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/evidence. `fetch`: fetch some pages again before anybody is accused."""
+
+    fetch: bool = True
+
+
 class ScrubRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The body of POST /api/v1/scrub, which says nothing."""
 
@@ -190,6 +196,11 @@ class Api:
         if len(asked.urls) > MAX_ASKED:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
         return json_response({"urls": await self._service.progress(asked.urls)})
+
+    async def evidence(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/evidence."""
+        order = await read_body(request, EvidenceRequest)
+        return json_response(await self._service.evidence(fetches=order.fetch))
 
     async def explain(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/explain."""

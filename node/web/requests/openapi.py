@@ -170,7 +170,7 @@ _SCHEMAS: Json = {
         version=_TEXT,
         role=_TEXT,
         reachable=_ANY,
-        clients=_object(waiting=_COUNT, carried=_COUNT, distrusted=_ANY, polled=_COUNT, carried_here=_COUNT),
+        clients=_object(waiting=_COUNT, carried=_COUNT, polled=_COUNT, carried_here=_COUNT),
         peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT, servers=_COUNT, silent_servers=_COUNT),
         refused_packets={"type": "object", "additionalProperties": _COUNT},
         refused_heartbeats=_list(_object(peer=_TEXT, reason=_TEXT)),
@@ -178,7 +178,7 @@ _SCHEMAS: Json = {
         refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY, hosts=_COUNT),
         refuted_peers=_list(
             _object(
-                peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, witnesses=_list(_TEXT), behind=_FLAG, avoided=_FLAG
+                peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, against=_list(_TEXT), behind=_FLAG, avoided=_FLAG
             )
         ),
         possession=_object(
@@ -188,15 +188,14 @@ _SCHEMAS: Json = {
             doubted=_list(_TEXT),
             accused_by=_list(_object(peer=_TEXT, at=_NUMBER, slots=_COUNT, records=_COUNT)),
         ),
-        witness=_object(
-            possible=_FLAG,
+        second_looks=_object(
             fetches=_COUNT,
             compared=_COUNT,
             unlike=_COUNT,
-            agreed=_COUNT,
+            confirmed=_COUNT,
             without_turn=_COUNT,
-            accused={"type": "object", "additionalProperties": _COUNT},
-            convicted=_list(_object(node_id=_TEXT, since=_NUMBER, until=_NUMBER, sites=_list(_TEXT))),
+            evidence={"type": "object", "additionalProperties": _COUNT},
+            contradicted=_list(_object(node_id=_TEXT, domains=_list(_TEXT), until=_NUMBER, votes=_FLAG)),
         ),
         slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
         documents=_COUNT,
@@ -323,8 +322,26 @@ _SCHEMAS: Json = {
         known={"type": ["object", "null"]},
         crawler={"type": ["object", "null"]},
     ),
+    "Accused": _object(
+        "domains_needed authors",
+        domains_needed=_COUNT,
+        authors=_list(
+            _object(
+                node_id=_TEXT,
+                domains=_list(_TEXT),
+                counts=_FLAG,
+                no_votes_until=_NUMBER,
+                again={"type": "object", "additionalProperties": _TEXT},
+                confirmed=_FLAG,
+                pieces=_list(
+                    _object(site=_TEXT, document=_TEXT, written_at=_NUMBER, looks=_list(_NUMBER), finder=_TEXT)
+                ),
+            )
+        ),
+    ),
     "Scrub": _SCRUB,
     "Scrubbing": _object(),
+    "Fetching": _object(fetch=_FLAG),
     "LoginLink": _object("path expires_in_s", path=_TEXT, expires_in_s=_NUMBER),
     "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
     "Leave": _object(at_once=_FLAG, sure=_FLAG),

@@ -276,6 +276,13 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
         "ProgressOf",
     ),
     _post("/import", "take_pages", "Take pages of an archive into the network", "Imported", "ImportOrder"),
+    _post(
+        "/evidence",
+        "evidence",
+        "Whose pages differ from their sites, and what fetching them again shows",
+        "Accused",
+        "Fetching",
+    ),
     _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
     _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
     _post("/leave", "leave", "Leave the network for good; ask again for how far it is", "Departure", "Leave"),

@@ -1,4 +1,4 @@
-"""Turns of a site that are lent to witnesses: the site sees one visitor, as patient as ever."""
+"""Turns of a site that are lent for second looks: the site sees one visitor, as patient as ever."""
 
 from random import Random
 

@@ -6,7 +6,7 @@ from dht.clock import Now
 from dht.errors import BadMessage, RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import Key, NodeId, distance
-from dht.wire.value_record import LIFE_LIMIT_S, ValueRecord, ValueStore, open_record, sign_record
+from dht.wire.value_record import AUTHORS_LIMIT, LIFE_LIMIT_S, ValueRecord, ValueStore, open_record, sign_record
 
 NODE = Identity(b"r" * 32)
 NET = b"network"
@@ -100,3 +100,16 @@ def test_a_shelf_that_overflows_forgets_when_things_were_due() -> None:
     for n in range(1, 60):
         put(store, signed(key=n))
     assert len(store) == len(store._again_at) == 5
+
+
+def test_a_full_point_keeps_the_records_of_older_members_and_a_point_of_evidence_keeps_more() -> None:
+    authors = [Identity(bytes([n]) * 32) for n in range(1, AUTHORS_LIMIT + 3)]
+    days = {author.node_id: 100 - n for n, author in enumerate(authors[:-1])}  # the last is no member
+    store = ValueStore(OWN, 1000, joined_on=days.get, evidence_points=(bytes([2]) * 20,))
+    for author in authors[:AUTHORS_LIMIT]:
+        assert put(store, signed(author=author))
+    assert not put(store, signed(author=authors[-1])), "it is younger than all"
+    assert put(store, signed(author=authors[-2])) and len(store) == AUTHORS_LIMIT, "the youngest gave way"
+    kept = {open_record(data, NOW, NET).public_key for data in store.at(bytes([1]) * 20, NOW)}
+    assert authors[0].public_key not in kept and authors[-2].public_key in kept
+    assert all(put(store, signed(key=2, author=author)) for author in authors)

@@ -52,6 +52,7 @@ def test_a_node_that_is_well_needs_nobody() -> None:
         ("strategy", {"strategy": {"version": 3, "newest": 3, "expires_at": NOW - DAY_S}}, "trouble", "ended 1.0 days"),
         ("strategy", {"strategy": {"version": 3, "newest": 4, "expires_at": NOW + DAY_S}}, "fine", ""),
         ("audit", {"possession": {"accused_by": [{"at": NOW - 60, "records": 12}]}}, "trouble", "up to 12"),
+        ("evidence", {"second_looks": {"contradicted": [{"node_id": "ab" * 20}]}}, "trouble", "`dse-node evidence`"),
         ("audit", {"possession": {"accused_by": [{"at": NOW - 2 * DAY_S, "records": 12}]}}, "fine", ""),
         ("update", {"strategy": {"upgrade": ["strategy 4 needs 'x': upgrade now"]}}, "trouble", "upgrade now"),
         ("machine", {"faults": [{"cause": "store: no handles", "remedy": "ulimit -n"}]}, "trouble", "ulimit -n"),

@@ -141,7 +141,7 @@ def test_a_new_network_takes_none_but_whom_members_have_reached(
         assert ("an invitation for 100 nodes, valid for 30 days" in told) == (admission == "invited")
         assert ("This does not stop somebody who has many addresses" in told) == bool(options)
         first = parse_document(load_network(file).first.document)
-        assert first.admission == admission and first.witness_permille == 30
+        assert first.admission == admission and first.second_look_permille == 30
         assert (split_invitation(file.read_text())[1] is None) == bool(options)
         assert stat.S_IMODE(file.stat().st_mode) == (0o644 if options else 0o600)
         assert main(["network", "show", str(file)]) == 0
@@ -266,6 +266,21 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert "abababababab  away   [::1]:9000" in capsys.readouterr().out
     assert main(["peers", "--json", *url]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+def test_evidence_names_whom_to_block_once_the_pages_were_fetched_again(
+    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    (Path(home) / "admin.token").write_text(token)
+    assert main(["evidence", *place]) == 0 and "no evidence" in capsys.readouterr().out
+    site.service.accused = ["a.test", "b.test", "c.test"]
+    assert main(["evidence", "--no-fetch", *place]) == 0
+    assert "--block" not in capsys.readouterr().out
+    assert main(["evidence", *place]) == 1
+    assert f"dse-node strategy draft --block {'ab' * 20}" in capsys.readouterr().out
+    assert main(["evidence", "--json", *place]) == 1
+    assert json.loads(capsys.readouterr().out)["authors"][0]["again"] == dict.fromkeys(site.service.accused, "unlike")
 
 
 def test_leaving_shows_its_progress_and_at_once_needs_a_yes(

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from crawl import Fetched, InlineParsers
-from dht import NodeId
-from node.delegation.client_audit import CHECK_SHARE, MAX_PENDING, ClientAudit
+from dht import NodeId, Now, PeerAudit
+from node.delegation.client_audit import MAX_PENDING, ClientAudit
 
 CLIENT = NodeId(b"c" * 20)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -24,10 +24,11 @@ def prose(seed: int) -> str:
 
 
 class Desk:
-    def __init__(self, share: float = CHECK_SHARE) -> None:
+    def __init__(self) -> None:
         self.again, self.liars = list[str](), list[tuple[NodeId, str]]()
         note = lambda client, why: self.liars.append((client, why))  # noqa: E731
-        self.checks = ClientAudit(InlineParsers(), Random(3), self.again.append, note, share)
+        audit = PeerAudit(lambda: Now(0.0, 0.0), Random(3).random)
+        self.checks = ClientAudit(InlineParsers(), audit, self.again.append, note)
 
     async def judge(self, brought: Fetched, own: Fetched) -> str:
         self.checks.consider(CLIENT, brought)

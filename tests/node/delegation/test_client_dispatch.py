@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dht import BadMessage, Message, NodeId, Slot
+from dht import BadMessage, Message, NodeId, PeerAudit, Slot, Topic
 from node.delegation.client_dispatch import (
     MAX_POLLS,
     NO_LEASE_S,
@@ -32,7 +32,8 @@ class Desk:
         self.handlers: dict[type[Message], Callable[[NodeId, Any], Awaitable[Any]]] = {}
         self.rooms: list[int] = []
         self.held = {Slot(1): 7}
-        self.clients = ClientDispatch(self, loop.clock(), self.rooms.append)  # type: ignore[arg-type]
+        self.audit = PeerAudit(loop.clock(), lambda: 0.5)
+        self.clients = ClientDispatch(self, loop.clock(), self.rooms.append, self.audit)  # type: ignore[arg-type]
 
     @property
     def view(self) -> "Desk":
@@ -153,11 +154,12 @@ def test_a_client_that_lied_waits_in_vain_and_the_reason_is_told() -> None:
     async def told(desk: Desk, tasks: asyncio.TaskGroup) -> None:
         poll = tasks.create_task(desk.poll(ONE))
         await asyncio.sleep(1.0)
-        desk.clients.distrust(ONE, "brought http://a.test/ with another text than the site's")
+        desk.clients.refute(ONE, "brought http://a.test/ with another text than the site's")
         assert await poll == OrderBatch() and desk.clients.room == 0
         assert await desk.poll(ONE) == OrderBatch(rest_s=REST_S)
         assert await desk.clients.carry(ORDER) is None
-        assert desk.clients.distrusted == {ONE.hex(): "brought http://a.test/ with another text than the site's"}
+        (refuted,) = desk.audit.refutations()
+        assert (refuted.peer, refuted.topic) == (ONE, Topic.CLIENT_PAGES) and "another text" in refuted.reason
 
     scenario(told)
 

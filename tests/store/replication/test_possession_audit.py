@@ -3,15 +3,13 @@
 import random
 from itertools import pairwise
 
-from dht import DocumentId, NodeId, Slot
+from dht import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, DocumentId, NodeId, Slot
 from store import Kind
 from store.replication.possession_audit import (
     AGAIN_S,
     DOUBTED_AGAIN_S,
-    EVERY_S,
     HEARD,
     HEARD_S,
-    RECORDS,
     SUSPECTED,
     TOLD,
     Outcome,
@@ -40,14 +38,14 @@ def test_a_challenge_is_due_once_a_minute_whatever_happens() -> None:
     found, due = audit(), list[float]()
     for second in range(400):
         due += [float(second)] if found.is_due(second) else []
-    assert due[0] == EVERY_S / 2 and {b - a for a, b in pairwise(due)} == {EVERY_S}
+    assert due[0] == CHALLENGE_EVERY_S / 2 and {b - a for a, b in pairwise(due)} == {CHALLENGE_EVERY_S}
 
 
 def test_who_lacks_one_record_in_a_hundred_is_noticed_within_the_time_that_the_protocol_says() -> None:
     rng, minutes = random.Random(5), list[int]()
     for _ in range(4000):
         minute = 1
-        while all(rng.random() >= 0.01 for _ in range(RECORDS)):
+        while all(rng.random() >= 0.01 for _ in range(CHALLENGED_RECORDS)):
             minute += 1
         minutes.append(minute)
     minutes.sort()

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from dht import Key, slot_of
-from dht.peer_audit import Topic
+from dht.audit.sampling import FIRST, Topic
 from store import Draft, Kind, Record
 from store.record.package import open_package, pack
 from store.replication.messages import FetchRecords, FetchReply
@@ -62,7 +62,7 @@ def test_a_replica_that_hides_records_hides_them_from_nobody_and_is_found_out() 
             await asyncio.sleep(1.0)
         assert reader.audit.refuted() == {liar.id}
         (told, *_) = reader.audit.refutations()
-        assert told.topic == Topic.RECORDS and len(told.witnesses) == 2
+        assert told.topic == Topic.RECORDS and len(told.against) == 2
         before = reader.overlay.counted["FetchRecords"]
         assert [await read(reader, d) is not None for d in hidden] == [True] * len(hidden)
         assert reader.overlay.counted["FetchRecords"] == before + len(hidden), "who was refuted is asked last"
@@ -175,7 +175,7 @@ def test_what_one_has_not_got_yet_accuses_nobody(epoch: int) -> None:
 
 
 def test_honest_replicas_are_refuted_by_nobody_and_asked_twice_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dht.peer_audit.NEW", 10)
+    monkeypatch.setitem(FIRST, Topic.RECORDS, 10)
 
     async def story(net: Net) -> None:
         drafts = [draft(n) for n in range(COUNT)]

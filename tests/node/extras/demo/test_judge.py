@@ -1,12 +1,12 @@
 """The judge sees what the demo's users would complain about."""
 
-from node.extras.demo.judge import WitnessRequest, judge_fetches, newest_copies, same_order, witness_requests
+from node.extras.demo.judge import SecondLookRequest, judge_fetches, newest_copies, same_order, second_look_requests
 
 LOG = """\
-2026-11-23T00:00:00.500Z INFO    node.witness.second_look asks as a witness url=http://a.test:8800/a
+2026-11-23T00:00:00.500Z INFO    node.audit.second_look second look url=http://a.test:8800/a
 2026-11-23T00:00:01.000Z INFO    node.crawling.other settled documents=4 url=http://a.test:8800/b
-2026-11-23T00:00:02.250Z INFO    node.witness.second_look asks as a witness url=http://a.test:8800/?q=a%20b
-2026-11-23T00:00:03.000Z INFO    node.witness.second_look asks as a wit"""
+2026-11-23T00:00:02.250Z INFO    node.audit.second_look second look url=http://a.test:8800/?q=a%20b
+2026-11-23T00:00:03.000Z INFO    node.audit.second_look second lo"""
 MIDNIGHT = 1_795_392_000.0
 
 
@@ -21,32 +21,32 @@ def test_a_page_fetched_twice_is_a_duplicate_but_a_retry_after_an_error_is_not()
 
 
 def test_a_look_that_a_node_tells_of_is_no_duplicate_and_any_other_repeat_is() -> None:
-    look = WitnessRequest(10.0, "a.test", "/a")
+    look = SecondLookRequest(10.0, "a.test", "/a")
     seen = judge_fetches([row(0, "/a"), row(10.2, "/a")], 0.5, [look])
-    assert (seen.duplicates, seen.as_witness, seen.pages) == (0, 1, 1)
+    assert (seen.duplicates, seen.second_looks, seen.pages) == (0, 1, 1)
     assert judge_fetches([row(0, "/a"), row(10.2, "/a"), row(11, "/a")], 0.5, [look]).duplicates == 1, "one for one"
     assert judge_fetches([row(0, "/a"), row(5, "/a")], 0.5, [look]).duplicates == 1, "it came before"
     assert judge_fetches([row(0, "/a"), row(90, "/a")], 0.5, [look]).duplicates == 1, "it came too late"
     assert judge_fetches([row(0, "/a"), row(10.2, "/a", host="b.test"), row(11, "/a")], 0.5, [look]).duplicates == 0
     assert judge_fetches([row(0, "/b"), row(10.2, "/b")], 0.5, [look]).duplicates == 1, "another page"
     assert judge_fetches([row(10.0, "/c"), row(10.2, "/a")], 0.5, [look]).gaps_under_rule == 1, "a turn like any"
-    assert judge_fetches([row(0, "/a")], 0.5, [look]).as_witness == 0, "it never got there"
+    assert judge_fetches([row(0, "/a")], 0.5, [look]).second_looks == 0, "it never got there"
 
 
-def test_requests_as_a_witness_are_read_from_a_nodes_log() -> None:
-    assert witness_requests(LOG) == [
-        WitnessRequest(MIDNIGHT + 0.5, "a.test", "/a"),
-        WitnessRequest(MIDNIGHT + 2.25, "a.test", "/?q=a%20b"),
+def test_requests_for_second_looks_are_read_from_a_nodes_log() -> None:
+    assert second_look_requests(LOG) == [
+        SecondLookRequest(MIDNIGHT + 0.5, "a.test", "/a"),
+        SecondLookRequest(MIDNIGHT + 2.25, "a.test", "/?q=a%20b"),
     ]
 
 
 def test_the_share_of_second_looks_is_of_all_fetches() -> None:
     rows = [row(n, f"/{n}") for n in range(97)]
-    again = [WitnessRequest(100.0 + n, "a.test", f"/{n}") for n in range(4)]
+    again = [SecondLookRequest(100.0 + n, "a.test", f"/{n}") for n in range(4)]
     three = judge_fetches([*rows, *(row(100.1 + n, f"/{n}") for n in range(3))], 0.5, again)
-    assert three.witness_share == 0.03
+    assert three.second_look_share == 0.03
     four = judge_fetches([*rows, *(row(100.1 + n, f"/{n}") for n in range(4))], 0.5, again)
-    assert four.witness_share > 0.03
+    assert four.second_look_share > 0.03
 
 
 def test_robots_may_be_asked_for_by_several_nodes() -> None:

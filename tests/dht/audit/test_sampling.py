@@ -1,0 +1,25 @@
+"""The first words of each peer are checked, then one in fifty; each topic and each peer begins by itself."""
+
+from dht.audit.sampling import FIRST, REMEMBERED, SHARE, AuditSampling, Topic
+from dht.keys import NodeId
+
+A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
+
+
+def test_all_of_the_first_are_checked_then_a_share() -> None:
+    sampling = AuditSampling()
+    for _ in range(FIRST[Topic.PAGES]):
+        assert sampling.is_due(A, Topic.PAGES, 0.99)
+        sampling.count(A, Topic.PAGES)
+    assert not sampling.is_due(A, Topic.PAGES, SHARE) and sampling.is_due(A, Topic.PAGES, SHARE - 1e-9)
+    assert sampling.is_due(A, Topic.HITS, 0.99) and sampling.is_due(B, Topic.PAGES, 0.99)
+    sampling.forget(A)
+    assert sampling.is_due(A, Topic.PAGES, 0.99)
+
+
+def test_memory_is_bounded() -> None:
+    sampling = AuditSampling()
+    for n in range(REMEMBERED + 1):
+        sampling.count(NodeId(n.to_bytes(20, "big")), Topic.CLIENT_PAGES)
+    assert sampling.is_due(NodeId(bytes(20)), Topic.CLIENT_PAGES, 0.99), "the first one is forgotten"
+    assert not sampling.is_due(NodeId((1).to_bytes(20, "big")), Topic.CLIENT_PAGES, 0.99)
