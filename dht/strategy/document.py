@@ -17,12 +17,11 @@ from dht.errors import BadStrategy
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
-FEATURES = frozenset(
-    {"unknown-records", "admission", "grants", "invitations", "gone", "imports", "former-versions", "stable-owner"}
-)  # what this program has of what one may need
+# what this program has of what one may need
+FEATURES = frozenset({"unknown-records", "grants", "invitations", "gone", "imports", "former-versions"})
 
-# who is a member: whoever says so, whom enough members have reached, or who was invited, besides
-ADMISSIONS = ("open", "attested", "invited")
+# members are the nodes that enough members have reached, and, where it says so, that were invited besides
+ADMISSIONS = ("attested", "invited")
 TERMS = ("derive", "travel")
 
 Action = Literal["owners", "prefer", "spread", "deny"]
@@ -100,14 +99,14 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     stable_grace_s: int = 43_200  # silence after which a server's slots go to others
     laptop_grace_s: int = 259_200  # the same for a machine that sleeps at night and over weekends
     puzzle_bits: int = 0  # work behind an identity: leading zero bits; open networks ask for 16 and more
-    min_age_s: int = 0  # a younger peer neither votes nor counts for an acknowledgement where older ones are
+    min_age_days: int = 0  # younger members do not vote, and their copies do not count, where older ones are
     blocked: tuple[str, ...] = ()  # node ids, hex: nobody speaks with them
     gone: tuple[Gone, ...] = ()
     bootstrap: tuple[str, ...] = ()  # "127.0.0.1:8091", "[::1]:8091"
     declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
-    admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
+    admission: str = "attested"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
     grants_from: int = 0  # versions of this epoch or a later one must prove their lease; 0: none need to
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
@@ -115,7 +114,6 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
     former_last: int = 0  # former versions of a page that are kept in any case, the newest
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
-    stable_owner: bool = False  # one of several owners is a stable machine where a candidate is
     ranks: bool = False  # the holders of slots compute the ranks of pages by links
     terms: str = "derive"  # each owner analyses a page; "travel": its author does, and tells the others; more: "derive"
     directory: bool = False  # queries go by a directory of terms, and ask few slots
@@ -173,10 +171,10 @@ def encode_document(strategy: Strategy) -> bytes:
     for name in ("admitters", "revoked", "needs", "gone", "importers"):
         if not fields[name]:
             del fields[name]
-    for name, usual in (("admission", "open"), ("terms", "derive")):
+    for name, usual in (("admission", "attested"), ("terms", "derive")):
         if fields[name] == usual:  # as it is without the field, which older programs do not know
             del fields[name]
-    left_out = "grants_from", "witness_permille", "former_last", "former_days", "stable_owner", "ranks", "directory"
+    left_out = "grants_from", "witness_permille", "former_last", "former_days", "ranks", "directory"
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]
@@ -199,7 +197,7 @@ def unknown_parts(document: bytes) -> tuple[str, ...]:
     fields = _fields(document)
     rules = fields.get("rules")
     found = [name for name in fields if name not in Strategy.__struct_fields__]
-    found += ["admission"] if fields.get("admission", "open") not in ADMISSIONS else []
+    found += ["admission"] if fields.get("admission", "attested") not in ADMISSIONS else []
     found += ["terms"] if fields.get("terms", "derive") not in TERMS else []
     numbered = enumerate(rules if isinstance(rules, list) else [], start=1)
     return (*found, *(f"rules[{number}]" for number, rule in numbered if _is_unknown(rule)))

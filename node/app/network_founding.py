@@ -18,9 +18,8 @@ from node.config.data_dir import DataDir, write_secret
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-# older programs take everybody for a member, and so others for owners, sign no grants, refuse former versions, and know
-# no stable owners
-NEEDS = (Need("admission"), Need("grants"), Need("former-versions"), Need("stable-owner"))
+# older programs sign no grants, and refuse former versions
+NEEDS = (Need("grants"), Need("former-versions"))
 FORMER = {"former_last": 2, "former_days": 365}  # of a page that changes every day some forty versions
 INVITED = {
     "admission": "invited",
@@ -34,7 +33,7 @@ OPEN = {
     "admission": "attested",
     "needs": NEEDS,
     "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it
-    "min_age_s": DAY_S,  # who came today does not decide for those who were here yesterday
+    "min_age_days": 1,  # members of a day do not decide for older ones
 }
 
 
@@ -117,7 +116,7 @@ def first_strategy(now: int, fields: Mapping[str, Any]) -> Strategy:
     witnesses and former versions of pages, unless `fields` say otherwise."""
     analyzer, ranking = NEWEST_RULES.numbers
     usual = {"min_acks": min(2, fields.get("replicas", 3)), "analyzer": analyzer, "ranking": ranking}
-    usual |= {**FORMER, **INVITED, "stable_owner": True}  # laptops sleep at the same time
+    usual |= {**FORMER, **INVITED}
     spans = {"effective_at": now, "expires_at": now + VALID_S, "next_at": now + NEXT_S}
     return Strategy(network="", version=1, **{**spans, **usual, **fields})
 

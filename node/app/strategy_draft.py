@@ -102,13 +102,11 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
 def _unnamed_needs(newest: Strategy, strategy: Strategy) -> list[Need]:
     """Return what nodes must know from now on, because of a rule that is switched, and the wishes do not name."""
     wanted = {
-        "admission": strategy.admission != "open" == newest.admission,
         "invitations": strategy.admission == "invited" != newest.admission,
         "grants": strategy.grants_from > 0 == newest.grants_from,
         "gone": bool(strategy.gone) and not newest.gone,
         "imports": bool(strategy.importers) and not newest.importers,
         "former-versions": strategy.former_days > 0 == newest.former_days,
-        "stable-owner": strategy.stable_owner and not newest.stable_owner,
     }
     named = {need.feature for need in strategy.needs}
     return [Need(feature) for feature, is_wanted in wanted.items() if is_wanted and feature not in named]

@@ -32,6 +32,7 @@ from dht import (
 )
 from dht.leases.lease_balancer import CrawlWork
 from node.extras.simulation import EPOCH, SimCarrier, SimDatagrams, SimLoop, SimNetwork
+from node.extras.simulation.everybody import trusting
 
 PUBLISHER = Identity(b"\1" * 32)
 CONFIG = DhtConfig()
@@ -75,6 +76,7 @@ class World:
         core = ProtocolEngine(
             identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, policy=AddressPolicy()
         )
+        trusting(core.members)
         deps = OverlayDependencies(
             OverlaySettings(listening),
             core,

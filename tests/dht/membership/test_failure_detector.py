@@ -11,6 +11,7 @@ from dht.membership.partner_selection import PartnerSelection
 from dht.membership.working_families import WorkingFamilies
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import pack_endpoint
+from node.extras.simulation.everybody import trusting
 from tests.dht.membership.test_member_table import NODES, OWN, PLACE, at, beat
 
 IDS = [node.node_id for node in NODES]
@@ -21,7 +22,7 @@ class Scene:
     """A detector over twelve live peers of IPv4, and whom it asked; `others` are of IPv6 alone, `both` of both."""
 
     def __init__(self, others: Collection[int] = (), both: Collection[int] = ()) -> None:
-        self.members = MemberTable(OWN)
+        self.members = trusting(MemberTable(OWN))
         self.asked: list[NodeId] = []
         for n in range(12):
             endpoints = (pack_endpoint(V6),) if n in others else (pack_endpoint(PLACE),)

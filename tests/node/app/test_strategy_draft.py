@@ -77,15 +77,12 @@ def test_who_may_import_is_named_and_left_out_again() -> None:
 
 def test_whoever_switches_a_rule_names_what_nodes_must_know_for_it() -> None:
     """As a network that begins with the rule does; what is named already, and with a day, stays as it is."""
-    attested = drafted(DraftRequest({"admission": "attested"}))
-    assert attested.needs == (Need("admission"),)
-    invited = drafted(DraftRequest({"admission": "invited"}), admission="attested")
+    invited = drafted(DraftRequest({"admission": "invited"}))
     assert invited.needs == (Need("invitations"),)
     assert drafted(DraftRequest({"grants_from": 9}), needs=(Need("x"),)).needs == (Need("x"), Need("grants"))
-    assert drafted(DraftRequest({"stable_owner": True})).needs == (Need("stable-owner"),)
-    later = Need("admission", NOW + DAY_S)
-    assert drafted(DraftRequest({"admission": "attested"}), needs=(later,)).needs == (later,)
-    assert drafted(DraftRequest({"replicas": 2}), admission="attested", grants_from=1).needs == ()
+    later = Need("invitations", NOW + DAY_S)
+    assert drafted(DraftRequest({"admission": "invited"}), needs=(later,)).needs == (later,)
+    assert drafted(DraftRequest({"replicas": 2}), admission="invited", grants_from=1).needs == ()
 
 
 def test_who_may_invite_and_what_is_revoked_is_added_and_said_anew() -> None:
