@@ -202,7 +202,7 @@ class ProtocolEngine:
         inviters: Inviters = NO_INVITERS,
         gone: Mapping[NodeId, float] = MappingProxyType({}),
     ) -> None:
-        """Go by this strategy from now on; `policy` follows from its declared prefixes. These are no members: nodes that
+        """Go by this strategy from now on; `policy` follows from its declared prefixes. No members are nodes that
         are `blocked`, that have less than `puzzle_bits` of work behind them, that are silent for longer than the grace,
         that `inviters` have put out, and, by what they sent until then (wall time), those that are `gone`."""
         dropped = self.members.forget_unproven(puzzle_bits) if puzzle_bits > self.rules.puzzle_bits else []

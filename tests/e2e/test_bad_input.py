@@ -16,7 +16,20 @@ import pytest
 from machines import Machine, Village, dse_node, linked, village, wait_until
 
 from bootstrap import load_network
-from dht import DhtConfig, Endpoint, Identity, NodeId, OverlaySettings, open_overlay, system_clock
+from dht import (
+    Contact,
+    DhtConfig,
+    Endpoint,
+    Identity,
+    NodeId,
+    OverlayService,
+    OverlaySettings,
+    RemoteError,
+    open_overlay,
+    system_clock,
+)
+from dht.messages import Done
+from dht.reachability.attester import AttestMe
 from node.cli.main import main
 from node.extras.demo.processes import free_ports
 
@@ -247,10 +260,10 @@ def garbage_and_lies(one: Machine) -> None:
 
 
 def open_up(one: Machine) -> None:
-    """From version 2 on whoever says so is a member, so that a liar gets as far as any."""
+    """From version 2 on members need no invitation, so that a liar gets as far as any."""
     now = json.loads(one.do("strategy", "show", "--json"))
     draft = {name: value for name, value in now.items() if name not in ("digest", "signed_by", "warnings")}
-    draft |= {"version": 2, "previous": now["digest"], "admission": "open"}
+    draft |= {"version": 2, "previous": now["digest"], "admission": "attested"}
     (one.home / "draft.json").write_text(json.dumps(draft))
     key, signed = str(one.data / "keys" / "private.publisher.key"), str(one.home / "signed.json")
     assert main(["strategy", "sign", str(one.home / "draft.json"), "--key", key, "--out", signed, "--yes"]) == 0
@@ -268,13 +281,24 @@ async def lie(one: Machine) -> None:
     network, config, rng = load_network(one.data / "network.toml"), DhtConfig(allow_private=True), random.Random(1)
     with ThreadPoolExecutor(1) as files:
         overlay = open_overlay(liar, network, config, place, system_clock, rng, files)
-        overlay.join([Endpoint("127.0.0.1", one.peer_port, one.peer_port).udp])
+        there = Endpoint("127.0.0.1", one.peer_port, one.peer_port)
+        overlay.join([there.udp])
         async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
             running = tasks.create_task(overlay.run())
+            await be_named(overlay, Contact(NodeId(bytes.fromhex(victim)), (there,)))
             await asyncio.to_thread(wait_until, "it is seen", lambda: len(one.get("/api/v1/peers")["peers"]) == 2)
             running.cancel()
     peers = one.get("/api/v1/peers")["peers"]
     assert {peer["node_id"]: peer["self"] for peer in peers} == {victim: True, true_id: False}
+
+
+async def be_named(overlay: OverlayService, by: Contact) -> None:
+    """Ask to be reached, as a node would by itself if it did not take the other one for itself."""
+    while True:
+        with contextlib.suppress(RemoteError):
+            await overlay.ask_at(by, AttestMe(overlay._core.own.raw), Done, timeout_s=12.0)
+            return
+        await asyncio.sleep(1.0)
 
 
 SMALL = ("store.quota_bytes=8000000", "crawl.max_body_bytes=150000", "crawl.max_text_chars=20000")

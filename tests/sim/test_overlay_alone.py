@@ -255,7 +255,7 @@ def test_fifty_nodes_live_cheaply() -> None:
     async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         shares.extend(await hour(world, tasks, seconds=240.0))
 
-    world = simulate(scenario, loss=0.01)
+    world = simulate(scenario, 2, loss=0.01)
     assert min(shares[1:]) >= 0.999
     assert world.network.sent / 50 / world.clock().steady <= 3.0
     assert not sum((Counter(p.core.refused) for p in world.peers), start=Counter())

@@ -32,7 +32,7 @@ def test_a_liar_cuts_off_whatever_it_invented_however_much_that_is() -> None:
     nodes = [NodeId(bytes([n]) * 20) for n in range(40)]
     honest, liar, ghosts = nodes[:10], nodes[9], nodes[10:]
     names = {node: [each for each in honest if each != node] for node in honest}
-    names |= {ghost: nodes for ghost in ghosts}
+    names |= dict.fromkeys(ghosts, nodes)
     names[liar] = nodes
     assert cut_off_by_one(names, set(honest[:2])) == set(ghosts)
     assert cut_off_by_one(names, {liar, honest[0]}) == set(ghosts)
