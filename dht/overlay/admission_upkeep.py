@@ -44,6 +44,8 @@ class AdmissionUpkeep:
         self._attester = Attester(deps.core, view, reach, deps.clock, kick)
         self._asking: set[NodeId] = set()
         self._rounds = 0  # in which names lacked
+        self._quiet: tuple[int, int] | None = None  # what was known when enough names were there: no look until then,
+        self._look_at = float("-inf")  # or until this steady time
         self._asked_at: dict[NodeId, float] = {}
         self._failed: dict[NodeId, str] = {}  # why, by whom was asked last
         messenger.serve(AttestMe, self._attester.answer)
@@ -84,10 +86,10 @@ class AdmissionUpkeep:
         return f"{text} ({asked})" if asked else text
 
     def _due(self, steady: float) -> list[NodeId]:
-        """Whom to ask now."""
+        """Return the attesters to ask now."""
         core, admission = self._core, self._core.members.admission
-        claim = core.own.claim()
-        if not (core.takes_part and core.own.raw and claim.member):
+        claim, seen = core.own.claim(), (core.members.told, admission.named)
+        if not (core.takes_part and core.own.raw and claim.member) or (seen == self._quiet and steady < self._look_at):
             return []
         others = set(self._attester.candidates(claim.families)) - {core.node_id}
         self._rounds = self._rounds + 1 if admission.lacks(core.node_id) > 0 else 0
@@ -100,6 +102,7 @@ class AdmissionUpkeep:
         due = [peer for peer in open_to if steady - self._asked_at.get(peer, -RELAX_S) >= pause]
         self._asked_at = {peer: at for peer, at in self._asked_at.items() if peer in targets}
         self._asked_at |= dict.fromkeys(due, steady)
+        self._quiet, self._look_at = None if self._rounds else seen, steady + LATER_S
         return due
 
     def _who_wait(self) -> list[NodeId]:

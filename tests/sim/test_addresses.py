@@ -9,7 +9,7 @@ import pytest
 from dht import Address, AddressPolicy, Contact, DhtConfig, Endpoint, Identity, Key, ProtocolEngine
 from dht.wire.value_record import ValueRecord, sign_record
 from node.extras.simulation import SimDatagrams, SimLoop, SimNetwork
-from node.extras.simulation.everybody import trusting
+from node.extras.simulation.everybody import trust_everybody
 
 NETWORK = b"a network of the simulator"
 PORT = 8091
@@ -26,7 +26,7 @@ class Peer:
         self.core = ProtocolEngine(
             self.identity, NETWORK, DhtConfig(), Random(number), listening=listening, policy=AddressPolicy()
         )
-        trusting(self.core.members)
+        trust_everybody(self.core)
         self.wire = SimDatagrams(self.core, self.clock, network, f"n{number}", (self.address,), lambda event: None)
 
     def knows(self, other: "Peer") -> str:

@@ -32,7 +32,7 @@ from dht import (
 )
 from dht.leases.lease_balancer import CrawlWork
 from node.extras.simulation import EPOCH, SimCarrier, SimDatagrams, SimLoop, SimNetwork
-from node.extras.simulation.everybody import trusting
+from node.extras.simulation.everybody import trust_everybody
 
 PUBLISHER = Identity(b"\1" * 32)
 CONFIG = DhtConfig()
@@ -76,7 +76,7 @@ class World:
         core = ProtocolEngine(
             identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, policy=AddressPolicy()
         )
-        trusting(core.members)
+        trust_everybody(core)
         deps = OverlayDependencies(
             OverlaySettings(listening),
             core,

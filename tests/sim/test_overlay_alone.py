@@ -27,7 +27,7 @@ from dht import (
 from dht.slot_set import encode_slots
 from dht.wire.value_record import sign_record
 from node.extras.simulation import EPOCH, SimDatagrams, SimLoop, SimNetwork
-from node.extras.simulation.everybody import trusting
+from node.extras.simulation.everybody import trust_everybody
 
 NETWORK = b"a network of the simulator"
 FAMILIES = {"4": (4,), "6": (6,), "both": (4, 6)}
@@ -75,7 +75,7 @@ class World:
             listening=listening,
             policy=AddressPolicy(),
         )
-        trusting(core.members)
+        trust_everybody(core)
         events: list[Event] = []
         clock = self.loop.clock(skew_s)
         peer = Peer(f"n{n}", core, SimDatagrams(core, clock, self.network, f"n{n}", own, events.append), own, events)

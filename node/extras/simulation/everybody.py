@@ -1,7 +1,6 @@
 """Lets bare overlay cores take everybody for a member: nothing runs above them that could reach and attest a peer."""
 
-from dht import NodeId
-from dht.membership.member_table import MemberTable
+from dht import NodeId, ProtocolEngine
 
 
 class Everybody(set[NodeId]):
@@ -11,8 +10,7 @@ class Everybody(set[NodeId]):
         return True
 
 
-def trusting(members: MemberTable) -> MemberTable:
-    """Take every peer for a root in a member table, and return the table."""
-    members.admission.roots = Everybody()
-    members.follow(members.waiting.policy)
-    return members
+def trust_everybody(core: ProtocolEngine) -> None:
+    """Have a core take every peer, and itself, for a root."""
+    core.members.admission.roots = Everybody()
+    core.members.follow(core.rules.policy)

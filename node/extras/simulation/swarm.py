@@ -34,7 +34,7 @@ from dht import (
     now_of,
 )
 from node.extras.simulation.delays import Delays
-from node.extras.simulation.everybody import trusting
+from node.extras.simulation.everybody import trust_everybody
 from node.extras.simulation.loop import EPOCH, rarely_collected
 
 NETWORK = b"a network of bare cores!"[:20]
@@ -182,7 +182,7 @@ class Swarm:
         core = ProtocolEngine(
             identity, NETWORK, self.config, rng, listening=listening, policy=AddressPolicy(), quiet=quiet
         )
-        trusting(core.members)
+        trust_everybody(core)
         return core
 
     def _push(self, at: float, what: Callable[..., None], arguments: tuple[Any, ...]) -> None:

@@ -11,8 +11,8 @@ from dht.membership.partner_selection import PartnerSelection
 from dht.membership.working_families import WorkingFamilies
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import pack_endpoint
-from node.extras.simulation.everybody import trusting
 from tests.dht.membership.test_member_table import NODES, OWN, PLACE, at, beat
+from tests.dht.trusting import trusting
 
 IDS = [node.node_id for node in NODES]
 V6 = Endpoint("2001:db8::9", 1, 1)

@@ -1,6 +1,6 @@
 from dht.membership.member_table import MemberTable
-from node.extras.simulation.everybody import trusting
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 
 def test_a_late_copy_of_the_last_heartbeat_does_not_revive_the_dead() -> None:

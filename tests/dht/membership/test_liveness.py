@@ -5,8 +5,8 @@ from dht.admission.neighbourhood import PREFIXES, WHOLE, IdRange
 from dht.membership.known_peer import KnownPeer
 from dht.membership.liveness import FAR_LIVE_S, LIVE_S, SETTLE_S, Liveness
 from dht.membership.member_table import MemberTable
-from node.extras.simulation.everybody import trusting
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 
 def test_live_for_thirty_seconds_whatever_the_author_s_clock_says() -> None:

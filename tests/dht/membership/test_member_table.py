@@ -13,7 +13,7 @@ from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import STABLE_GRACE_S, Graces, Heartbeat, VerifiedHeartbeat, pack_endpoint, read_heartbeat
-from node.extras.simulation.everybody import trusting
+from tests.dht.trusting import trusting
 
 NODES = sorted((Identity(bytes([n]) * 32) for n in range(12)), key=lambda i: i.node_id)
 OWN = NodeId(bytes(20))

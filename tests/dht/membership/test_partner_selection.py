@@ -6,8 +6,8 @@ from random import Random
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import AT_ONCE, OLD_S, PartnerSelection
 from dht.membership.working_families import WorkingFamilies
-from node.extras.simulation.everybody import trusting
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 IDS = [node.node_id for node in NODES]
 

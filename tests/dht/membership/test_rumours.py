@@ -3,8 +3,8 @@ import msgspec
 from dht.membership.member_table import MemberTable
 from dht.membership.rumours import LIMIT, Rumours
 from dht.wire.heartbeat import VerifiedHeartbeat
-from node.extras.simulation.everybody import trusting
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 
 def heard(n: int) -> VerifiedHeartbeat:

@@ -4,8 +4,8 @@ from dht.membership.grace_clock import PAUSED_S
 from dht.membership.member_table import MemberTable
 from dht.membership.silent_members import AWAKE_S, SILENT_S, near_servers, silent_members
 from dht.wire.heartbeat import STABLE_GRACE_S
-from node.extras.simulation.everybody import trusting
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 
 def table(until_s: float) -> MemberTable:

@@ -5,7 +5,7 @@ from dht.membership.member_table import MemberTable
 from dht.membership.vanished_members import REMEMBERED_S, VanishedMembers
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.heartbeat import STABLE_GRACE_S, Heartbeat, VerifiedHeartbeat, open_heartbeat_once, sign_heartbeat
-from node.extras.simulation.everybody import trusting
+from tests.dht.trusting import trusting
 
 NETWORK, DAY_S = b"n" * 20, 86400.0
 START = 100 * DAY_S

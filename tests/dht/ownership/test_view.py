@@ -19,7 +19,7 @@ from dht.slot_set import encode_slots
 from dht.strategy.document import Strategy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import MOST_ATTESTED, Heartbeat, Load, pack_endpoint, read_heartbeat
-from node.extras.simulation.everybody import trusting
+from tests.dht.trusting import trusting
 
 BITS = 4
 SLOTS = [Slot(n) for n in range(1 << BITS)]

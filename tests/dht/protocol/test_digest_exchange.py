@@ -19,10 +19,10 @@ from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import Heartbeat, open_heartbeat, pack_endpoint, read_heartbeat
 from dht.wire.packets import ROOM_BYTES, Ping, body_size
-from node.extras.simulation.everybody import trusting
 from node.extras.simulation.forming import form
 from node.extras.simulation.swarm import NETWORK, Swarm
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 HERALD = SimpleNamespace(raw=b"", mark=OWN[:4] + bytes(4))
 

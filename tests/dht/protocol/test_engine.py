@@ -24,7 +24,7 @@ from dht.wire.packets import (
     decode_packet,
     encode_packet,
 )
-from node.extras.simulation.everybody import trusting
+from node.extras.simulation.everybody import trust_everybody
 
 NETWORK = b"network of the tests"
 HERE, THERE, ELSEWHERE = (Address(f"127.0.0.{n}", 8091) for n in (1, 2, 3))
@@ -34,7 +34,7 @@ LOCAL = AddressPolicy(allow_private=True)
 def core(n: int, address: Address = HERE, host: str = "") -> ProtocolEngine:
     listening = (Endpoint(host or address.host, address.port, address.port),)
     made = ProtocolEngine(Identity(bytes([n]) * 32), NETWORK, DhtConfig(), Random(n), listening=listening, policy=LOCAL)
-    trusting(made.members)
+    trust_everybody(made)
     return made
 
 
