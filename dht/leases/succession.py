@@ -35,7 +35,7 @@ class SlotView(Protocol):
         """Return the live peers, this node never, whose newest heartbeat says that they hold the slot."""
 
     def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
-        """Return those of them that have been here for as long as the strategy asks of who decides."""
+        """Return those of some peers that are members for as long as the strategy asks (min_age_days)."""
 
 
 class Succession:

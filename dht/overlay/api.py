@@ -105,8 +105,7 @@ class View(Protocol):
         """Tell whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
-        """Return those of some peers that have been here for as long as the strategy asks of who decides
-        (min_age_s)."""
+        """Return those of some peers that are members for as long as the strategy asks (min_age_days)."""
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers, this node never, that say they hold the slot's lease."""
