@@ -14,66 +14,21 @@ from dht.front_door import lazily
 
 if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
-    from dht.audit.evidence import (
-        ALIKE_BITS,
-        DOMAINS_NEEDED,
-        MAX_BYTES,
-        NO_VOTES_S,
-        RECORDS_AT_POINT,
-        UNLIKE_BITS,
-        Evidence,
-        Look,
-        decode_piece,
-        decode_pieces,
-        encode_piece,
-        encode_pieces,
-        evidence_points,
-    )
+    from dht.audit.evidence import ALIKE_BITS, DOMAINS_NEEDED, EVIDENCE_KEPT, EVIDENCE_KEPT_S, LOOK_AGAIN_S, MAX_EVIDENCE_BYTES, NO_VOTES_S, RECORDS_AT_POINT, UNLIKE_BITS, Evidence, Look, decode_piece, decode_pieces, encode_piece, encode_pieces, evidence_points
     from dht.audit.peer_audit import PeerAudit
-    from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Topic
+    from dht.audit.sampling import CHALLENGED_RECORDS, CHALLENGE_EVERY_S, Topic
     from dht.clock import Clock, Now, ReadableClock, now_of, system_clock
     from dht.config import DhtConfig
-    from dht.errors import (
-        MALFORMED,
-        BadIdentity,
-        BadInvitation,
-        BadMessage,
-        BadStrategy,
-        BrokenFile,
-        DseError,
-        InputError,
-        LocalError,
-        MachineRefuses,
-        PeerTimeout,
-        RemoteError,
-        leaves_of,
-    )
+    from dht.errors import MALFORMED, BadIdentity, BadInvitation, BadMessage, BadStrategy, BrokenFile, DseError, InputError, LocalError, MachineRefuses, PeerTimeout, RemoteError, leaves_of
     from dht.front_door import lazily
     from dht.identity.crawler_key import CrawlerKey, crawler_key_of
     from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
     from dht.identity.node_key import Identity, node_id_of, verify
     from dht.identity.puzzle import solve_all, work_of
     from dht.identity.puzzle_solver import PuzzleFile
-    from dht.keys import (
-        MAX_SLOT_BITS,
-        MAX_SPREAD,
-        SITE_BYTES,
-        DocumentId,
-        Key,
-        NodeId,
-        Slot,
-        distance,
-        document_id,
-        placement_key,
-        site_of,
-        slot_of,
-        slot_range,
-        slot_start,
-        split_url,
-    )
+    from dht.keys import MAX_SLOT_BITS, MAX_SPREAD, SITE_BYTES, DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_range, slot_start, split_url
     from dht.leases.lease_balancer import BalanceReport
     from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused
-    from dht.membership.farewell_book import KEPT
     from dht.membership.working_families import WorkingFamilies
     from dht.messages import Done, Message
     from dht.overlay.api import Overlay, View
@@ -81,14 +36,12 @@ if TYPE_CHECKING:
     from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
-    from dht.overlay.voucher_upkeep import AGAIN_S
     from dht.ownership.placement_diff import SlotMove, placement_diff
     from dht.ownership.rendezvous import Placement
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
     from dht.protocol.engine import ProtocolEngine
     from dht.protocol.events import Event, StrategyAhead
-    from dht.protocol.message_answers import KEPT_S
     from dht.protocol.requester import Datagram
     from dht.protocol.udp_driver import EngineDriver
     from dht.rate_limit import RateLimiter
@@ -99,30 +52,10 @@ if TYPE_CHECKING:
     from dht.slot_resize import resize_inside
     from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
     from dht.strategy.diff import difference
-    from dht.strategy.document import (
-        Admitter,
-        Gone,
-        Publishers,
-        Revocation,
-        Rule,
-        SignedStrategy,
-        Strategy,
-        decode_signed,
-        encode_document,
-        encode_signed,
-        parse_document,
-        unknown_parts,
-    )
+    from dht.strategy.document import Admitter, Gone, Publishers, Revocation, Rule, SignedStrategy, Strategy, decode_signed, encode_document, encode_signed, parse_document, unknown_parts
     from dht.strategy.history import AdoptedStrategy, StrategyHistory
     from dht.strategy.network import Network, check_network, network_id
-    from dht.strategy.validation import (
-        MAX_LISTED,
-        add_signature,
-        check_bounds,
-        check_publishers,
-        parse_address,
-        sign_strategy,
-    )
+    from dht.strategy.validation import MAX_LISTED, add_signature, check_bounds, check_publishers, parse_address, sign_strategy
     from dht.supervisor import STRICT, Supervisor
     from dht.transport.doorway import WEB, Visitor
     from dht.transport.listener import Listener, library_log
@@ -132,17 +65,7 @@ if TYPE_CHECKING:
     from dht.wire.address_policy import AddressPolicy
     from dht.wire.contact import Address, Contact, Endpoint, Family
     from dht.wire.farewell import FEW_MEMBERS
-    from dht.wire.grant import (
-        CLOCKS_S,
-        LATE_S,
-        SignedGrant,
-        counted,
-        decode_grant,
-        encode_grant,
-        grant_flaw,
-        owners_needed,
-        signers_needed,
-    )
+    from dht.wire.grant import CLOCKS_S, LATE_S, SignedGrant, counted, decode_grant, encode_grant, grant_flaw, owners_needed, signers_needed
     from dht.wire.heartbeat import MOST_GRACE_S, Load, VerifiedHeartbeat, open_heartbeat
     from dht.wire.invitation import Invitation, open_voucher, parse_invitation, revoked_id, sign_voucher, voucher_id
 else:
@@ -151,8 +74,9 @@ else:
         {
             "dht.atomic_file": "write_atomically",
             "dht.audit.evidence": (
-                "ALIKE_BITS DOMAINS_NEEDED MAX_BYTES NO_VOTES_S RECORDS_AT_POINT UNLIKE_BITS Evidence Look "
-                "decode_piece decode_pieces encode_piece encode_pieces evidence_points"
+                "ALIKE_BITS DOMAINS_NEEDED EVIDENCE_KEPT EVIDENCE_KEPT_S LOOK_AGAIN_S MAX_EVIDENCE_BYTES "
+                "NO_VOTES_S RECORDS_AT_POINT UNLIKE_BITS Evidence Look decode_piece decode_pieces encode_piece "
+                "encode_pieces evidence_points"
             ),
             "dht.audit.peer_audit": "PeerAudit",
             "dht.audit.sampling": "CHALLENGED_RECORDS CHALLENGE_EVERY_S Topic",
@@ -174,7 +98,6 @@ else:
             ),
             "dht.leases.lease_balancer": "BalanceReport",
             "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused",
-            "dht.membership.farewell_book": "KEPT",
             "dht.membership.working_families": "WorkingFamilies",
             "dht.messages": "Done Message",
             "dht.overlay.api": "Overlay View",
@@ -182,14 +105,12 @@ else:
             "dht.overlay.dependencies": "OnEvent OverlayDependencies OverlaySettings",
             "dht.overlay.peer_cache_file": "has_met_peers",
             "dht.overlay.service": "OverlayService",
-            "dht.overlay.voucher_upkeep": "AGAIN_S",
             "dht.ownership.placement_diff": "SlotMove placement_diff",
             "dht.ownership.rendezvous": "Placement",
             "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
             "dht.ownership.site_shards": "FRESH_S SURE_S SiteShards shards stray_range",
             "dht.protocol.engine": "ProtocolEngine",
             "dht.protocol.events": "Event StrategyAhead",
-            "dht.protocol.message_answers": "KEPT_S",
             "dht.protocol.requester": "Datagram",
             "dht.protocol.udp_driver": "EngineDriver",
             "dht.rate_limit": "RateLimiter",
@@ -219,7 +140,8 @@ else:
             "dht.wire.contact": "Address Contact Endpoint Family",
             "dht.wire.farewell": "FEW_MEMBERS",
             "dht.wire.grant": (
-                "CLOCKS_S LATE_S SignedGrant counted decode_grant encode_grant grant_flaw owners_needed signers_needed"
+                "CLOCKS_S LATE_S SignedGrant counted decode_grant encode_grant grant_flaw owners_needed "
+                "signers_needed"
             ),
             "dht.wire.heartbeat": "MOST_GRACE_S Load VerifiedHeartbeat open_heartbeat",
             "dht.wire.invitation": "Invitation open_voucher parse_invitation revoked_id sign_voucher voucher_id",
@@ -227,17 +149,17 @@ else:
     )
 
 __all__ = [
-    "AGAIN_S", "ALIKE_BITS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED", "FEW_MEMBERS",
-    "FRESH_S", "KEPT", "KEPT_S", "LATE_S", "MALFORMED", "MAX_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD",
-    "MOST_GRACE_S", "NO_VOTES_S", "RECORDS_AT_POINT", "SITE_BYTES", "STRICT", "SURE_S", "UNLIKE_BITS", "WEB",
-    "Address", "AddressPolicy", "Admitter", "AdoptedStrategy", "BadIdentity", "BadInvitation", "BadMessage",
-    "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Contact", "CrawlRules", "CrawlerKey", "Datagram",
-    "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint", "EngineDriver", "Event", "Evidence",
-    "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError", "Invitation", "Key", "Listener", "Load",
-    "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses", "Message", "Mode", "Network",
-    "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayDependencies", "OverlayService",
-    "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine", "Publishers",
-    "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
+    "ALIKE_BITS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED", "EVIDENCE_KEPT",
+    "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S", "MALFORMED", "MAX_EVIDENCE_BYTES",
+    "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "RECORDS_AT_POINT", "SITE_BYTES",
+    "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
+    "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Contact",
+    "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint",
+    "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError",
+    "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses",
+    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayDependencies",
+    "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
+    "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
     "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
     "StrategyAhead", "StrategyHistory", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor",
     "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window",

@@ -3,8 +3,8 @@
 Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
 (how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring),
 `engine` (which documents hold the terms here: protocol, index_files), `shard` (what one node's index answers:
-local_index), `search` (how many nodes give one answer: searcher, then two_phase_search). `search/oracle.py` says what
-the answer must be.
+local_index), `asking` (how the nodes are asked: searcher, then two_phase_search), `results` (how their results become a
+page). `results/oracle.py` says what the answer must be.
 """
 
 from typing import TYPE_CHECKING
@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 from dht import lazily
 
 if TYPE_CHECKING:
+    from index.asking.agreement import YOUNG_S, Reason, is_remnant, owners_digest
+    from index.asking.query_trace import Tracer, untraced
+    from index.asking.searcher import CountedDocuments, RunningSearch, Searcher
     from index.change_feed import DocumentChange, Text
     from index.config import IndexConfig
     from index.engine.protocol import FACETS
@@ -20,10 +23,7 @@ if TYPE_CHECKING:
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
     from index.query.search_rules import NEWEST_RULES
-    from index.search.agreement import YOUNG_S, Reason, is_remnant, owners_digest
-    from index.search.oracle import SearchOracle
-    from index.search.query_trace import Tracer, untraced
-    from index.search.searcher import CountedDocuments, RunningSearch, Searcher
+    from index.results.oracle import SearchOracle
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
     from index.shard.planned_rules import unknown_rules
@@ -32,6 +32,9 @@ else:
     __getattr__ = lazily(
         __name__,
         {
+            "index.asking.agreement": "YOUNG_S Reason is_remnant owners_digest",
+            "index.asking.query_trace": "Tracer untraced",
+            "index.asking.searcher": "CountedDocuments RunningSearch Searcher",
             "index.change_feed": "DocumentChange Text",
             "index.config": "IndexConfig",
             "index.engine.protocol": "FACETS",
@@ -40,10 +43,7 @@ else:
             "index.query.filters": "FILTERS",
             "index.query.search_request": "SearchRequest",
             "index.query.search_rules": "NEWEST_RULES",
-            "index.search.agreement": "YOUNG_S Reason is_remnant owners_digest",
-            "index.search.oracle": "SearchOracle",
-            "index.search.query_trace": "Tracer untraced",
-            "index.search.searcher": "CountedDocuments RunningSearch Searcher",
+            "index.results.oracle": "SearchOracle",
             "index.shard.local_index": "LocalIndex",
             "index.shard.messages": "Agreement",
             "index.shard.planned_rules": "unknown_rules",

@@ -6,7 +6,7 @@ What is kept of a published version is never changed.
 from tests.dht.attacks import test_fuzzed_messages as messages
 from tests.dht.attacks import test_fuzzed_packets as packets
 from tests.kept_corpus import keep
-from tests.store.disk import test_fuzzed_segments as segments
+from tests.store.segments import test_fuzzed_segments as segments
 
 if __name__ == "__main__":
     for what, made in (("messages", messages.MADE), ("packets", packets.FLOWN), ("segments", segments.MADE)):

@@ -40,10 +40,10 @@ from dht.wire.packets import PacketHeader, Ping, Stored, decode_body, decode_pac
 from dht.wire.value_record import ValueRecord
 from store import Kind, Version
 from store.record import package
+from store.record.messages import ReconcileStep
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import FORM, item, mark
 from store.record.signed_head import SignedHead
-from store.replication.messages import ReconcileStep
 from tests.protocol_tables import rows_of, structs_in
 from tests.store.support import draft, records
 

@@ -15,6 +15,7 @@ from dht.wire.contact import Address
 from dht.wire.heartbeat import DOMAIN, Heartbeat, open_heartbeat
 from dht.wire.packets import HEADER, PacketKind
 from dht.wire.value_record import ValueRecord
+from node.extras.simulation.everybody import trust_everybody
 from store import Document, HostRecord
 from tests.wire_examples import example
 
@@ -72,6 +73,7 @@ def _engine(number: int) -> ProtocolEngine:
     where = Endpoint(f"12.0.0.{number}", number, number)
     identity = Identity(bytes([number]) * 32)
     engine = ProtocolEngine(identity, NETWORK, DhtConfig(), Random(number), listening=(where,), policy=AddressPolicy())
+    trust_everybody(engine)
     engine.poll(NOW)
     return engine
 

@@ -26,7 +26,8 @@ from index.text.forward_index import encode_forward
 from node.crawling.record_rules import RecordRules
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.extras.demo.sample_web import unpack_sample
-from store import RecordCheck, RecordStore, StoreConfig, open_package, pack
+from store import RecordCheck, RecordStore, StoreConfig
+from store.record.package import open_package, pack
 
 PAGES, EVERY = 64, 7  # pages of a package, from all hosts of the web
 URLS = 7  # found beside each page: with four nodes a page makes some seven

@@ -26,7 +26,7 @@ from node.extras.simulation.observations import REPLICAS
 
 AGENT = "dse-node"
 READY_WITHIN_S = 120.0
-# whoever came last is compared with once views agree (store/replication/replica_repair.py): no part of a crawl
+# whoever came last is compared with once views agree (store/repair/replica_repair.py): no part of a crawl
 CALM_AFTER_S = 15.0
 LOOK_EVERY_S = 2.0  # a node that is asked whether all is settled asks the others
 QUIET_LOOKS = 2

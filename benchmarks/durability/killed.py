@@ -13,10 +13,10 @@ from benchmarks.figures import Row, row
 from dht import DocumentId
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, simulate
-from store.replication.absences import STABLE_S
-from store.replication.copies_by_need import LINE_SHARES, OTHER_SHARE
-from store.replication.durability import PATIENCE_S
-from store.replication.throttle import LEAST_BYTES_S
+from store.repair.absences import STABLE_S
+from store.repair.copies_by_need import LINE_SHARES, OTHER_SHARE
+from store.repair.durability import PATIENCE_S
+from store.repair.throttle import LEAST_BYTES_S
 
 NODES, WATCHED_S = 6, 6 * 3600.0
 LATE_S = STABLE_S + PATIENCE_S  # from then on what has two copies is copied

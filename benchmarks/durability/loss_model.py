@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from store.replication.absences import LAPTOP_S, STABLE_S
+from store.repair.absences import LAPTOP_S, STABLE_S
 
 HOUR_S, DAY_S, YEAR_S = 3600.0, 86_400.0, 365.25 * 86_400.0
 MOST_COPIES = 5  # that are told apart: 200 states, 30 ms; with more of them the loss is less, and said to be as great

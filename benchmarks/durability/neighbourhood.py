@@ -16,8 +16,8 @@ from benchmarks.durability.loss_model import DAY_S, LAPTOPS, SERVERS, YEAR_S, Co
 from dht.keys import NodeId, Slot
 from dht.ownership.failure_domains import FailureDomains
 from dht.ownership.rendezvous import NEAREST, Placement
-from store.replication.absences import Absences
-from store.replication.durability import Durability, SlotCopies
+from store.repair.absences import Absences
+from store.repair.durability import Durability, SlotCopies
 
 SLOT_BITS = 4
 SLOTS = [Slot(number) for number in range(1 << SLOT_BITS)]

@@ -18,6 +18,7 @@ from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
 from dht import Address, AddressPolicy, DhtConfig, Endpoint, Identity, ProtocolEngine, system_clock
 from dht.protocol.udp_driver import UdpDriver, bind_udp
+from node.extras.simulation.everybody import trust_everybody
 
 AT_ONCE = 8  # questions open at a time
 NETWORK = b"network of loopback."
@@ -46,6 +47,7 @@ async def ours_us(count: int, seed: int) -> float:
                 Identity(bytes([n + 1]) * 32), NETWORK, config, Random(n), listening=listening, policy=policy
             )
         )
+        trust_everybody(cores[n])
         drivers.append(UdpDriver(cores[n], system_clock, [sock], lambda _event: None))
 
     async def ask() -> None:

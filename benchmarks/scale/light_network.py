@@ -19,9 +19,9 @@ from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, Slot, Str
 from dht.membership.answer_times import AnswerTimes
 from dht.membership.late_peers import LatePeers
 from index import IndexConfig, Searcher, Text
+from index.asking.agreement import owners_digest
 from index.change_feed import DocumentChange
 from index.query.search_rules import NEWEST_RULES
-from index.search.agreement import owners_digest
 from index.shard.local_index import LocalIndex
 from index.shard.messages import Agreement
 from node.extras.simulation.delays import Delays

@@ -32,9 +32,9 @@ from index.query.parser import Query, parse_query
 from index.query.ranking_rules import NEWEST_RANKING, RankingRules
 from index.query.scoring import Scorer
 from index.query.search_rules import SearchRules
-from index.search.copy_proof import believe
-from index.search.result_picker import pick
-from index.search.top_k_merge import MergedHit
+from index.results.copy_proof import believe
+from index.results.result_picker import pick
+from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow
 from index.shard.shard_search import best, count
 from index.text.field_terms import TITLE, URL

@@ -18,10 +18,10 @@ import uvloop
 from benchmarks.store.corpus import Item
 from dht import DocumentId, system_clock
 from store import Kind, Record, RecordStore, StoreConfig
-from store.disk.file_system import FolderDisk
-from store.disk.segments import Segments
 from store.record.package_part import PackagePart, make_parts
 from store.record.zstd import expand, squeeze
+from store.segments.file_system import FolderDisk
+from store.segments.segments import Segments
 
 CONFIG = StoreConfig(reserve_bytes=0)
 LEVEL = CONFIG.compression_level

@@ -19,9 +19,9 @@ from benchmarks.store.extent import Extent
 from benchmarks.store.goals import PUTS_OF_LIMIT, PUTS_PER_S
 from benchmarks.store.timing import Took, new_folder, timed
 from dht import document_id, placement_key
-from store.disk.record_group import MOST, encode_group
 from store.record.package import url_of
 from store.record.zstd import squeeze
+from store.segments.record_group import MOST, encode_group
 
 LIMIT, APPEND = "zstd + CRC-32 + fdatasync alone", "append + fdatasync, nothing squeezed"
 Side = Callable[[Path, Sequence[Item]], Took]

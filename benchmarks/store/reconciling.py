@@ -16,11 +16,11 @@ from benchmarks.store.extent import Extent
 from benchmarks.store.goals import EQUAL_BYTES, RECONCILED_KB, RECONCILED_TRIPS
 from dht import DocumentId, Key, Slot
 from store import Kind, StoreConfig
+from store.record.messages import ReconcileReply, ReconcileStep
 from store.record.range_reconciliation import END, FORM, RangeItem, among, item
 from store.record.range_session import SALT_BYTES, RangeSession, answer
 from store.record.record import ShortVersion
-from store.replication.messages import ReconcileReply, ReconcileStep
-from store.replication.peer_sync import spans
+from store.repair.peer_sync import spans
 
 TODAY = 20_000
 APART = 0.001

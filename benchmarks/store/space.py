@@ -13,8 +13,8 @@ from benchmarks.store.engines import LEVEL, Engine, Ours, others, size_of
 from benchmarks.store.extent import Extent
 from benchmarks.store.goals import DISK_OF_ALONE
 from benchmarks.store.timing import new_folder
-from store.disk.file_system import CATALOG
 from store.record.zstd import squeeze
+from store.segments.file_system import CATALOG
 
 VISITS = 25  # a document: mean out-degree of the web's pages (docs/crawl.md)
 

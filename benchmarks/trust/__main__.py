@@ -16,16 +16,15 @@ from benchmarks.trust.shares import (
     days_to_own,
     made_up,
     owned_by_word,
-    share,
     share_in,
 )
 from benchmarks.trust.theory import at_least
 from benchmarks.trust.town import Town
-from dht import Placement
 from dht.ownership.rendezvous import NEAREST
-from node.extras.simulation.observations import REPLICAS, slot_bits_for
+from node.extras.simulation.observations import REPLICAS
 
 WEEK = 7
+PREFIXES = (1, 3, 10)
 MIN_AGE_DAYS = 1  # as `network new --open` asks; without it 0
 AGES_DAYS = (0, MIN_AGE_DAYS, 7)
 SLOTS_A_TOWN = 4
@@ -44,60 +43,30 @@ def main() -> int:
 
 def identities(*, is_quick: bool) -> Iterator[Row]:
     """Yield what an attacker gets who has a machine in a hundred and makes identities."""
-    honest, counts, seeds = (300, (300, 1_000), (1,)) if is_quick else (1_000, (300, 10_000), (1, 2))
-    for count in counts:
-        yield from by_chance(honest, count, seeds)
-    yield from over_a_week(honest, counts[-1], seeds)
-    yield from by_prefixes(honest, counts[-1], seeds)
-    yield from near_one_slot(honest, counts[-1], seeds)
-    yield from crowded_slot(honest, counts[-1], seeds)
-    yield from by_word(honest, counts[-1], seeds)
+    honest, counts, seeds = (300, (10, 100), (1,)) if is_quick else (1_000, (10, 100, 1_000), (1, 2))
+    tries = 1_000 if is_quick else 10_000  # identities made, of which the best are used
+    yield from silent(honest, counts[-1], seeds)
+    for prefixes in PREFIXES:
+        for count in counts:
+            yield from by_prefixes(honest, count, prefixes, seeds)
+    yield from near_one_slot(honest, tries, seeds)
+    yield from crowded_slot(honest, tries, seeds)
+    yield from by_word(honest, tries, seeds)
 
 
-def by_chance(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
-    """Yield what so many identities get that come at once: in an open network, without machines, and with some."""
-    machines, who = honest // 100, f"{count:,} identities at once"
-    yield from _shares(f"open network, {who}", [_open(honest, count, seed) for seed in seeds], honest, [count])
-    silent = [_joined(honest, count, seed, machines, are_reached=False) for seed in seeds]
-    what = f"attested, {who}, none of which answers: slots with an owner of theirs"
-    yield row(what, [found.owned for _, found in silent], "of all", goal=goals.UNREACHABLE)
-    towns = [Town(honest, seed) for seed in seeds]
-    for seed, town in zip(seeds, towns, strict=True):
-        town.join(made_up(count, seed), addresses(machines))
-        town.settle()
-    first = [(len(town.admitted), share_in(town, MIN_AGE_DAYS)) for town in towns]
-    who = f"attested, {who}, on {machines} machines"
-    yield row(f"{who}: admitted", [admitted for admitted, _ in first], "")
-    yield from _shares(f"{who}, that day", [found for _, found in first], honest, [n for n, _ in first])
-    for town in towns:
-        town.pass_days(WEEK)
-    later = [(len(town.admitted), share_in(town, MIN_AGE_DAYS)) for town in towns]
-    yield from _shares(f"{who}, a week later", [found for _, found in later], honest, [n for n, _ in later], goal=True)
+def silent(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
+    """Yield what so many identities get that come at once, none of which answers."""
+    found = [_joined(honest, count, seed, 10, are_reached=False) for seed in seeds]
+    what = f"{count:,} identities, none of which answers: slots with an owner of theirs"
+    yield row(what, [each.owned for _, each in found], "of all", goal=goals.UNREACHABLE)
 
 
-def over_a_week(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
-    """Yield what they get that come evenly over a week."""
-    found = []
-    for seed in seeds:
-        town, pool = Town(honest, seed), made_up(count, seed)
-        for day in range(WEEK):
-            town.join(pool[day::WEEK], addresses(honest // 100))
-            town.settle()
-            town.today += 1
-        town.pass_days(MIN_AGE_DAYS + 1)
-        found.append((len(town.admitted), share_in(town, MIN_AGE_DAYS)))
-    who = f"attested, {count:,} identities over a week, on {honest // 100} machines"
+def by_prefixes(honest: int, count: int, prefixes: int, seeds: Sequence[int]) -> Iterator[Row]:
+    """Yield what so many identities in so many /24s get that answer and come at once, a week later."""
+    found = [_joined(honest, count, seed, prefixes, days=WEEK) for seed in seeds]
+    who = f"{count:,} identities in {prefixes} /24s"
     yield row(f"{who}: admitted", [admitted for admitted, _ in found], "")
-    yield from _shares(f"{who}, then", [each for _, each in found], honest, [n for n, _ in found], goal=True)
-
-
-def by_prefixes(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
-    """Yield what more addresses buy, a week after: two in each /24, which are all that count."""
-    for prefixes in (honest // 100, honest // 20, honest // 10):
-        found = [_joined(honest, count // 10, seed, prefixes, each=2, days=WEEK) for seed in seeds]
-        who = f"attested, two addresses in each of {prefixes} /24s"
-        yield row(f"{who}: admitted", [admitted for admitted, _ in found], "")
-        yield from _shares(f"{who}, a week later", [each for _, each in found], honest, [n for n, _ in found])
+    yield from _shares(who, [each for _, each in found], honest, [n for n, _ in found])
 
 
 def near_one_slot(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
@@ -107,7 +76,7 @@ def near_one_slot(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row
         days = [days_to_own(town, count, prefixes, AGES_DAYS) for town in towns for _ in range(SLOTS_A_TOWN)]
         for age, found in zip(AGES_DAYS, zip(*days, strict=True), strict=True):
             got = [each for each in found if not isnan(each)]
-            who = f"attested, min_age {age} d, the best of {count:,} identities in {prefixes} /24s"
+            who = f"min_age {age} d, the best of {count:,} identities in {prefixes} /24s"
             yield row(f"{who}: one slot of its choice is theirs", [len(got) / len(found)], "of tries")
             if got:
                 yield row(f"{who}: after", got, "days")
@@ -117,44 +86,36 @@ def crowded_slot(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]
     """Yield what a crowd that comes near one slot on one day gets of it: until it is old, and then."""
     towns = [Town(honest, seed) for seed in seeds]
     days = [crowd_near_a_slot(town, count, CROWD_PREFIXES, MIN_AGE_DAYS) for town in towns for _ in range(SLOTS_A_TOWN)]
-    who = f"attested, min_age {MIN_AGE_DAYS} d, {2 * CROWD_PREFIXES} near one slot in {CROWD_PREFIXES} /24s"
+    who = f"min_age {MIN_AGE_DAYS} d, {2 * CROWD_PREFIXES} near one slot in {CROWD_PREFIXES} /24s"
     for day, seats in enumerate(zip(*days, strict=True)):
         yield row(f"{who}, day {day}: of its 16 candidates", [each.candidates for each in seats], "")
         yield row(f"{who}, day {day}: of its {REPLICAS} owners", [each.owners for each in seats], "")
 
 
 def by_word(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
-    """Yield what five members that lie get of a slot of their choice, on the day on which they come."""
+    """Yield what three members that lie get of a slot of their choice, on the day on which they come."""
     found = [owned_by_word(Town(honest, seed), count, max(AGES_DAYS)) for seed in seeds]
-    who = f"attested, min_age {max(AGES_DAYS)} d, five liars of three /24s and two that nobody reached, day 0"
+    who = f"min_age {max(AGES_DAYS)} d, three liars of three /24s and two that nobody reached, day 0"
     yield row(f"{who}: of {REPLICAS} owners of one slot", [each.owners for each in found], "")
 
 
-def _open(honest: int, count: int, seed: int) -> Share:
-    town, bits = Town(honest, seed), slot_bits_for(honest)
-    attackers = made_up(count, seed)
-    return share(Placement(sorted((*town.honest, *attackers)), bits, REPLICAS), bits, set(attackers))
-
-
 def _joined(
-    honest: int, count: int, seed: int, prefixes: int, *, each: int = 1, days: int = 0, are_reached: bool = True
+    honest: int, count: int, seed: int, prefixes: int, *, days: int = 0, are_reached: bool = True
 ) -> tuple[int, Share]:
     """Return how many of those who join at once are admitted, and what they get."""
     town = Town(honest, seed)
-    town.join(made_up(count, seed), addresses(prefixes, each), are_reached=are_reached)
+    town.join(made_up(count, seed), addresses(prefixes), are_reached=are_reached)
     town.settle()
     town.pass_days(days)
     return len(town.admitted), share_in(town, MIN_AGE_DAYS)
 
 
-def _shares(
-    who: str, found: Sequence[Share], honest: int, admitted: Sequence[int], *, goal: bool = False
-) -> Iterator[Row]:
+def _shares(who: str, found: Sequence[Share], honest: int, admitted: Sequence[int]) -> Iterator[Row]:
     """Yield the shares, beside what chance gives to so many members."""
-    bound = goals.MAJORITY if goal else None
+    yield row(f"{who}: owners' seats", [each.seats for each in found], "of all")
     theory = [at_least(MAJORITY, REPLICAS, n, honest + n) for n in admitted]
     what = f"{who}: slots of which they are most owners, and replace pages"
-    yield row(what, [each.owned for each in found], "of all", goal=bound, peer=theory)
+    yield row(what, [each.owned for each in found], "of all", peer=theory)
     theory = [at_least(PAIR, NEAREST, n, honest + n) for n in admitted]
     what = f"{who}: slots of which two are candidates, and write where nothing is"
     yield row(what, [each.paired for each in found], "of all", peer=theory)

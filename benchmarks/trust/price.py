@@ -19,11 +19,11 @@ from dht.leases.grant_book import GrantBook
 from node.extras.simulation.census import is_idle
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
-from store.disk.known_grants import KnownGrants
-from store.disk.ledger import Ledger
-from store.replication import write_right
-from store.replication.draft_proofs import DraftProofs
-from store.replication.write_right import WriteRight
+from store.catalog.known_grants import KnownGrants
+from store.catalog.ledger import Ledger
+from store.writing import write_right
+from store.writing.draft_proofs import DraftProofs
+from store.writing.write_right import WriteRight
 
 NODES, HOSTS, PAGES = 5, 20, 30
 SLOT_BITS = 8  # a new network's

@@ -1,21 +1,19 @@
 """Which slots the attacker gets: by chance, as owners and as candidates; and what it takes to get one that it chose."""
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations, islice
+from itertools import combinations
 from math import isnan, nan
 from random import Random
 from typing import NamedTuple
 
-from benchmarks.trust.town import BEGAN, V4, Town
+from benchmarks.trust.town import BEGAN, Town
 from dht import NodeId, Placement, owners_needed, signers_needed
 from dht.admission.attester_order import attest_point
-from dht.admission.block_crowd import PREFIX_MEMBERS
-from dht.admission.member_admission import BLOCK_ATTESTERS, BLOCK_NAMES, NEAR_NAMES
-from dht.admission.seniority import last_old_day
+from dht.admission.member_admission import ATTESTERS, last_old_day
 from dht.clock import DAY_S, Now
 from dht.keys import Slot, distance, slot_start
+from dht.ownership.failure_domains import CROWD
 from dht.ownership.rendezvous import NEAREST, weight
-from dht.wire.address_policy import AddressPolicy
 from node.extras.simulation.observations import REPLICAS, slot_bits_for
 
 SLOTS = 4096  # looked at, spread evenly
@@ -26,9 +24,11 @@ PATIENCE_DAYS = 14
 
 
 class Share(NamedTuple):
-    """Says in which share of all slots the attacker has most owners, and so may replace any page, has two candidates,
-    and so may write where nothing is, and has more than four candidates."""
+    """Holds the attacker's shares: of all owners' seats, and of all slots those in which it has most owners, and so may
+    replace any page, in which it has two candidates, and so may write where nothing is, and in which it has more than
+    four candidates."""
 
+    seats: float
     owned: float
     paired: float
     crowded: float
@@ -37,15 +37,16 @@ class Share(NamedTuple):
 def share(placement: Placement, slot_bits: int, attackers: set[NodeId]) -> Share:
     """Return what the attacker's members get of all slots."""
     slots = [Slot(number) for number in range(0, 1 << slot_bits, max(1, (1 << slot_bits) // SLOTS))]
-    owned = sum(len(attackers.intersection(placement.owners(slot))) >= MAJORITY for slot in slots)
+    theirs = [len(attackers.intersection(placement.owners(slot))) for slot in slots]
+    owned, seats = sum(count >= MAJORITY for count in theirs), sum(theirs) / REPLICAS
     candidates = [len(attackers.intersection(placement.ranking(slot))) for slot in slots]
     paired, crowded = sum(count >= PAIR for count in candidates), sum(count >= MANY for count in candidates)
-    return Share(owned / len(slots), paired / len(slots), crowded / len(slots))
+    return Share(seats / len(slots), owned / len(slots), paired / len(slots), crowded / len(slots))
 
 
 def placement(town: Town, min_age_days: int) -> Placement:
     """Return who owns what, as all members of a town compute it."""
-    last = last_old_day(Now(town.today * DAY_S, 0.0), min_age_days * DAY_S, BEGAN * DAY_S)
+    last = last_old_day(Now(town.today * DAY_S, 0.0), min_age_days, BEGAN * DAY_S)
     return Placement(town.members(), slot_bits_for(len(town.honest)), REPLICAS, town.domains(last))
 
 
@@ -97,8 +98,8 @@ def crowd_near_a_slot(town: Town, tries: int, prefixes: int, min_age_days: int) 
     come, the best for the slot of so many that it made, up to the first on which they are old."""
     bits, came = slot_bits_for(len(town.honest)), town.today
     slot = Slot(town.rng.randrange(1 << bits))
-    crowd = best_near(town.honest, slot, bits, made_up(tries, slot), PREFIX_MEMBERS * prefixes)
-    town.join(crowd, addresses(prefixes, PREFIX_MEMBERS, net=60 + len(town.prefixes) - len(town.honest)))
+    crowd = best_near(town.honest, slot, bits, made_up(tries, slot), CROWD * prefixes)
+    town.join(crowd, addresses(prefixes, CROWD, net=60 + len(town.prefixes) - len(town.honest)))
     town.settle()
     found = []
     for town.today in range(came, came + min_age_days + 2):
@@ -108,11 +109,11 @@ def crowd_near_a_slot(town: Town, tries: int, prefixes: int, min_age_days: int) 
 
 
 def owned_by_word(town: Town, tries: int, min_age_days: int) -> Seats:
-    """Return what an attacker gets of one slot on the day on which five identities come, two in a /24, and admit others
-    that nobody reached.
+    """Return what an attacker gets of one slot on the day on which three identities come, each in a /24 of its own, and
+    admit others that nobody reached.
 
     It makes so many identities for each part, and grinds: two that weigh much for the slot and whose points lie near
-    each other; five near these points; and /24s that it does not have, of which two of the five count the members.
+    each other, and three near these points.
     """
     bits = slot_bits_for(len(town.honest))
     slot = Slot(town.rng.randrange(1 << bits))
@@ -120,10 +121,9 @@ def owned_by_word(town: Town, tries: int, min_age_days: int) -> Seats:
     chosen = min(combinations(heavy, 2), key=_apart)
     points = [attest_point(each) for each in chosen]
     pool = sorted(made_up(tries, "liars"), key=lambda each: max(distance(each, point) for point in points))
-    town.join(liars := pool[:NEAR_NAMES], addresses(3, PREFIX_MEMBERS, net=60))
+    town.join(pool[:ATTESTERS], addresses(ATTESTERS, net=60))
     town.settle()
-    claimed = (host for host in addresses(250 * 250, net=77) if _count_of(town, host, liars) >= BLOCK_NAMES)
-    town.join(chosen, list(islice(claimed, 2)), are_reached=False)
+    town.join(chosen, addresses(2, net=77), are_reached=False)
     town.settle()
     now = placement(town, min_age_days)
     return Seats(*(len(town.admitted & {*some}) for some in (now.ranking(slot), now.owners(slot))))
@@ -131,11 +131,6 @@ def owned_by_word(town: Town, tries: int, min_age_days: int) -> Seats:
 
 def _apart(pair: tuple[NodeId, NodeId]) -> int:
     return distance(attest_point(pair[0]), attest_point(pair[1]))
-
-
-def _count_of(town: Town, host: str, liars: list[NodeId]) -> int:
-    block = AddressPolicy().subnet(host) or b""
-    return len({*liars} & {*town.admission.nearest_members(block, V4, BLOCK_ATTESTERS)})
 
 
 def best_near(honest: Iterable[NodeId], slot: Slot, bits: int, pool: list[NodeId], count: int) -> list[NodeId]:

@@ -1,9 +1,9 @@
-"""A network as all its members see it: who asks whom to attest it, who is admitted, how old each is.
+"""A network as all its members see it: which nodes ask which attesters, which are admitted, how old each is.
 
-Admission, the choice of attesters, their names and the rule about crowds are a node's own code; what is left out
-is the network between them. In one round, the time in which heartbeats spread, everybody who waits asks, honest members
-name by what they knew before it, and those of the attacker lie as it pays most: they name whoever lacks no more than
-they can give, and say that they have always known it.
+Admission, the choice of attesters and their names are a node's own code; the network between them is left out. In one
+round, the time in which heartbeats spread, all that wait ask. Honest members name them by what they knew before it.
+Members of the attacker lie as it pays most: they name each identity that lacks no more names than they can give, and
+say that they have always known it.
 """
 
 from collections import Counter
@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
 from dht.admission.attested_peers import AttestedPeers
-from dht.admission.block_crowd import crowding_blocks, is_crowded
-from dht.admission.member_admission import BLOCK_ATTESTERS, BLOCK_NAMES, MemberAdmission
+from dht.admission.member_admission import MemberAdmission
 from dht.admission.membership_claim import MembershipClaim, days_in, mark_of, marks_in
 from dht.keys import NodeId
 from dht.ownership.failure_domains import FailureDomains
-from dht.reachability.attester import ALL_BURST, ALL_S, ASKED, BLOCK_ASKED, NEAREST
+from dht.reachability.attester import ALL_BURST, ALL_S, ASKED, NEAREST
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Family
 from dht.wire.heartbeat import MOST_ATTESTED
@@ -37,10 +36,8 @@ class Town:
         self.honest = [NodeId(self.rng.randbytes(20)) for _ in range(honest)]
         self.prefixes: dict[NodeId, bytes] = {}
         self.admission = MemberAdmission(self.honest[0])
-        self.admission.follow(True)
         self.today = BEGAN
-        self._blocks: dict[NodeId, frozenset[bytes]] = {}  # that make a crowd of those who share them
-        self._names = {each: AttestedPeers(each, self.admission, self._part_of(each)) for each in self.honest}
+        self._names = {each: AttestedPeers(self.admission, self._part_of(each)) for each in self.honest}
         self._lies: dict[NodeId, set[NodeId]] = {}  # the attacker's identities, and whom each names
         self._asked = Counter[NodeId]()
         self._silent: set[NodeId] = set()
@@ -67,9 +64,6 @@ class Town:
         for _ in range(ROUNDS):
             self._ask()
             self._lie()
-            self._drop_late()
-        for _ in range(2):
-            self.admission.sweep(lambda peer: True)
 
     def pass_days(self, days: int) -> None:
         """Let so many days pass; on the last one those who still wait ask again."""
@@ -99,33 +93,23 @@ class Town:
         asked, names = Counter[NodeId](), self.admission
         lacking = [each for each in (*self.honest, *self._lies) if each not in self._silent and names.lacks(each) > 0]
         self.rng.shuffle(lacking)
-        mates, members = self._mates(), len(self.honest) + len(self.admitted)
-        wanted = [(each, self._targets(each, turn)) for turn, each in enumerate(lacking)]
+        wanted = [(each, self._targets(each)) for each in lacking]
         for asker, attesters in wanted:
-            known = [self._blocks[mate] for mate in mates.get(asker, ())]
             for attester in attesters:
                 if attester not in self._names or asked[attester] >= ASKERS:
                     continue
                 asked[attester] += 1
                 named = self._names[attester]
-                here = [self._blocks[other] for other in named if other != asker]
-                if not (named.has(asker, mark_of(asker)) or is_crowded(self._blocks[asker], [*known, *here], members)):
+                if not named.has(asker, mark_of(asker)):
                     named.name(asker, mark_of(asker), BEGAN if asker in self._names else self.today)
         for attester in asked:
             self._say(attester)
 
-    def _targets(self, asker: NodeId, turn: int) -> list[NodeId]:
-        """Whom somebody asks: first who counts the members of its block, and once these name it, who is near it. Of
-        those who count, an attacker's identities ask different ones, so that more of them are named."""
-        admission, block = self.admission, self.prefixes[asker]
-        first = turn % 2 * BLOCK_NAMES if asker in self._lies else 0
-        counting = admission.nearest_members(block, V4, BLOCK_ATTESTERS)[first : first + BLOCK_ASKED]
-        is_counted = admission.is_counted(asker, MembershipClaim(True, V4, block=block))
-        if not is_counted:
-            return counting
+    def _targets(self, asker: NodeId) -> list[NodeId]:
+        """The members that a node asks: its six attesters, and all twelve when it has asked before."""
         self._asked[asker] += 1
         is_late = asker in self._lies or self._asked[asker] > 1
-        return admission.nearest_members(asker, V4, NEAREST if is_late else ASKED)
+        return self.admission.nearest_members(asker, V4, NEAREST if is_late else ASKED)
 
     def _lie(self) -> None:
         """The attacker's members name whom that admits, and then whoever might be dropped."""
@@ -139,43 +123,19 @@ class Town:
                         self._lies[liar].add(each)
                         self._say(liar)
 
-    def _drop_late(self) -> None:
-        """Honest members drop those of a block that came after two others of it, where all came lately."""
-        mates, members = self._mates(), len(self.honest) + len(self.admitted)
-        first_day = self.admission.first_day
-        turn = {each: (first_day(each) or self.today, each) for each in self.admitted}
-        late = {
-            each
-            for each in turn
-            if is_crowded(self._blocks[each], [self._blocks[m] for m in mates[each] if turn[m] < turn[each]], members)
-        }
-        for attester, named in self._names.items():
-            if late_here := {each for each in late if (named.day(each) or 0) + 1 >= self.today}:
-                named.retain(lambda peer, late_here=late_here: peer not in late_here)
-                self._say(attester)
-
-    def _mates(self) -> dict[NodeId, list[NodeId]]:
-        """Of every identity, the members in its /24."""
-        of_prefix: dict[bytes, list[NodeId]] = {}
-        for each in self.admitted:
-            of_prefix.setdefault(self.prefixes[each], []).append(each)
-        return {each: [m for m in of_prefix.get(self.prefixes[each], ()) if m != each] for each in self._lies}
-
     def _place(self, peer: NodeId, host: str) -> None:
-        policy = AddressPolicy()
-        self.prefixes[peer] = policy.subnet(host) or b""
-        self._blocks[peer] = crowding_blocks([host], policy)
+        self.prefixes[peer] = AddressPolicy().subnet(host) or b""
 
     def _part_of(self, attester: NodeId) -> Callable[[NodeId], bool]:
         return lambda peer: attester in self.admission.nearest_members(peer, V4, NEAREST)
 
     def _say(self, peer: NodeId) -> None:
         """Everybody hears whom a member names now."""
-        lies, block = self._lies.get(peer), self.prefixes[peer]
+        lies = self._lies.get(peer)
         if lies is None:
             marks, days = self._names[peer].marks, self._names[peer].days
-            claim = MembershipClaim(True, V4, marks_in(marks), days_in(marks, days), block)
+            claim = MembershipClaim(True, V4, marks_in(marks), days_in(marks, days))
         else:
             said = frozenset(map(mark_of, lies))
-            claim = MembershipClaim(True, V4, said, dict.fromkeys(said, 1), block)
+            claim = MembershipClaim(True, V4, said, dict.fromkeys(said, 1))
         self.admission.hear(peer, claim)

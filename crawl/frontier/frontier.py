@@ -183,13 +183,6 @@ class Frontier:
             self._forget(url)
             self._insert(replace(entry.visit, due_at=now.wall), entry.slot, entry.epoch, now)
 
-    def renew(self, visit: Visit, now: Now) -> None:
-        """Make a URL that waits due at once, going by this visit and not by the one that is known. Known here alone."""
-        entry = self._entries.get(visit.url)
-        if entry is not None:
-            self._forget(visit.url)
-            self._insert(replace(visit, due_at=now.wall), entry.slot, entry.epoch, now)
-
     def aliased_urls(self, origins: tuple[str, ...]) -> list[str]:
         """List URLs of some origins that wait because the origin was an alias. Goes over all URLs: seldom wanted."""
         return [url for url, known in self._entries.items() if url.startswith(origins) and is_aliased(known.visit)]

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from random import Random
 
-from msgspec.structs import replace
-
 from crawl.config import CrawlConfig
 from crawl.errors import SlotLost
 from crawl.fetch.address_filter import refuse_literal
@@ -29,7 +27,6 @@ from crawl.pipeline.crawl_counters import CrawlCounters
 from crawl.pipeline.crawl_status import SOON_S, CrawlSnapshot, CrawlStatus
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.dns_prefetch import DnsPrefetch
-from crawl.pipeline.fetch_outcome import forgotten
 from crawl.pipeline.fetch_stage import FetchStage
 from crawl.pipeline.flight_limit import FlightLimit
 from crawl.pipeline.handoff import Handoff
@@ -44,7 +41,7 @@ from crawl.politeness.robots_cache import RobotsCache
 from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
-from crawl.schedule.url_state import Visit, VisitState
+from crawl.schedule.url_state import Visit
 from dht import Clock, LocalFaults, Now, Slot, split_url
 
 log = logging.getLogger(__name__)
@@ -172,16 +169,6 @@ class Crawler:
         for scheme in ("http", "https"):
             self._frontier.review(f"{scheme}://{site}/", None, is_due, self._clock())
         self._wake()
-
-    def fetch_anew(self, url: str) -> bool:
-        """Make a URL that waits due at once, and have its page stored whether it is another one or not; return whether
-        it waits here and may be fetched."""
-        known = self._frontier.find(url)
-        if known is None or known.state == VisitState.REFUSED:
-            return False
-        self._frontier.renew(replace(forgotten(known), state=VisitState.WAITING), self._clock())
-        self._wake()
-        return True
 
     def move_in_flight(self, slot_of: Callable[[str], Slot]) -> None:
         """Assign URLs in flight to the slots that `slot_of` names, after a slot resize; no slot is held just now."""

@@ -1,4 +1,4 @@
-"""Who may be a member? Attested by others, invited by somebody, known for long enough.
+"""Decides which nodes are members: those that other members have reached, and that somebody invited.
 
 Read member_admission, then attested_peers and inviters.
 """

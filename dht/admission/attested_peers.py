@@ -1,8 +1,8 @@
 """The attested peers are those that this node has reached itself and names in its heartbeats, sixteen at most.
 
-Pure: ids and days in, marks out. Each is named with the day since which it is known here. Where there is no room, one
-gives way that more peers name than it needs, to whoever lacks a name, and otherwise if it is others' part to attest it.
-While many wait at once the one with the highest id gives way: so attesters that have room for some of a crowd name the
+Pure: ids and days in, marks out. Each is named with the day since which this node names it. A full list drops a peer
+that has more names than it needs, in favour of one that lacks a name, or because other nodes are its attesters. While
+many peers wait at once, the one with the highest id is dropped. So attesters with room for some of a crowd name the
 same ones, and those are admitted.
 """
 
@@ -14,10 +14,10 @@ from dht.wire.heartbeat import DAY_BYTES, MOST_ATTESTED
 
 
 class AttestedPeers:
-    """Keeps whom one node, `own`, names. `is_ours`: whether it is its part to attest a peer."""
+    """Keeps the peers that one node names. `is_ours`: whether it is one of the attesters of a peer."""
 
-    def __init__(self, own: NodeId, admission: MemberAdmission, is_ours: Callable[[NodeId], bool]) -> None:
-        self._own, self._admission, self._is_ours = own, admission, is_ours
+    def __init__(self, admission: MemberAdmission, is_ours: Callable[[NodeId], bool]) -> None:
+        self._admission, self._is_ours = admission, is_ours
         self._peers: dict[NodeId, tuple[bytes, int]] = {}  # marks, and days (since 1970) since which each is known
 
     @property
@@ -70,7 +70,7 @@ class AttestedPeers:
 
     def _least_needy(self, instead: NodeId) -> NodeId | None:
         admission, is_needy = self._admission, self._admission.lacks(instead) > 0
-        spare = [peer for peer in self._peers if admission.is_member(peer) and not admission.needs(peer, self._own)]
+        spare = [peer for peer in self._peers if admission.is_member(peer) and admission.lacks(peer) < 0]
         fit = [peer for peer in spare if not self._is_ours(peer)] or (spare if is_needy else [])
         if fit:
             return min(fit, key=admission.lacks)

@@ -1,63 +1,63 @@
-"""Admission says who is a member: in an attested network only those whom enough members have reached themselves.
+"""Admission decides which nodes are members: those that enough members have reached themselves.
 
-Pure: what peers claim in their signed heartbeats in, who is vouched for out. An attester names in its own heartbeat the
-peers that it has reached. A peer is admitted once three admitted members name it, or as many as share a family with it
-where those are fewer; from then on it stays while one of them does. The last name may be missing where a silent member
-alone could give it: three friends of whom one is away can let in a fourth. In networks of more than 16 members five
-must, and only the 16 count whose ids are nearest to a point that follows from the peer's id: a few members that lie
-cannot admit whom they please. In networks of more than 80 so must two of the five nearest to the point of its /24 or
-/48, who hear of all that come from there. With a name goes the day since which its giver knows the peer: everybody
-agrees on its age.
+Pure: what peers claim in their signed heartbeats in, who is vouched for out. A member names in its heartbeats the peers
+that it has reached, each with the day since which it names it. Three names make a peer a member. Two are enough in a
+network of up to 16 members, counted by those that share an address family with the peer, and one where a single member
+does. Only the names of the 16 members count whose ids are nearest to a point that follows from the peer's id: a few
+liars seldom hold three of these places. A member stays one while a single member names it.
 
-The roots need nobody: the founder for itself, and whom a node has other reasons to trust (its peer cache, the first
-contacts of its network file). A newcomer hears of a whole network at once, and three names cannot be had from one
-root: while it joins, one name is enough, and when it has joined it drops whom a few liars may have made up, and live
-ones that have fewer names than the others, unless only one that is silent could give the last of them. An open network
-admits whoever says that it is a member.
+Roots need no names: the founder for itself, the peers of the cache file, and the first contacts of the network file.
+While a node joins, one name admits a peer, since few roots name three times. When the node has joined, it drops the
+peers that a single node could have invented (cut_off.py) and the live peers that have too few names. In a network of
+two, one of which is silent, the name that the other gives is enough.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
-from functools import partial
 
 from dht.admission.attester_order import AttesterOrder
+from dht.admission.cut_off import cut_off_by_one
 from dht.admission.guest_lists import GuestLists
 from dht.admission.inviters import NO_INVITERS, Inviters
-from dht.admission.joined_words import JoinedWords
 from dht.admission.membership_claim import MembershipClaim, mark_of
-from dht.admission.neighbourhood import SMALL_NETWORK
+from dht.clock import DAY_S, Now, day_of
 from dht.keys import NodeId
 from dht.wire.contact import Family
 
-ATTESTERS = 3  # names that a peer needs where so many members can reach it
-NEAR_ATTESTERS = 16  # where more can, only the names of so many count, the nearest to the peer's point,
-NEAR_NAMES = 5  # and it needs so many: of 10,000 identities less than one, where two members of a hundred lie
-BLOCK_ATTESTERS = 5  # in a large network, the members nearest to the point of a peer's /24 or /48,
-BLOCK_NAMES = 2  # and it needs so many of theirs, too: they name few of one block (block_crowd.py)
-ROUNDS = 16  # in which a newcomer drops whom too few name: who goes may have named others
+NEAR_ATTESTERS = 16  # members, the nearest to a peer's point, whose names for it count
+ATTESTERS = 3  # names that a peer needs where more members than these 16 share an address family with it,
+FEW_ATTESTERS = 2  # and where at most 16 do; fewer where fewer do
+ROUNDS = 16  # in which a newcomer drops peers with too few names: a dropped peer may have named others
 ROOT_LIMIT = 8192  # twice what the peer cache holds
 
 
-class MemberAdmission:
-    """Says which of the peers of one member table, and whether this node itself, are vouched for.
+def last_old_day(now: Now, min_age_days: int, began_at: float) -> int | None:
+    """Return the newest join day (since 1970) that counts as established. Nodes that joined later are young. None: the
+    network asks for no age, or it began (`began_at`, wall time) less than that ago. Nodes of that first time are as old
+    as the network."""
+    if not min_age_days or now.wall - began_at < min_age_days * DAY_S:
+        return None
+    return max(day_of(now.wall) - min_age_days - 1, day_of(began_at + min_age_days * DAY_S))
 
-    Every call that may change that returns whose standing changed."""
+
+class MemberAdmission:
+    """Keeps which peers of one member table are vouched for, and whether this node itself is.
+
+    Every call that may change that returns the nodes that are vouched for now and were not before, or the reverse."""
 
     def __init__(self, own: NodeId) -> None:
-        self.is_attested = False  # else the network is open
         self.inviters = NO_INVITERS
         self.is_joining = False
         self.is_blocked = False  # this node itself, by the strategy
         self.vouched: set[NodeId] = set()  # admitted members, and bare bootstrap nodes that are roots
+        self.roots: set[NodeId] = set()  # they need no names
         self._own = own
-        self._roots: set[NodeId] = set()
         self._claims: dict[NodeId, MembershipClaim] = {}
         self._by_mark: dict[bytes, NodeId] = {}
         self._named_by: dict[bytes, set[NodeId]] = {}  # those who name a mark and are vouched for
         self._members: Counter[frozenset[Family]] = Counter()  # admitted ones, by their families
         self._order = AttesterOrder()  # the same ones
         self.guests = GuestLists()  # of the same ones
-        self._swept: set[NodeId] = set()  # who was weak at the last sweep
         self.named = 0  # counts changes of whom members name, and of since when
 
     def is_member(self, peer: NodeId) -> bool:
@@ -70,11 +70,11 @@ class MemberAdmission:
 
     def is_root(self, peer: NodeId) -> bool:
         """Tell whether a peer needs nobody's word."""
-        return peer in self._roots
+        return peer in self.roots
 
     def is_lasting(self, peer: NodeId) -> bool:
         """Tell whether a known peer will be vouched for when this node has joined, as far as is known now."""
-        return not (self.is_attested and self.is_joining) or self.is_root(peer) or self.lacks(peer) <= 0
+        return not self.is_joining or self.is_root(peer) or self.lacks(peer) <= 0
 
     def is_bare(self, peer: NodeId) -> bool:
         """Tell whether a node is vouched for and no member: a bare bootstrap node that is a root."""
@@ -99,60 +99,39 @@ class MemberAdmission:
     def wanted(self, peer: NodeId, families: Iterable[Family]) -> int:
         """Return how many names a peer with addresses of these families needs to become a member."""
         shared = self._shared(peer, families)
-        return NEAR_NAMES if shared > NEAR_ATTESTERS else max(1, min(ATTESTERS, shared))
+        return ATTESTERS if shared > NEAR_ATTESTERS else max(1, min(FEW_ATTESTERS, shared))
 
     def lacks(self, peer: NodeId) -> int:
         """Return how many names a node lacks; less than 0 where it has more than it needs."""
         claim = self._claims.get(peer)
-        return 1 if claim is None else max(self._lacks_near(peer, claim), self._lacks_of_block(peer, claim))
-
-    def needs(self, peer: NodeId, attester: NodeId) -> bool:
-        """Tell whether a member would lack names without that of one attester, by its id or by its block."""
-        claim = self._claims[peer]
-        counts = self._lacks_of_block(peer, claim) >= 0 and attester in self.nearest_members(
-            claim.block, claim.families, BLOCK_ATTESTERS
-        )
-        return counts or self._lacks_near(peer, claim) >= 0
-
-    def is_counted(self, peer: NodeId, claim: MembershipClaim) -> bool:
-        """Tell whether a peer with this claim has the names that it needs of those who count the members of its
-        block."""
-        return self._lacks_of_block(peer, claim) <= 0
+        if claim is None:
+            return 1
+        return self.wanted(peer, claim.families) - len(self._counting(peer, claim, NEAR_ATTESTERS))
 
     def first_day(self, peer: NodeId) -> int | None:
         """Return the day (since 1970) since which a node has the names that it needs; None where it lacks some. Twice
         as many members count as for its admission, so that nobody is younger because others came."""
-        if peer not in self._claims:
+        claim = self._claims.get(peer)
+        if claim is None:
             return None
-        claim, mark = self._claims[peer], self.mark(peer)
+        mark = mark_of(peer, claim.invited_by)
         named_by = self._counting(peer, claim, 2 * NEAR_ATTESTERS)
         days = sorted(day for each in named_by if (day := self._claims[each].days.get(mark)))
         wanted = self.wanted(peer, claim.families)
         return days[wanted - 1] if len(days) >= wanted else None
 
-    def nearest_members(self, subject: bytes, families: frozenset[Family], count: int = NEAR_ATTESTERS) -> list[NodeId]:
-        """Return the members whose part it is to attest who has addresses of these families, by its id or its block."""
-        return self._order.nearest(subject, count, lambda each: not self._claims[each].families.isdisjoint(families))
+    def nearest_members(self, peer: NodeId, families: frozenset[Family], count: int = NEAR_ATTESTERS) -> list[NodeId]:
+        """Return the members that share a family of address with a peer and are nearest to its point."""
+        return self._order.nearest(peer, count, lambda each: not self._claims[each].families.isdisjoint(families))
 
     def _shared(self, peer: NodeId, families: Iterable[Family]) -> int:
         shared = sum(count for has, count in self._members.items() if not has.isdisjoint(families))
         return shared - (self.is_member(peer) and not self._claims[peer].families.isdisjoint(families))
 
-    def _lacks_near(self, peer: NodeId, claim: MembershipClaim) -> int:
-        return self.wanted(peer, claim.families) - len(self._counting(peer, claim, NEAR_ATTESTERS))
-
-    def _lacks_of_block(self, peer: NodeId, claim: MembershipClaim) -> int:
-        """How many names a node lacks of those who count the members of its block; in a small network none do."""
-        if not claim.block or len(self._order) <= SMALL_NETWORK:
-            return -NEAR_ATTESTERS
-        named_by = self._naming(peer, claim.invited_by)
-        counting = (each in named_by for each in self.nearest_members(claim.block, claim.families, BLOCK_ATTESTERS))
-        return BLOCK_NAMES - sum(counting)
-
     def _counting(self, peer: NodeId, claim: MembershipClaim, among: int) -> Collection[NodeId]:
         """Who names a peer with this claim and is near enough to count."""
         found = self._naming(peer, claim.invited_by)
-        if len(found) < ATTESTERS or self._shared(peer, claim.families) <= NEAR_ATTESTERS:
+        if len(found) < FEW_ATTESTERS or self._shared(peer, claim.families) <= NEAR_ATTESTERS:
             return found
         return [each for each in self.nearest_members(peer, claim.families, among) if each in found]
 
@@ -163,12 +142,13 @@ class MemberAdmission:
         """Tell whether a peer with this claim is vouched for."""
         if self._is_revoked(claim) or (peer == self._own and self.is_blocked):
             return False
-        if not self.is_attested or peer in self._roots:
+        if peer in self.roots:
             return True
         if not claim.member:
             return False
         if peer not in self.vouched and not (self.is_joining and peer != self._own):
-            return max(self._lacks_near(peer, claim), self._lacks_of_block(peer, claim)) <= 0
+            counting = self._counting(peer, claim, NEAR_ATTESTERS)
+            return len(counting) >= self.wanted(peer, claim.families)
         is_last = peer == self._own and self._members.total() <= 1  # of its network
         return is_last or bool(self._naming(peer, claim.invited_by))
 
@@ -190,7 +170,7 @@ class MemberAdmission:
         if old is not None and old.invited_by != claim.invited_by:
             self._unmark(peer, old)
             if old.invited_by:  # it would be a way around what is revoked
-                self._roots.discard(peer)
+                self.roots.discard(peer)
         self._claims[peer], self._by_mark[own_mark] = claim, peer
         if old is None or peer not in self.vouched:
             return self._settle([peer])
@@ -218,20 +198,15 @@ class MemberAdmission:
 
     def trust(self, peers: Iterable[NodeId]) -> list[NodeId]:
         """Take peers as roots, for good."""
-        new = [peer for peer in peers if peer not in self._roots][: max(0, ROOT_LIMIT - len(self._roots))]
-        self._roots.update(new)
+        new = [peer for peer in peers if peer not in self.roots][: max(0, ROOT_LIMIT - len(self.roots))]
+        self.roots.update(new)
         return self._settle(new)
 
-    def follow(self, is_attested: bool, inviters: Inviters = NO_INVITERS) -> list[NodeId]:
-        """Go by the rules of an attested network, or of an open one, from now on, and by who may invite."""
+    def follow(self, inviters: Inviters) -> list[NodeId]:
+        """Go by who may invite from now on."""
         self.inviters = inviters
-        self._roots -= {peer for peer in self._roots & self._claims.keys() if self._is_revoked(self._claims[peer])}
-        is_turned, self.is_attested = is_attested and not self.is_attested, is_attested
-        was_here = is_turned and self._own in self.vouched and self._own not in self._roots
-        if was_here:  # in an open network its own word made it a member
-            self._expel(self._own)
-        changed = self._settle(list(self._claims))
-        return [*changed, self._own] if was_here else changed
+        self.roots -= {peer for peer in self.roots & self._claims.keys() if self._is_revoked(self._claims[peer])}
+        return self._settle(list(self._claims))
 
     def block_own(self, is_blocked: bool) -> list[NodeId]:
         """Take this node for no member whatever speaks for it, or not any more."""
@@ -239,66 +214,54 @@ class MemberAdmission:
         return self._settle([self._own])
 
     def end_join(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
-        """Ask of members from now on what others ask, and drop whom a few liars may have made up (joined_words.py)."""
+        """Ask of members from now on what others ask. Drop the peers that a single node could have invented, and the
+        live ones that have too few names."""
         self.is_joining = False
-        words = JoinedWords(self.attesters, self.vouched, self._roots, self._own)
-        alone = words.unreached(partial(self._ways_wanted, is_live), self.is_member) if self.is_attested else []
-        for peer in alone:
+        invented = self._invented()
+        for peer in invented:
             self._expel(peer)
-        changed = dict.fromkeys([*alone, *self._settle(list(self._claims))])
+        changed = dict.fromkeys([*invented, *self._settle(list(self._claims))])
         for _ in range(ROUNDS):
             weak = sorted(peer for peer in self.vouched if self._is_weak(peer) and is_live(peer))
-            weak = [peer for peer in weak if not self._has_all_there_are(peer, is_live)]
             if not weak:
                 break
             touched = [each for peer in weak for each in self._expel(peer)]
             changed |= dict.fromkeys([*weak, *self._settle(touched)])
         return list(changed)
 
-    def _ways_wanted(self, is_live: Callable[[NodeId], bool], peer: NodeId) -> int:
-        """How many ways of words must lead to a peer when this node has joined; two are enough for who is silent, since
-        it cannot ask for others where it lost a name."""
-        wanted = min(ATTESTERS, self.wanted(peer, self._claims[peer].families))
-        return wanted - self._has_all_there_are(peer, is_live) if is_live(peer) else min(2, wanted)
-
-    def admit_despite_silence(self, waiting: Iterable[NodeId], is_live: Callable[[NodeId], bool]) -> list[NodeId]:
-        """Admit those of the waiting peers, and this node, who lack one name that only a silent member could give."""
-        if not self.is_attested:
+    def _invented(self) -> list[NodeId]:
+        """Return the peers that a single node could have invented; none where that may be so of this node itself, since
+        its roots name few. Names of a single root that is a member have to be believed, and those of bare bootstrap
+        nodes where no root is a member."""
+        roots = (self.roots & self.vouched) - {self._own}
+        members = {peer for peer in roots if self.is_member(peer)}
+        believed = (members or roots) if len(members) <= 1 else set[NodeId]()
+        names = {peer: self._named_peers(peer) for peer in {*self.vouched, self._own} & self._claims.keys()}
+        starts = roots.union(*(names[each] for each in believed))
+        if self._own in cut_off_by_one(names, starts):
             return []
-        changed: dict[NodeId, None] = {}
-        for peer in waiting if self.is_blocked else (self._own, *waiting):
+        return sorted(cut_off_by_one(names, {*starts, self._own}) - roots)
+
+    def _named_peers(self, peer: NodeId) -> list[NodeId]:
+        return [self._by_mark[mark] for mark in self._claims[peer].names if mark in self._by_mark]
+
+    def admit_beside_silent(self, waiting: Iterable[NodeId], is_live: Callable[[NodeId], bool]) -> list[NodeId]:
+        """In a network of two, one of which is silent, admit this node or the first waiting peer that the other one
+        names."""
+        pair = [peer for peer in self.vouched if self.is_member(peer)] if self._members.total() == 2 else []
+        if self.is_blocked or len(live := [peer for peer in pair if is_live(peer)]) != 1:
+            return []
+        for peer in (self._own, *(waiting if self.is_member(self._own) else ())):
             claim = self._claims.get(peer)
             if claim is None or peer in self.vouched or not claim.member or self._is_revoked(claim):
                 continue
-            if self._has_all_there_are(peer, is_live) and self._lacks_of_block(peer, claim) <= 0:
-                changed |= dict.fromkeys([peer, *self._settle(self._admit(peer))])
-        return list(changed)
+            if live[0] in self._naming(peer, claim.invited_by):
+                return [peer, *self._settle(self._admit(peer))]
+        return []
 
-    def _has_all_there_are(self, peer: NodeId, is_live: Callable[[NodeId], bool]) -> bool:
-        """Tell whether a peer lacks one name that only a silent member could give: all live members that share a family
-        with it name it, two at least where there are three members. Of others a node that is no member itself cannot
-        tell: those who are may let nobody in now."""
-        claim, is_own = self._claims[peer], peer == self._own
-        if not (is_own or self.is_member(self._own)) or self._lacks_near(peer, claim) > 1:
-            return False
-        named_by = self._naming(peer, claim.invited_by)
-        able = [each for each in self.nearest_members(peer, claim.families) if is_live(each)]
-        staying = (each for each in able if not self._is_weak(each, 1))  # the others go with this round
-        least = 1 if self._members.total() <= 2 else 2
-        return len(named_by) >= least and all(each in named_by for each in staying)
-
-    def sweep(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
-        """Drop, in a large network, the live members that had hardly any names left at this sweep and the one before:
-        who can be reached asks for others within seconds."""
-        least = NEAR_NAMES - ATTESTERS
-        weak = {peer for peer in self.vouched if self._is_weak(peer, least) and is_live(peer)}
-        gone, self._swept = sorted(weak & self._swept), weak
-        touched = [each for peer in gone for each in self._expel(peer)]
-        return [*gone, *self._settle(touched)]
-
-    def _is_weak(self, peer: NodeId, least: int = 0) -> bool:
-        may_lack = peer in self._roots or peer == self._own or not self._claims[peer].member
-        return not may_lack and self._lacks_near(peer, self._claims[peer]) > least
+    def _is_weak(self, peer: NodeId) -> bool:
+        may_lack = peer in self.roots or peer == self._own or not self._claims[peer].member
+        return not may_lack and self.lacks(peer) > 0
 
     def _settle(self, queue: list[NodeId]) -> list[NodeId]:
         """Look at these again, and at all whom that concerns: each admission may admit others."""
@@ -323,7 +286,7 @@ class MemberAdmission:
         self.vouched.discard(peer)
         self._count(peer, claim, -1)
         touched = self._name(peer, claim.names, frozenset())
-        if self._members.total() <= ATTESTERS:  # fewer names may do for those who wait
+        if self._members.total() <= FEW_ATTESTERS + 1:  # fewer names may do for those who wait
             touched += [each for each in self._claims if each not in self.vouched and self.attesters(each)]
         return touched
 

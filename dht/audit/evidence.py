@@ -3,7 +3,7 @@
 Pure: values and their codec. A piece of evidence shows the signed head of the author's version, so that nobody can
 accuse a node of a page that it did not sign. It shows signatures of texts, not texts (`crawl/content/similarity.py`).
 A finder signs its pieces as small records (`dht/wire/value_record.py`): one at each point of evidence of the network,
-so that one finder alone can show pages of enough registrable domains. Evidence convicts nobody: publishers of the
+so that one finder alone can show pages of enough registrable domains. Nothing follows by itself: publishers of the
 strategy read it, fetch the pages again, and may block the author.
 """
 
@@ -17,10 +17,10 @@ from msgspec import Meta
 from dht.keys import KEY_BYTES, Key
 
 RECORDS_AT_POINT = 256  # pieces of evidence that a point holds: one a finder, those of older members first
-MAX_BYTES = 800  # of a piece in its record of 1,000; the rest is the record's signature, key and author
-KEPT, KEPT_S = 64, 90 * 86_400.0  # pieces that a finder keeps on its own disk, and for how long
+MAX_EVIDENCE_BYTES = 800  # of a piece in its record of 1,000; the rest is the record's signature, key and author
+EVIDENCE_KEPT, EVIDENCE_KEPT_S = 64, 90 * 86_400.0  # pieces that a finder keeps on its own disk, and for how long
 DOMAINS_NEEDED = 3  # registrable domains from which on the evidence against an author counts
-AGAIN_S = 600.0  # between the two looks
+LOOK_AGAIN_S = 600.0  # between the two looks
 NO_VOTES_S = 7 * 86_400.0  # so long an owner votes for no author that its own second looks contradict
 UNLIKE_BITS = 52  # of 128: texts with nothing in common differ in 64 ± 6, those with half of it in 32 ± 5
 ALIKE_BITS = 32  # two looks that differ in no more showed the same text
@@ -51,7 +51,7 @@ class Evidence(msgspec.Struct, frozen=True, array_like=True):
 
 _piece = msgspec.msgpack.Decoder(Evidence)
 _pieces: msgspec.msgpack.Decoder[tuple[Evidence, ...]] = msgspec.msgpack.Decoder(
-    Annotated[tuple[Evidence, ...], Meta(max_length=KEPT)]
+    Annotated[tuple[Evidence, ...], Meta(max_length=EVIDENCE_KEPT)]
 )
 
 
@@ -62,14 +62,14 @@ def evidence_points(network: bytes) -> list[Key]:
 
 
 def encode_piece(piece: Evidence) -> bytes:
-    """Encode a piece for a record; it is too long where that is more than MAX_BYTES."""
+    """Encode a piece for a record; it is too long where that is more than MAX_EVIDENCE_BYTES."""
     return _encoder.encode(piece)
 
 
 def decode_piece(value: bytes) -> Evidence | None:
     """Decode the value of a record; None where it is no piece of evidence."""
     try:
-        return _piece.decode(value) if len(value) <= MAX_BYTES else None
+        return _piece.decode(value) if len(value) <= MAX_EVIDENCE_BYTES else None
     except (ValueError, RecursionError):
         return None
 

@@ -52,9 +52,9 @@ class LeaseHolder:
         """Claim nothing before this steady time; what is held stays so for as long as it lasts."""
         self._turns.wait_until(until)
 
-    def bar(self, peers: frozenset[NodeId]) -> None:
+    def withhold_votes(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes from now on; what they were promised runs out."""
-        self._turns.barred = peers - {self._node_id}
+        self._turns.without_votes = peers - {self._node_id}
 
     def split(self, slot_bits: int) -> None:
         """Go by 2**slot_bits slots from now on, more than before; `set_teams` follows, with their teams."""
@@ -206,7 +206,8 @@ class LeaseHolder:
             for claim in request.claims
             if 0 <= claim.slot < 1 << self._slot_bits
             and (
-                (claim.holding and peer not in self._turns.barred) or self._turns.may_ask(peer, Slot(claim.slot), view)
+                (claim.holding and peer not in self._turns.without_votes)
+                or self._turns.may_ask(peer, Slot(claim.slot), view)
             )
         ]
         return LeaseReply(tuple(votes))

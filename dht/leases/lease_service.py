@@ -69,7 +69,7 @@ class LeaseService:
         self._is_noted = self._ran_before = self._note.exists()
         self._wall_ahead_s = now.wall - now.steady
         self._slot_bits = view.strategy.slot_bits
-        self._leases, self._barred = LeaseHolder(view.node_id, self._slot_bits), frozenset[NodeId]()
+        self._leases, self._without_votes = LeaseHolder(view.node_id, self._slot_bits), frozenset[NodeId]()
         self._balancer = LeaseBalancer(view)
         self._grants = GrantBook(view.node_id, signer)
         self._granted: tuple[object, int, float, Mapping[Slot, int]] = (None, 0, 0.0, {})  # what was shown, and of what
@@ -87,10 +87,10 @@ class LeaseService:
             self._settle_at = now + SETTLE_S
             self._leases.wait_until(self._settle_at)
 
-    def bar(self, peers: frozenset[NodeId]) -> None:
+    def withhold_votes(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes from now on."""
-        self._barred = peers
-        self._leases.bar(peers)
+        self._without_votes = peers
+        self._leases.withhold_votes(peers)
 
     def promised(self, now: Now, slot: Slot) -> NodeId | None:
         """Return who has this node's vote for a slot, None where nobody has."""
@@ -253,7 +253,7 @@ class LeaseService:
         elif slot_bits < self._slot_bits:
             until = now.steady + VOTE_S
             self._leases = LeaseHolder(self._view.node_id, slot_bits, abstain_until=until, not_before=until)
-            self._leases.bar(self._barred)
+            self._leases.withhold_votes(self._without_votes)
             self._teams = None
         self._slot_bits = slot_bits
 

@@ -4,8 +4,8 @@ Pure: `now` is an argument. A slot has a rendezvous order of its own among the l
 spread evenly; its first is its preferred holder. The others ask only when nobody has held the slot for PATIENCE_S times
 their place, by what they promised, what heartbeats say, and what those whom they asked say. Nobody who has the slot's
 visits is passed over by one who has not; where nobody has them, because all owners sleep, stand-ins take it in the
-same order. A newcomer comes after all who were there before it; the heir of a lease transfer before all. Whoever is
-barred, because it wrote what its sites did not say, gets no slot while anybody else is there.
+same order. A newcomer comes after all who were there before it; the heir of a lease transfer before all. A node without
+this node's votes, because second looks contradict its pages, gets no slot while anybody else is there.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -35,7 +35,7 @@ class SlotView(Protocol):
         """Return the live peers, this node never, whose newest heartbeat says that they hold the slot."""
 
     def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
-        """Return those of them that have been here for as long as the strategy asks of who decides."""
+        """Return those of some peers that are members for as long as the strategy asks (min_age_days)."""
 
 
 class Succession:
@@ -46,7 +46,7 @@ class Succession:
     ) -> None:
         self._node_id, self._slot_bits, self._not_before = node_id, slot_bits, not_before
         self._voter, self._transfers = voter, transfers
-        self.barred: frozenset[NodeId] = frozenset()  # who gets no votes of this node's
+        self.without_votes: frozenset[NodeId] = frozenset()  # who gets no votes of this node's
         self._vacant_since: dict[Slot, float] = {}
         self._retry_at: dict[Slot, float] = {}
         self._freed: dict[Slot, tuple[NodeId, float]] = {}
@@ -69,7 +69,7 @@ class Succession:
     def holders(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
         """Return the live peers that say they hold the slot and have not released it since."""
         freed, until = self._freed.get(slot, (None, 0.0))
-        announced = [peer for peer in view.announced(slot) if peer not in self.barred]
+        announced = [peer for peer in view.announced(slot) if peer not in self.without_votes]
         return [peer for peer in announced if peer != freed or now.steady >= until]
 
     def note_release(self, now: Now, slot: Slot, peer: NodeId) -> None:
@@ -111,8 +111,8 @@ class Succession:
 
     def may_ask(self, peer: NodeId, slot: Slot, view: SlotView) -> bool:
         """Tell whether a peer can get votes for the slot: a newcomer gets none where somebody older could hold it, and
-        who is barred none at all."""
-        if peer in self.barred:
+        who is without votes gets none at all."""
+        if peer in self.without_votes:
             return False
         team = self._voter.team(slot)
         older = view.seasoned([p for p in team if view.is_ready(p, slot)])
@@ -162,7 +162,7 @@ class Succession:
         """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
         been here for long enough, where there are any."""
         everybody = self._voter.team(slot)
-        team = [peer for peer in everybody if peer not in self.barred] or everybody
+        team = [peer for peer in everybody if peer not in self.without_votes] or everybody
         ready = [peer for peer in team if view.is_ready(peer, slot)]
         return preference(slot, self._slot_bits, view.seasoned(ready) or ready or team)
 

@@ -1,8 +1,8 @@
-"""The member table holds who is in the network as far as this node has heard: each peer's newest heartbeat.
+"""The member table holds each peer's newest heartbeat.
 
-Pure: heartbeats and `now` in, answers out. Heartbeats of near peers (neighbourhood.py) come every ten seconds, those of
-far ones when their standing changed and every ten minutes or so. known_peer.py says when a heartbeat was sent and what
-it changes, liveness.py who lives, admission.py who is vouched for: of nobody else it is said here that it is known.
+Pure: heartbeats and `now` in, answers out. Heartbeats of near peers (neighbourhood.py) come every ten seconds. Those of
+far peers come when their standing changed, and else every ten minutes or so. known_peer.py says when a heartbeat was
+sent and what it changes, liveness.py which peers live, member_admission.py which are vouched for. All others wait.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,6 @@ from dht.admission.inviters import NO_INVITERS, Inviters
 from dht.admission.member_admission import MemberAdmission
 from dht.admission.membership_claim import MembershipClaim, claim_of
 from dht.admission.neighbourhood import IdRange
-from dht.admission.seniority import JOIN_S, Seniority
 from dht.clock import Now
 from dht.identity.puzzle import work_of
 from dht.keys import NodeId, distance
@@ -26,10 +25,10 @@ from dht.membership.waiting_peers import WaitingPeers
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.heartbeat import VerifiedHeartbeat
 
+JOIN_S = 60.0  # in which a newcomer hears of all that are there
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
 FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
-SWEEP_S = 600.0
-ADMIT_S = 2.0  # between two looks at who waits for a silent member
+ADMIT_S = 2.0  # between two looks at the peers that wait beside a silent member
 
 
 class MemberTable:
@@ -37,7 +36,6 @@ class MemberTable:
 
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
         self.own = own
-        self.seniority = Seniority(own)
         self.vanished = VanishedMembers()
         self.admission = MemberAdmission(own)
         self._own_claim = MembershipClaim(own_member, frozenset())
@@ -53,7 +51,7 @@ class MemberTable:
         self._forgotten: list[VerifiedHeartbeat] = []
         self._now = Now(float("-inf"), float("-inf"))  # the last time that we were told
         self._join_ends = float("inf")
-        self._sweep_at = self._admit_at = float("-inf")
+        self._admit_at = float("-inf")
         self.liveness = Liveness()
         self.graces = GraceClock()
         self.epoch = 0  # counts changes of `members`; owners are cached by it
@@ -108,15 +106,12 @@ class MemberTable:
     def _add_all_new(self, known: dict[NodeId, KnownPeer], now: Now) -> None:
         """Peers of whom nothing was known before, for all of whom there is room."""
         self.digest_index.add_all((peer, each.opened.line, each.sent_steady) for peer, each in known.items())
-        self.seniority.heard_all(known, now.wall)
         for peer in known:
             self.vanished.found(peer)
         self._peers.put_all(known)
         for each in known.values():
             self.graces.heard(each)
-        changed = [
-            other for peer, each in known.items() for other in self.admission.hear(peer, self._claim_of(each.opened))
-        ]
+        changed = [other for peer, each in known.items() for other in self.admission.hear(peer, claim_of(each.opened))]
         self._stand(dict.fromkeys(changed))
         self.version += len(known)
         self.told += len(known)
@@ -130,7 +125,7 @@ class MemberTable:
             return News.OLD
         if peer == self.own or peer in self.blocked or (held is not None and opened.sequence <= held.opened.sequence):
             return News.OLD
-        known, claim = KnownPeer(opened, *date_heartbeat(opened, held, now, direct), 0), self._claim_of(opened)
+        known, claim = KnownPeer(opened, *date_heartbeat(opened, held, now, direct), 0), claim_of(opened)
         if self.vanished.has(peer):
             self.admission.trust([peer])
         if not self.admission.would_vouch(peer, claim):
@@ -147,7 +142,6 @@ class MemberTable:
 
     def _take_in(self, peer: NodeId, known: KnownPeer) -> None:
         """Know a peer from now on."""
-        self.seniority.heard(peer, self._now.wall)
         self.vanished.found(peer)
         self._peers.put(peer, known)
         self.graces.heard(known)
@@ -157,8 +151,8 @@ class MemberTable:
         beat, was = known.opened.heartbeat, old.opened.heartbeat if old is not None else None
         self.liveness.heard(peer, known.sent_steady)
         self.graces.heard(known)
-        epoch, claim = self.epoch, self._claim_of(known.opened)
-        if old is None or claim != self._claim_of(old.opened):
+        epoch, claim = self.epoch, claim_of(known.opened)
+        if old is None or claim != claim_of(old.opened):
             self._stand(self.admission.hear(peer, claim))
         if was is not None and beat.member and self.epoch == epoch and changed_domains(was, beat):
             self.epoch += 1
@@ -191,7 +185,6 @@ class MemberTable:
                 self._take_in(peer, known)
             elif not is_vouched and (out := self._peers.take(peer)) is not None:
                 self.liveness.forget(peer)
-                self.seniority.forget(peer)
                 for each in self.waiting.put(peer, out, self._now.steady):
                     self._forget_waiting(each)
             else:
@@ -201,9 +194,6 @@ class MemberTable:
         if moved:
             self.told += 1
             self._regroup()
-
-    def _claim_of(self, opened: VerifiedHeartbeat) -> MembershipClaim:
-        return claim_of(opened, self.waiting.policy)
 
     def claim_own(self, claim: MembershipClaim) -> None:
         """Take what this node says of itself."""
@@ -238,17 +228,10 @@ class MemberTable:
     def _begin_join(self) -> None:
         self.admission.is_joining, self._join_ends = True, self._now.steady + JOIN_S
 
-    def follow(self, is_attested: bool, policy: AddressPolicy, inviters: Inviters = NO_INVITERS) -> None:
-        """Go by the rules of an attested network, or of an open one, and by who may invite. Who was a member of an open
-        one for a minute needs nobody's word when it is no longer open."""
+    def follow(self, policy: AddressPolicy, inviters: Inviters = NO_INVITERS) -> None:
+        """Go by these declared prefixes and inviters from now on."""
         self.waiting.policy = policy
-        if is_attested and not self.admission.is_attested:
-            latest = self._now.wall - JOIN_S
-            self.admission.trust(
-                sorted(peer for peer in self.admission.vouched if self.seniority.since(peer) <= latest)
-            )
-            self._begin_join()
-        self._stand(self.admission.follow(is_attested, inviters))
+        self._stand(self.admission.follow(inviters))
 
     def take_arrived(self) -> list[NodeId]:
         """Return who was admitted since the last call, having waited."""
@@ -313,18 +296,15 @@ class MemberTable:
         if now.steady >= self._join_ends:
             self._join_ends = float("inf")
             self._stand(self.admission.end_join(lambda peer: self.is_live(peer, now)))
-        if now.steady >= self._sweep_at and self.admission.is_attested:
-            self._sweep_at = now.steady + SWEEP_S
-            self._stand(self.admission.sweep(lambda peer: self.is_live(peer, now)))
         for peer in self.waiting.overdue(now.steady):
             self._forget_waiting(peer)
         if now.steady >= self._admit_at:
             self._admit_at = now.steady + ADMIT_S
             waiting = [peer for peer, _ in self.waiting.items()]
-            self._stand(self.admission.admit_despite_silence(waiting, lambda peer: self.is_live(peer, now)))
+            self._stand(self.admission.admit_beside_silent(waiting, lambda peer: self.is_live(peer, now)))
         for peer, known in self.graces.take_overdue(self.known(), now):
             self._forgotten = [*self._forgotten[-FORGOTTEN:], known.opened]
-            self.vanished.lose(known.opened, self.seniority.since(peer), self.seniority.since(self.own))
+            self.vanished.lose(known.opened, self.admission.first_day(peer), self.admission.first_day(self.own))
             self._drop(peer)
 
     def take_forgotten(self) -> list[VerifiedHeartbeat]:
@@ -358,13 +338,11 @@ class MemberTable:
         return opened.heartbeat.sent_at <= self.gone.get(opened.contact.node_id, float("-inf"))
 
     def put_out(self, gone: Mapping[NodeId, float]) -> None:
-        """Know these peers no more by what they sent until an instant, and nobody else: who lives is a newcomer."""
-        self.gone = gone
-        for peer, at in gone.items():
-            known = self.find(peer) or self.waiting.find(peer)
-            if known is None or self.is_gone(known.opened) or self.seniority.since(peer) <= at:
-                self.vanished.found(peer)
-                self._drop(peer)
+        """Forget these peers, and refuse what they sent until an instant (wall time): one that lives is a newcomer."""
+        new, self.gone = gone.items() - self.gone.items(), gone
+        for peer, _ in sorted(new):
+            self.vanished.found(peer)
+            self._drop(peer)
 
     def suspect(self, peer: NodeId, since: float) -> None:
         """Take a peer for dead that has not answered since this steady time, or refused a connection, until a later
@@ -395,7 +373,6 @@ class MemberTable:
         self.told += 1
         self.digest_index.drop(peer)
         self.liveness.forget(peer)
-        self.seniority.forget(peer)
         self._stand([peer, *self.admission.forget(peer)])
 
     def _regroup(self) -> None:

@@ -6,7 +6,7 @@ costs a log line, never a start. Heartbeats are verified again on loading.
 
 import logging
 from collections.abc import Iterable
-from math import inf, isfinite
+from math import isfinite
 from pathlib import Path
 
 import msgspec
@@ -24,12 +24,10 @@ ID_BYTES = 20
 
 
 class PeerFile(msgspec.Struct, frozen=True, array_like=True):
-    """What lies in the file: its format, raw heartbeats, when each of their authors was first heard of (wall time), and
-    the vanished members with their last signs of life."""
+    """The content of the file: its format, raw heartbeats, and the vanished members with their last signs of life."""
 
     format: int
     heartbeats: tuple[bytes, ...]
-    since: tuple[float, ...] = ()
     vanished: tuple[tuple[bytes, float], ...] = ()
 
 
@@ -40,15 +38,13 @@ class PeerCache:
         self.path = path
         self.vanished: tuple[tuple[NodeId, float], ...] = ()
 
-    def load(self) -> tuple[tuple[bytes, float], ...]:
-        """Return the saved heartbeats, each with the wall time at which its author was first heard of. The time is inf
-        where the file does not say it."""
+    def load(self) -> tuple[bytes, ...]:
+        """Return the saved heartbeats."""
         found = self._read()
         self.vanished = tuple(
             (NodeId(peer), at) for peer, at in found.vanished if len(peer) == ID_BYTES and isfinite(at)
         )
-        sound = len(found.since) == len(found.heartbeats) and all(map(isfinite, found.since))
-        return tuple(zip(found.heartbeats, found.since if sound else (inf,) * len(found.heartbeats), strict=True))
+        return found.heartbeats
 
     def _read(self) -> PeerFile:
         try:
@@ -62,9 +58,7 @@ class PeerCache:
             return PeerFile(FORMAT, ())
         return found if found.format == FORMAT else PeerFile(FORMAT, ())
 
-    def save(
-        self, heartbeats: Iterable[bytes], since: Iterable[float] = (), vanished: Iterable[tuple[bytes, float]] = ()
-    ) -> None:
-        """Replace the file, whole or not at all; raises OSError. `since`: an instant for each, as in `load`."""
-        kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(since)[:MEMBER_LIMIT], tuple(vanished))
+    def save(self, heartbeats: Iterable[bytes], vanished: Iterable[tuple[bytes, float]] = ()) -> None:
+        """Replace the file, whole or not at all; raises OSError."""
+        kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(vanished))
         write_atomically(self.path, msgspec.msgpack.encode(kept))

@@ -1,16 +1,17 @@
-"""The members that fell silent for good: whoever forgets them could take the rest for the whole network.
+"""The vanished members fell silent for good: a node that forgot them could take the rest for the whole network.
 
-Pure: heartbeats and wall times in, ids out. A long cut parts a network in two, and when the grace is over each side is
-one by itself. So a node remembers for 30 days whom it lost: not those who took leave or were blocked, nor passers-by.
+Pure: heartbeats, days and wall times in, ids out. A long cut parts a network in two, and when the grace is over each
+side is one by itself. So a node remembers its vanished members for 30 days, except those that left, that were blocked,
+or that were members for less than a day.
 """
 
 from collections.abc import Iterable
 
+from dht.clock import day_of
 from dht.keys import NodeId
 from dht.wire.heartbeat import VerifiedHeartbeat
 
 REMEMBERED_S = 30 * 86400.0  # since the last sign of life
-RESIDENT_S = 86400.0  # who was known for less, or for less than half of what this node knows, was passing by
 LIMIT = 4096  # as many as there can be members
 
 
@@ -22,11 +23,14 @@ class VanishedMembers:
         self._shown: frozenset[NodeId] = frozenset()
         self._shown_until = float("-inf")
 
-    def lose(self, opened: VerifiedHeartbeat, since: float, first_at: float) -> None:
-        """Note that a peer's grace is over. `since`: when it was first heard of; `first_at`: when anybody was."""
+    def lose(self, opened: VerifiedHeartbeat, first_day: int | None, own_first_day: int | None) -> None:
+        """Note that a peer's grace is over. The days (since 1970) are those since which it and this node are members,
+        None where that is not known. A peer is left out whose first day was its last one, unless this node came no
+        earlier."""
         beat = opened.heartbeat
-        known_s, all_s = beat.sent_at - since, beat.sent_at - first_at
-        if beat.member and not beat.leaving and known_s >= min(RESIDENT_S, all_s / 2):
+        is_passing = first_day is not None and first_day >= day_of(beat.sent_at)
+        is_first = first_day is not None and own_first_day is not None and first_day <= own_first_day
+        if beat.member and not beat.leaving and (is_first or not is_passing):
             self.restore([(opened.contact.node_id, beat.sent_at)])
 
     def restore(self, vanished: Iterable[tuple[NodeId, float]]) -> None:

@@ -1,11 +1,9 @@
-"""Keeps a node admitted: it asks the members whose part it is to reach it, until enough of them name it."""
+"""Keeps a node admitted: it asks its attesters to reach it, until enough of them name it."""
 
 import asyncio
 from collections.abc import Callable
 
 from dht.admission.attester_order import nearest_attesters
-from dht.admission.member_admission import BLOCK_ATTESTERS
-from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.errors import RemoteError
 from dht.keys import NodeId
 from dht.messages import Done
@@ -14,7 +12,7 @@ from dht.overlay.messenger import Messenger
 from dht.overlay.own_invitation import OwnInvitation
 from dht.overlay.point_records import PointRecords
 from dht.ownership.view import OverlayView
-from dht.reachability.attester import ASKED, BLOCK_ASKED, NEAREST, Attester, AttestMe, Reach
+from dht.reachability.attester import ASKED, NEAREST, Attester, AttestMe, Reach
 from dht.wire.contact import Contact
 
 LOOK_S = 1.0
@@ -46,6 +44,8 @@ class AdmissionUpkeep:
         self._attester = Attester(deps.core, view, reach, deps.clock, kick)
         self._asking: set[NodeId] = set()
         self._rounds = 0  # in which names lacked
+        self._quiet: tuple[int, int] | None = None  # what was known when enough names were there: no look until then,
+        self._look_at = float("-inf")  # or until this steady time
         self._asked_at: dict[NodeId, float] = {}
         self._failed: dict[NodeId, str] = {}  # why, by whom was asked last
         messenger.serve(AttestMe, self._attester.answer)
@@ -56,15 +56,14 @@ class AdmissionUpkeep:
         async with asyncio.TaskGroup() as tasks:
             while True:
                 steady = self._clock().steady
-                if self._core.members.admission.is_attested:
-                    if steady >= keep_at:
-                        self._attester.keep()
-                        keep_at = steady + RELAX_S
-                    if steady >= find_at and self._view.live() - {self._core.node_id}:
-                        find_at = steady + LATER_S
-                        await self._invitation.find()
-                    for peer in self._due(steady):
-                        tasks.create_task(self._ask(peer), name="overlay-attest-me")
+                if steady >= keep_at:
+                    self._attester.keep()
+                    keep_at = steady + RELAX_S
+                if steady >= find_at and self._view.live() - {self._core.node_id}:
+                    find_at = steady + LATER_S
+                    await self._invitation.find()
+                for peer in self._due(steady):
+                    tasks.create_task(self._ask(peer), name="overlay-attest-me")
                 await asyncio.sleep(LOOK_S)
 
     def warning(self) -> str:
@@ -74,7 +73,7 @@ class AdmissionUpkeep:
             return BLOCKED
         if admission.inviters.has_revoked(core.own.invited_by):
             return REVOKED
-        if not (admission.is_attested and core.takes_part and core.own.claim().member):
+        if not (core.takes_part and core.own.claim().member):
             return ""
         if admission.is_member(core.node_id) or self._view.first_meeting.is_lost:
             return ""
@@ -87,24 +86,23 @@ class AdmissionUpkeep:
         return f"{text} ({asked})" if asked else text
 
     def _due(self, steady: float) -> list[NodeId]:
-        """Whom to ask now."""
+        """Return the attesters to ask now."""
         core, admission = self._core, self._core.members.admission
-        claim = core.own.claim()
-        if not (core.takes_part and core.own.raw and claim.member):
+        claim, seen = core.own.claim(), (core.members.told, admission.named)
+        if not (core.takes_part and core.own.raw and claim.member) or (seen == self._quiet and steady < self._look_at):
             return []
         others = set(self._attester.candidates(claim.families)) - {core.node_id}
         self._rounds = self._rounds + 1 if admission.lacks(core.node_id) > 0 else 0
         is_late = self._rounds * LOOK_S > RETRIES * RETRY_S
         targets = nearest_attesters(core.node_id, others or self._who_wait(), NEAREST if is_late else ASKED)
-        if claim.block and len(self._view.members()) > SMALL_NETWORK:
-            targets += nearest_attesters(claim.block, others, BLOCK_ATTESTERS if is_late else BLOCK_ASKED)
         named_by = admission.attesters(core.node_id)
         self._failed = {peer: reason for peer, reason in self._failed.items() if peer in targets}
         pause = LATER_S if is_late else RETRY_S if self._rounds else RELAX_S
-        open_to = [peer for peer in dict.fromkeys(targets) if peer not in named_by and peer not in self._asking]
+        open_to = [peer for peer in targets if peer not in named_by and peer not in self._asking]
         due = [peer for peer in open_to if steady - self._asked_at.get(peer, -RELAX_S) >= pause]
         self._asked_at = {peer: at for peer, at in self._asked_at.items() if peer in targets}
         self._asked_at |= dict.fromkeys(due, steady)
+        self._quiet, self._look_at = None if self._rounds else seen, steady + LATER_S
         return due
 
     def _who_wait(self) -> list[NodeId]:

@@ -105,8 +105,7 @@ class View(Protocol):
         """Tell whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
-        """Return those of some peers that have been here for as long as the strategy asks of who decides
-        (min_age_s)."""
+        """Return those of some peers that are members for as long as the strategy asks (min_age_days)."""
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers, this node never, that say they hold the slot's lease."""
@@ -168,7 +167,7 @@ class Overlay(Protocol):
     def compared(self, peers: frozenset[NodeId]) -> None:
         """Say with which live members all copies here have been compared since the start."""
 
-    def bar(self, peers: frozenset[NodeId]) -> None:
+    def withhold_votes(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes for leases from now on."""
 
     async def read_point(self, key: Key, most: int) -> list[tuple[NodeId, bytes]]:

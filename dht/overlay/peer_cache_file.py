@@ -41,7 +41,7 @@ class PeerCacheFile:
         heartbeats = self._cache.load() if self._cache is not None else ()
         if self._cache is not None:
             self._members.vanished.restore(self._cache.vanished)
-        self._core.remember(now, (raw for raw, _ in heartbeats), dict(heartbeats))
+        self._core.remember(now, heartbeats)
         return len(heartbeats)
 
     async def run(self) -> None:
@@ -51,38 +51,35 @@ class PeerCacheFile:
             await asyncio.sleep(CACHE_S)
             rounds += 1
             if kept != self._members.version or rounds % CACHE_ANYWAY == 0:
-                version, heartbeats = self._members.version, self._heartbeats()
-                done = await loop.run_in_executor(self._executor, self._write, self._cache, *heartbeats)
+                version, heartbeats, vanished = (
+                    self._members.version,
+                    self._heartbeats(),
+                    self._members.vanished.items(),
+                )
+                done = await loop.run_in_executor(self._executor, self._write, self._cache, heartbeats, vanished)
                 kept = version if done else -1
 
     def save(self) -> None:
         """Write the peers down now; blocks on one small file."""
         if self._cache is not None:
-            self._write(self._cache, *self._heartbeats())
+            self._write(self._cache, self._heartbeats(), self._members.vanished.items())
 
-    def _write(
-        self, cache: PeerCache, heartbeats: list[bytes], since: list[float], vanished: tuple[tuple[NodeId, float], ...]
-    ) -> bool:
+    def _write(self, cache: PeerCache, heartbeats: list[bytes], vanished: tuple[tuple[NodeId, float], ...]) -> bool:
         """Write, and tell whether that is done, which it is not where the machine refuses."""
         if not heartbeats:
             return True  # all have been silent for too long; what the file has is still a way back
         try:
-            cache.save(heartbeats, since, vanished)
+            cache.save(heartbeats, vanished)
         except OSError as error:
             self._faults.begin(FaultSite.PEERS, refused(cache.path, error))
             return False
         self._faults.end(FaultSite.PEERS)
         return True
 
-    def _heartbeats(self) -> tuple[list[bytes], list[float], tuple[tuple[NodeId, float], ...]]:
-        """Return what the file is to hold: members, and those that a strategy made this node forget. Whom it names will
-        need nobody's word in the next run."""
-        members, admission = self._members, self._members.admission
-        known = [each for each in members.known() if admission.is_lasting(each[0])]
-        since = [members.seniority.since(peer) for peer, _ in known]
-        raws = [k.opened.raw for _, k in known]
-        dropped = self._core.dropped(self._clock())
-        raws, since = [*raws, *(each.raw for each in dropped)], [*since, *(each.heartbeat.sent_at for each in dropped)]
-        if raws and admission.is_attested and members.is_member(members.own) and self._core.own.raw:
-            raws, since = [self._core.own.raw, *raws], [members.seniority.since(members.own), *since]
-        return raws, since, members.vanished.items()
+    def _heartbeats(self) -> list[bytes]:
+        """Return what the file is to hold: members, and those that a strategy made this node forget. In the next run
+        they need no names."""
+        members, own = self._members, self._core.own.raw
+        raws = [known.opened.raw for peer, known in members.known() if members.admission.is_lasting(peer)]
+        raws += [each.raw for each in self._core.dropped(self._clock())]
+        return [own, *raws] if raws and own and members.is_member(members.own) else raws

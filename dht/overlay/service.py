@@ -223,10 +223,10 @@ class OverlayService:
         self._core.own.refuse(hosts)
         self._driver.kick()
 
-    def bar(self, peers: frozenset[NodeId]) -> None:
+    def withhold_votes(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes for leases from now on."""
         if self._leases is not None:
-            self._leases.bar(peers)
+            self._leases.withhold_votes(peers)
 
     async def read_point(self, key: Key, most: int) -> list[tuple[NodeId, bytes]]:
         """Return up to `most` small values at a point of the key space, each with its author, those of older members

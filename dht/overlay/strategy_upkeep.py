@@ -79,7 +79,6 @@ class StrategyUpkeep:
             blocked,
             graces,
             bits,
-            current.admission != "open",
             inviters_by(current),
             {NodeId(bytes.fromhex(each.id)): float(each.at) for each in current.gone},
         )

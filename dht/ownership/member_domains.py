@@ -1,11 +1,11 @@
-"""`MemberDomains` reads the failure domains of members from what they declare, and from who admitted them when.
+"""`MemberDomains` reads the failure domains of members from their heartbeats, and their age from those of attesters.
 
 Pure, but for the clock that it is given.
 """
 
 from collections.abc import Callable, Sequence
 
-from dht.admission.seniority import last_old_day
+from dht.admission.member_admission import last_old_day
 from dht.clock import Clock
 from dht.keys import NodeId
 from dht.membership.member_table import MemberTable
@@ -48,27 +48,24 @@ class MemberDomains:
             known = self._members.find(member)
             if known is not None:
                 beat = known.opened.heartbeat
-                said, is_stable = (beat.operator, known.opened.contact.endpoints), strategy.stable_owner and beat.stable
-                found[member] = domains_of(*said, reach, is_young=is_young(member), is_stable=is_stable)
+                said = beat.operator, known.opened.contact.endpoints
+                found[member] = domains_of(*said, reach, is_young=is_young(member), is_stable=beat.stable)
         return found
 
     def _own(self, strategy: Strategy, *, is_young: bool) -> FailureDomains:
-        reach, is_stable = AddressPolicy(strategy.declared_prefixes), strategy.stable_owner and self.stable
-        endpoints = self._own_endpoints()
-        basis = endpoints, reach, is_stable, is_young
+        reach, endpoints = AddressPolicy(strategy.declared_prefixes), self._own_endpoints()
+        basis = endpoints, reach, is_young
         if basis != self._found_by:
             self._found_by = basis
-            self._found = domains_of(self._operator, endpoints, reach, is_young=is_young, is_stable=is_stable)
+            self._found = domains_of(self._operator, endpoints, reach, is_young=is_young, is_stable=self.stable)
         return self._found
 
     def last_old_day(self, strategy: Strategy) -> int | None:
-        """Return the last day on which a member that is not young was admitted; None where nobody attests."""
-        if not self._members.admission.is_attested:
-            return None
-        return last_old_day(self._clock(), strategy.min_age_s, self._strategies.began_at)
+        """Return the newest join day that counts as established; None where no member is young."""
+        return last_old_day(self._clock(), strategy.min_age_days, self._strategies.began_at)
 
     def _is_young(self, strategy: Strategy) -> Callable[[NodeId], bool]:
-        """Return what tells whether a member is young, by what its attesters say."""
+        """Return a function that tells whether a member is young, by the days that its attesters give."""
         last, first_day = self.last_old_day(strategy), self._members.admission.first_day
         if last is None:
             return lambda member: False

@@ -290,12 +290,12 @@ class OverlayView:
         return self._own_ready
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
-        """Return those of some peers that have been here for as long as the strategy asks (min_age_s)."""
-        if not self._strategy.min_age_s:
+        """Return those of some peers that are members for as long as the strategy asks (min_age_days). None are
+        returned where it asks for no age, or where the network is younger than that."""
+        last, first_day = self._domains.last_old_day(self.strategy), self._members.admission.first_day
+        if last is None:
             return ()
-        return self._members.seniority.seasoned(
-            peers, self._clock(), self._strategy.min_age_s, self._strategies.began_at
-        )
+        return tuple(peer for peer in peers if (day := first_day(peer)) is not None and day <= last)
 
     def set_own_ready(self, slots: frozenset[Slot]) -> None:
         """Set for which slots this node is ready, as the strategy that the view showed last numbers them."""
@@ -351,7 +351,7 @@ class OverlayView:
             self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
         formers = self._strategies.former_bits(now)
         ages = last, self._members.admission.named if last is not None else 0
-        rules = strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, strategy.stable_owner, formers
+        rules = strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers
         leavers = self._members.leavers(now)
         placed = (self._members.epoch, own, ages, leavers, *rules)
         if placed != self._basis:

@@ -182,12 +182,9 @@ class ProtocolEngine:
         """Make first contact, at growing intervals and then each minute; if `is_trusted`, who answers is a root."""
         self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
-    def remember(self, now: Now, heartbeats: Iterable[bytes], since: Mapping[bytes, float] | None = None) -> None:
-        """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon. `since`:
-        when the author of each was first heard of, by the wall clock."""
-        for raw, peer in self._intake.recall(now, heartbeats, since or {}):
-            if since and raw in since and self.members.find(peer) is not None:
-                self.members.seniority.heard(peer, min(since[raw], now.wall))
+    def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
+        """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon."""
+        self._intake.recall(now, heartbeats)
 
     def dropped(self, now: Now) -> list[VerifiedHeartbeat]:
         """Return the last heartbeats of the members that a strategy made this node forget within the last 30 days."""
@@ -206,14 +203,12 @@ class ProtocolEngine:
         blocked: frozenset[NodeId] = frozenset(),
         graces: Graces = GRACES,
         puzzle_bits: int = 0,
-        is_attested: bool = False,
         inviters: Inviters = NO_INVITERS,
         gone: Mapping[NodeId, float] = MappingProxyType({}),
     ) -> None:
-        """Go by this strategy from now on; `policy` follows from its declared prefixes. No member is who is `blocked`,
-        has less than `puzzle_bits` of work behind it, is silent for longer than the grace, or, where the network
-        `is_attested`, has been reached by too few members; nor whom `inviters` have put out, nor, by what it sent until
-        then (wall time), who is `gone`."""
+        """Go by this strategy from now on; `policy` follows from its declared prefixes. No members are nodes that
+        are `blocked`, that have less than `puzzle_bits` of work behind them, that are silent for longer than the grace,
+        that `inviters` have put out, and, by what they sent until then (wall time), those that are `gone`."""
         dropped = self.members.forget_unproven(puzzle_bits) if puzzle_bits > self.rules.puzzle_bits else []
         if policy != self.rules.policy:
             known = (each.opened for _, each in self.members.known())
@@ -222,7 +217,7 @@ class ProtocolEngine:
         self.rules.adopt(version, digest, policy, graces, puzzle_bits)
         self.own.follow(version, slot_bits)
         self.members.graces.set_graces(graces)
-        self.members.follow(is_attested, policy, inviters)
+        self.members.follow(policy, inviters)
         self.members.block(blocked)
         self.members.put_out(gone)
         for peer in blocked:

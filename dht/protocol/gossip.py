@@ -194,9 +194,9 @@ class Gossip:
         self._requester.ask_address(now, body, contact.endpoints[0].udp, heard, tries=TRIES)
 
     def meet(self, now: Now, asker: Address) -> None:
-        """Ask whoever asks this node where it is, while it does not know: in an attested network there is nobody else
-        until it has said where it is."""
-        if self._own.raw or self._own.endpoints() or not self._members.admission.is_attested:
+        """Ask the asker for this node's address while this node does not know it: no other node answers before this one
+        has announced its address."""
+        if self._own.raw or self._own.endpoints():
             return
         if self._gaps.take("", now.steady):
             body = make_ping(self._members, self._own, self._rumours, None, now, self._rng)

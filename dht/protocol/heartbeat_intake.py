@@ -4,7 +4,7 @@ Pure: `now` is an argument. Heartbeats come from peers one by one, or all at onc
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from dht.clock import Now
 from dht.errors import AddressNotAllowed, BadMessage, BadSignature, TooLittleWork
@@ -93,10 +93,9 @@ class HeartbeatIntake:
             if self._replies.take("", now.steady):
                 self._own.stir()  # whoever else has this identity hears that soon
 
-    def recall(self, now: Now, raws: Iterable[bytes], since: Mapping[bytes, float]) -> list[tuple[bytes, NodeId]]:
-        """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try, and
-        their authors have vanished until they are heard. So are the addresses of members that the strategy makes this
-        node drop. `since`: when the author of each was first heard of."""
+    def recall(self, now: Now, raws: Iterable[bytes]) -> None:
+        """Take heartbeats of an earlier run. Members with expired heartbeats have vanished until they are heard; their
+        addresses are tried, as are those of members that the strategy makes this node drop."""
         found, former, dropped = (list[VerifiedHeartbeat]() for _ in range(3))
         rules = self._rules
         for raw in raws:
@@ -124,13 +123,11 @@ class HeartbeatIntake:
         for peer in self._members.add_all(found, now):
             if self._members.is_near(peer):
                 self._partners.greet(peer)
-        first_at = min(since.values(), default=now.wall)
         for opened in former:
-            self._members.vanished.lose(opened, since.get(opened.raw, first_at), first_at)
+            self._members.vanished.lose(opened, None, None)
         if former:
             self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
         self.drop(dropped)
-        return [(opened.raw, opened.contact.node_id) for opened in found]
 
     def drop(self, members: Sequence[VerifiedHeartbeat]) -> None:
         """Note that a strategy makes this node refuse these members; if the next one does not, they are members again

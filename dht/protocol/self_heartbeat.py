@@ -8,7 +8,7 @@ few saw. A quiet node, which takes no part (node_role.py), signs nothing.
 import ipaddress
 from typing import NamedTuple
 
-from dht.admission.membership_claim import MembershipClaim, block_of, days_in, marks_in
+from dht.admission.membership_claim import MembershipClaim, days_in, marks_in
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
@@ -229,13 +229,12 @@ class SelfHeartbeat:
 
     def claim(self) -> MembershipClaim:
         """Return what this node says of itself that admission goes by."""
-        endpoints, policy, is_member = self.endpoints(), self._rules.policy, self._member and not self._quiet
-        basis = endpoints, policy, is_member, self.attests, self.attested_days, self.invited_by, self._for_good
+        families, is_member = frozenset(each.family for each in self.endpoints()), self._member and not self._quiet
+        basis = families, is_member, self.attests, self.attested_days, self.invited_by, self._for_good
         if basis != self._claimed_by:
-            families, block = frozenset(each.family for each in endpoints), block_of(endpoints, policy)
             names, days = marks_in(self.attests), days_in(self.attests, self.attested_days)
             self._claimed_by = basis
-            self._claim = MembershipClaim(is_member, families, names, days, block, self.invited_by, self._for_good)
+            self._claim = MembershipClaim(is_member, families, names, days, self.invited_by, self._for_good)
         return self._claim
 
     def learns(self, family: Family) -> bool:

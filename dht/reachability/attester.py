@@ -1,21 +1,20 @@
-"""The attester reaches those who ask for it, and names them in this node's heartbeats.
+"""The attester reaches the nodes that ask for it, and names them in this node's heartbeats.
 
-Who wants to be a member asks the six whose part it is by hash (attester_order.py). Each of them reaches the asker
-where its heartbeat says that it is, by datagram from a new port and by connection, and not through a relay; behind a
-NAT by introduction. What an asker can have others do is small, rare, and only for its own endpoints. A silent member
-that lost names cannot ask: others name it until it is back.
+A node that wants to be a member asks its six attesters (attester_order.py). Each of them reaches the asker at the
+addresses in its heartbeat, by datagram from a new port and by connection, and not through a relay; behind a NAT by
+introduction. An asker can cause few such attempts, and only at its own endpoints. A silent member that lost names
+cannot ask: others name it until it is back.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Annotated
 
 from msgspec import Meta
 
 from dht.admission.attested_peers import AttestedPeers
 from dht.admission.attester_order import nearest_attesters
-from dht.admission.block_crowd import crowding_blocks, is_crowded
-from dht.admission.member_admission import ATTESTERS, BLOCK_ATTESTERS, BLOCK_NAMES
-from dht.admission.membership_claim import MembershipClaim, claim_of, days_in, mark_of, marks_in
+from dht.admission.member_admission import ATTESTERS
+from dht.admission.membership_claim import days_in, mark_of, marks_in
 from dht.clock import Clock, day_of
 from dht.errors import BadMessage
 from dht.keys import NodeId
@@ -31,7 +30,6 @@ from dht.wire.invitation import SHOWN_LIMIT_BYTES
 
 ASKED = 6  # members: half of them may be away
 NEAREST = 2 * ASKED  # two nodes seldom know quite the same members
-BLOCK_ASKED = 3  # members that count who comes from its /24 or /48, in a large network
 ONE_EVERY_S, ONE_BURST = 10.0, 4.0  # times that one asker is reached
 ALL_S, ALL_BURST = 2.0, 32.0  # times a second that all together are
 
@@ -55,7 +53,7 @@ class Attester:
     ) -> None:
         self._core, self._view, self._reach, self._clock, self._kick = core, view, reach, clock, kick
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
-        self._named = AttestedPeers(core.node_id, core.members.admission, self._is_ours)
+        self._named = AttestedPeers(core.members.admission, self._is_ours)
         self._gone = set[tuple[NodeId, float]]()  # who was put out by the strategy, and since when it holds
         self._found_by: tuple[object, ...] = ()  # what the candidates asked for last follow from
         self._found: tuple[NodeId, ...] = ()
@@ -102,7 +100,7 @@ class Attester:
                 continue
             if self._named.is_full or not self._is_ours(peer):
                 continue
-            self._named.name(peer, admission.mark(peer), self._known_since(peer))
+            self._named.name(peer, admission.mark(peer), self._member_since(peer))
             self._spoken_for.add(peer)
 
     async def answer(self, asker: NodeId, message: AttestMe) -> Done:
@@ -117,8 +115,7 @@ class Attester:
         if not self._named.has(asker, mark) or asker in self._spoken_for:
             self._permit(opened)
             await self._dial(opened)
-            self._check_crowd(opened.contact)
-            if not self._named.name(asker, mark, self._known_since(asker)):
+            if not self._named.name(asker, mark, self._member_since(asker)):
                 raise BadMessage(asker.hex(), FULL)
             self._spoken_for.discard(asker)
             core.own.attest(self._named.marks, self._named.days)
@@ -130,65 +127,32 @@ class Attester:
 
     def _permit(self, opened: VerifiedHeartbeat) -> None:
         asker, now = opened.contact.node_id, self._clock().steady
-        if not self._core.takes_part or not self._core.members.admission.is_attested:
+        if not self._core.takes_part:
             raise BadMessage(asker.hex(), "names nobody")
-        claim = claim_of(opened, self._core.rules.policy)
-        if not self._is_asked(asker, claim):
-            raise BadMessage(asker.hex(), "knows others whose part it is")
-        if not (self._counts(claim) or self._core.members.admission.is_counted(asker, claim)):
-            raise BadMessage(asker.hex(), f"waits until {BLOCK_NAMES} of those name it who count its /24 or /48")
-        self._check_crowd(opened.contact)
+        if not self._is_asked(asker, opened.families):
+            raise BadMessage(asker.hex(), "is not one of its attesters")
         if not self._named.has_room(asker):
             raise BadMessage(asker.hex(), FULL)
         if not self._one.take(asker, now) or not self._all.take("", now):
             raise BadMessage(asker.hex(), "too many ask; ask again later")
 
-    def _check_crowd(self, contact: Contact) -> None:
-        """Refuse who is one too many of its block; whom this node names counts before others hear of it."""
-        if self._is_crowded(contact, self._mates(contact).values()):
-            raise BadMessage(contact.node_id.hex(), "knows a member at its address, or two in its /24 or /48")
-
     def _stays(self, peer: NodeId, today: int) -> bool:
-        """Whether a named peer is still known. Of many of one block, or by one
-        invitation, that came at once the others are dropped."""
-        members, day, admission = self._core.members, self._named.day(peer), self._core.members.admission
-        known, first_day = members.find(peer), admission.first_day
+        """Whether a named peer is still known by its name, and one of the guests for whom its invitation is."""
+        members, admission = self._core.members, self._core.members.admission
+        known = members.find(peer)
         if not self._named.has(peer, admission.mark(peer)):
             return False  # it has another invitation now
         if admission.is_one_too_many(peer, admission.invited_by(peer), today):
             return False
-        if known is not None and known.opened.heartbeat.for_good and known.opened.heartbeat.leaving:
-            return False  # it left, and needs new names where it comes back
-        if known is None or day is None or day + 1 < today:
-            return known is not None or members.waiting.find(peer) is not None
-        mates, mine = self._mates(known.opened.contact), (first_day(peer) or today, peer)
-        earlier = [mate for mate in mates if members.is_member(mate) and (first_day(mate) or today, mate) < mine]
-        return not self._is_crowded(known.opened.contact, [mates[mate] for mate in earlier])
+        if known is None:
+            return members.waiting.find(peer) is not None
+        said = known.opened.heartbeat
+        return not (said.for_good and said.leaving)  # it left, and needs new names where it comes back
 
-    def _is_crowded(self, contact: Contact, mates: Iterable[frozenset[bytes]]) -> bool:
-        return is_crowded(self._blocks(contact), mates, len(self._core.members.members(self._clock())))
-
-    def _mates(self, contact: Contact) -> dict[NodeId, frozenset[bytes]]:
-        """The others that share a block with a contact and are members, or named by this node, with their blocks."""
-        mine, found, members = self._blocks(contact), dict[NodeId, frozenset[bytes]](), self._core.members
-        if not mine:
-            return found
-        for peer in (*members.members(self._clock()), *self._named):
-            waits = members.waiting.find(peer)
-            there = waits.opened.contact if waits is not None else self._view.contact(peer)
-            if there is not None and peer != contact.node_id and mine & (blocks := self._blocks(there)):
-                found[peer] = blocks
-        return found
-
-    def _blocks(self, contact: Contact) -> frozenset[bytes]:
-        return crowding_blocks((endpoint.host for endpoint in contact.endpoints), self._core.rules.policy)
-
-    def _known_since(self, peer: NodeId) -> int:
-        """The day since which this node knows a peer as a member, and members have named it; today at the latest."""
-        members, now = self._core.members, self._clock()
-        first = members.admission.first_day(peer)
-        known = day_of(min(now.wall, members.seniority.since(peer)))
-        return known if first is None else min(known, first)
+    def _member_since(self, peer: NodeId) -> int:
+        """Return the day since which members have named a peer, today where too few do."""
+        first = self._core.members.admission.first_day(peer)
+        return day_of(self._clock().wall) if first is None else first
 
     async def _dial(self, opened: VerifiedHeartbeat) -> None:
         """Reach a peer in one family; raises BadMessage where that fails in all that both have."""
@@ -203,17 +167,12 @@ class Attester:
 
     def _is_ours(self, peer: NodeId) -> bool:
         known = self._core.members.find(peer)
-        return known is None or self._is_asked(peer, claim_of(known.opened, self._core.rules.policy))
+        return known is None or self._is_asked(peer, known.opened.families)
 
-    def _is_asked(self, subject: NodeId, claim: MembershipClaim) -> bool:
-        """Whether it is this node's part to attest a peer, by its id or by its block."""
-        able = {self._view.node_id, *self.candidates(claim.families)}
-        return self._view.node_id in nearest_attesters(subject, able, NEAREST) or self._counts(claim)
-
-    def _counts(self, claim: MembershipClaim) -> bool:
-        """Whether it is this node's part to count the members of a block."""
-        able = {self._view.node_id, *self.candidates(claim.families)}
-        return bool(claim.block) and self._view.node_id in nearest_attesters(claim.block, able, BLOCK_ATTESTERS)
+    def _is_asked(self, peer: NodeId, families: frozenset[Family]) -> bool:
+        """Whether this node is one of a peer's attesters."""
+        able = {self._view.node_id, *self.candidates(families)}
+        return self._view.node_id in nearest_attesters(peer, able, NEAREST)
 
 
 def _silence_at(there: Endpoint, found: ProbeReply) -> str:

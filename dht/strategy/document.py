@@ -19,8 +19,8 @@ MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
 FEATURES = frozenset[str]()  # what this program has of what a strategy may need; of version 1 nothing has a name
 
-# who is a member: whoever says so, whom enough members have reached, or who was invited, besides
-ADMISSIONS = ("open", "attested", "invited")
+# members are the nodes that enough members have reached, and, where it says so, that were invited besides
+ADMISSIONS = ("attested", "invited")
 
 Action = Literal["owners", "prefer", "spread", "deny"]
 
@@ -97,21 +97,20 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     stable_grace_s: int = 43_200  # silence after which a server's slots go to others
     laptop_grace_s: int = 259_200  # the same for a machine that sleeps at night and over weekends
     puzzle_bits: int = 0  # work behind an identity: leading zero bits; open networks ask for 16 and more
-    min_age_s: int = 0  # a younger peer neither votes nor counts for an acknowledgement where older ones are
+    min_age_days: int = 0  # younger members do not vote, and their copies do not count, where older ones are
     blocked: tuple[str, ...] = ()  # node ids, hex: nobody speaks with them
     gone: tuple[Gone, ...] = ()
     bootstrap: tuple[str, ...] = ()  # "127.0.0.1:8091", "[::1]:8091"
     declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
-    admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
+    admission: str = "attested"  # one of ADMISSIONS, or one of a newer version, which counts as "attested" here
     admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
     revoked: tuple[Revocation, ...] = ()
     second_look_permille: int = 0  # of its own fetches, that a node makes to look at pages of others; 0: nobody does
     importers: tuple[str, ...] = ()  # Ed25519 public keys, hex, of who may import pages where not every member may
     former_last: int = 0  # former versions of a page that are kept in any case, the newest
     former_days: int = 0  # how long former versions are kept, fewer the older they are; 0: none are
-    stable_owner: bool = False  # one of several owners is a stable machine where a candidate is
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -161,9 +160,9 @@ def encode_document(strategy: Strategy) -> bytes:
     for name in ("admitters", "revoked", "needs", "gone", "importers"):
         if not fields[name]:
             del fields[name]
-    if fields["admission"] == "open":  # as it is without the field
+    if fields["admission"] == "attested":  # as it is without the field
         del fields["admission"]
-    left_out = "second_look_permille", "former_last", "former_days", "stable_owner"
+    left_out = "second_look_permille", "former_last", "former_days"
     for name in left_out:  # where they say nothing
         if not fields[name]:
             del fields[name]
@@ -186,7 +185,7 @@ def unknown_parts(document: bytes) -> tuple[str, ...]:
     fields = _fields(document)
     rules = fields.get("rules")
     found = [name for name in fields if name not in Strategy.__struct_fields__]
-    found += ["admission"] if fields.get("admission", "open") not in ADMISSIONS else []
+    found += ["admission"] if fields.get("admission", "attested") not in ADMISSIONS else []
     numbered = enumerate(rules if isinstance(rules, list) else [], start=1)
     return (*found, *(f"rules[{number}]" for number, rule in numbered if _is_unknown(rule)))
 

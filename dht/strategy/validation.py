@@ -43,6 +43,7 @@ MAX_BLOCKED = 1000
 MAX_ADMISSION_CHARS = 32
 MAX_PUZZLE_BITS = 28  # some minutes of one core
 GRACE_S = (60, 30 * 86400)
+MAX_AGE_DAYS = 3650  # ten years
 MAX_SECOND_LOOK_PERMILLE = 30  # what a site bears that is asked again, and a network in which nobody lies
 MAX_FORMER_LAST, MAX_FORMER_DAYS = 100, 3650  # a record is kept for ten years at most
 MAX_INSTANT = 1 << 53  # exact in every JSON reader
@@ -99,7 +100,7 @@ def check_bounds(strategy: Strategy) -> None:
     _check_range("stable_grace_s", strategy.stable_grace_s, *GRACE_S)
     _check_range("laptop_grace_s", strategy.laptop_grace_s, *GRACE_S)
     _check_range("puzzle_bits", strategy.puzzle_bits, 0, MAX_PUZZLE_BITS)
-    _check_range("min_age_s", strategy.min_age_s, 0, MAX_NUMBER)
+    _check_range("min_age_days", strategy.min_age_days, 0, MAX_AGE_DAYS)
     fits = 0 < len(strategy.admission) <= MAX_ADMISSION_CHARS
     _require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
     _check_range("second_look_permille", strategy.second_look_permille, 0, MAX_SECOND_LOOK_PERMILLE)

@@ -28,7 +28,7 @@ FIRST_USES, FIRST_DAYS = 100, 30  # of the invitation in a new network's file
 OPEN = {
     "admission": "attested",
     "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it
-    "min_age_s": DAY_S,  # who came today does not decide for those who were here yesterday
+    "min_age_days": 1,  # members of a day do not decide for older ones
 }
 
 
@@ -108,10 +108,10 @@ def make_network(
 
 def first_strategy(now: int, fields: Mapping[str, Any]) -> Strategy:
     """Return the strategy that a new network begins with, in force from `now` on: by invitation, with grants,
-    witnesses and former versions of pages, unless `fields` say otherwise."""
+    second looks and former versions of pages, unless `fields` say otherwise."""
     analyzer, ranking = NEWEST_RULES.numbers
     usual = {"min_acks": min(2, fields.get("replicas", 3)), "analyzer": analyzer, "ranking": ranking}
-    usual |= {**FORMER, **INVITED, "stable_owner": True}  # laptops sleep at the same time
+    usual |= {**FORMER, **INVITED}
     spans = {"effective_at": now, "expires_at": now + VALID_S, "next_at": now + NEXT_S}
     return Strategy(network="", version=1, **{**spans, **usual, **fields})
 

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from crawl import FamilyMissing, different_bits, signature
 from dht import (
-    AGAIN_S,
     ALIKE_BITS,
     CLOCKS_S,
     DOMAINS_NEEDED,
-    KEPT_S,
+    EVIDENCE_KEPT_S,
+    LOOK_AGAIN_S,
     RECORDS_AT_POINT,
     UNLIKE_BITS,
     Clock,
@@ -57,8 +57,8 @@ def is_sound(piece: FoundPiece, now: float) -> bool:
         piece.finder != head.author
         and head.key[:10] in shards(evidence.site)
         and head.at_ms / 1000 <= evidence.first.at + CLOCKS_S
-        and evidence.second.at - evidence.first.at >= AGAIN_S - CLOCKS_S
-        and now - KEPT_S <= evidence.second.at <= now + CLOCKS_S
+        and evidence.second.at - evidence.first.at >= LOOK_AGAIN_S - CLOCKS_S
+        and now - EVIDENCE_KEPT_S <= evidence.second.at <= now + CLOCKS_S
         and different_bits(evidence.first.text, evidence.second.text) <= ALIKE_BITS
     )
 

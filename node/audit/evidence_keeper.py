@@ -17,9 +17,9 @@ from typing import NamedTuple
 from crawl import domain_of
 from dht import (
     DOMAINS_NEEDED,
-    KEPT,
-    KEPT_S,
-    MAX_BYTES,
+    EVIDENCE_KEPT,
+    EVIDENCE_KEPT_S,
+    MAX_EVIDENCE_BYTES,
     NO_VOTES_S,
     Clock,
     Evidence,
@@ -103,7 +103,7 @@ def chosen_to_publish(found: Iterable[KeptEvidence], finder: NodeId) -> list[byt
     ranked = sorted(by_author.items(), key=lambda item: (-len(item[1]), item[0]))
     lot = lambda domain: sha256(finder + domain.encode()).digest()  # noqa: E731
     chosen = [pieces[domain].evidence for _, pieces in ranked for domain in sorted(pieces, key=lot)]
-    return [value for value in map(encode_piece, chosen) if len(value) <= MAX_BYTES]
+    return [value for value in map(encode_piece, chosen) if len(value) <= MAX_EVIDENCE_BYTES]
 
 
 class EvidenceKeeper:
@@ -135,7 +135,7 @@ class EvidenceKeeper:
         if found is None or self.has(found.head.author, evidence.site):
             return
         log.warning("evidence found author=%s site=%s", found.head.author.hex(), evidence.site)
-        self._found = [*self._found, found][-KEPT:]
+        self._found = [*self._found, found][-EVIDENCE_KEPT:]
         self._write_at = self._clock().steady
         self._withdraw_votes()
         await self._save()
@@ -167,7 +167,7 @@ class EvidenceKeeper:
     async def step(self) -> float:
         """Publish what is due, and forget old pieces; return the seconds to rest."""
         now = self._clock()
-        kept = [each for each in self._found if now.wall - each.at <= KEPT_S]
+        kept = [each for each in self._found if now.wall - each.at <= EVIDENCE_KEPT_S]
         if len(kept) < len(self._found):
             self._found = kept
             await self._save()
@@ -189,7 +189,7 @@ class EvidenceKeeper:
     def _withdraw_votes(self) -> None:
         is_small = len(self._overlay.view.members()) <= SMALL
         self._without_votes = {} if is_small else self.contradicted()
-        self._overlay.bar(frozenset(self._without_votes))
+        self._overlay.withhold_votes(frozenset(self._without_votes))
 
     async def _save(self) -> None:
         await asyncio.to_thread(_save, self._path, encode_pieces(each.evidence for each in self._found))

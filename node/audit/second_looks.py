@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from crawl import FamilyMissing, change_rate, decode_visit, different_bits, public_suffixes, signature
 from dht import (
-    AGAIN_S,
     ALIKE_BITS,
+    LOOK_AGAIN_S,
     UNLIKE_BITS,
     Clock,
     DocumentId,
@@ -205,7 +205,7 @@ class SecondLooks:
             return
         self.unlike += 1
         log.info("page differs url=%s author=%s", url_of(record), node_id_of(record.proof.author).hex())
-        self._doubted[record.id] = DoubtedPage(record, look, self._clock().steady + AGAIN_S)
+        self._doubted[record.id] = DoubtedPage(record, look, self._clock().steady + LOOK_AGAIN_S)
         if len(self._doubted) > MAX_DOUBTED:
             self._doubted.popitem(last=False)
             self._give_back(1)

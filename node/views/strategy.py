@@ -37,9 +37,8 @@ def span(seconds: float) -> str:
 
 
 def admission_words(admission: object) -> str:
-    """Say who is a member, by the strategy's field of that name."""
-    words = {"open": "whoever says so", "invited": "who was invited, and was reached by members"}
-    return words.get(str(admission or "open"), "whom other members have reached")
+    """Say which nodes are members, by the strategy's field of that name."""
+    return "nodes that " + ("were invited and that " if admission == "invited" else "") + "other members have reached"
 
 
 def rule_words(rule: Json) -> str:

@@ -1,4 +1,4 @@
-"""How do owners keep the same records?
+"""How is all of it one thing for the rooms above? Builds writing, reading and repair, and answers peers.
 
-Write, read, repair, hinted hand-off, moving shards. Read replicator first.
+Read replicator first, then replica_server.
 """

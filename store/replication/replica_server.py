@@ -8,8 +8,9 @@ import logging
 from collections.abc import Sequence
 
 from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
-from store.disk.record_store import RecordStore
+from store.catalog.record_store import RecordStore
 from store.errors import BadReplica
+from store.record import messages
 from store.record.denial import NO_PAGES
 from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
 from store.record.package_part import PackagePart, open_parts
@@ -17,13 +18,12 @@ from store.record.range_reconciliation import FORM
 from store.record.range_session import answer
 from store.record.record import Kind, Record
 from store.record.record_check import RecordCheck, RefusalCounts
-from store.replication import messages
-from store.replication.admission import Admission
-from store.replication.hinted_handoff import HintedHandoff
-from store.replication.peer_sync import items_between
-from store.replication.proof_thread import ProofThread
-from store.replication.replica_repair import ReplicaRepair
-from store.replication.write_right import Ruling, WriteRight
+from store.repair.peer_sync import items_between
+from store.repair.replica_repair import ReplicaRepair
+from store.writing.admission import Admission
+from store.writing.hinted_handoff import HintedHandoff
+from store.writing.proof_thread import ProofThread
+from store.writing.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
 

@@ -14,30 +14,30 @@ from copy import copy
 from dataclasses import dataclass
 
 from dht import STRICT, Clock, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, SiteShards, Slot, Supervisor
+from store.catalog.record_store import RecordStore
+from store.catalog.scrub_pace import SHORTEST_REST_S, period_of
 from store.config import StoreConfig
-from store.disk.record_store import RecordStore
-from store.disk.scrub_pace import SHORTEST_REST_S, period_of
+from store.reading.place_survey import PlaceSurvey
+from store.reading.range_lister import RangeLister, RangePart
+from store.reading.replica_reader import Name, Records, ReplicaReader, Wants
+from store.record.messages import SlotState
 from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
-from store.replication.admission import Admission
-from store.replication.copies_by_need import CopyCounts
-from store.replication.draft_proofs import DraftProofs
-from store.replication.hinted_handoff import HintedHandoff
-from store.replication.host_writers import HostWriters
-from store.replication.messages import SlotState
-from store.replication.peer_sync import PeerSync
-from store.replication.place_survey import PlaceSurvey
-from store.replication.possession_audit import PossessionAudit
-from store.replication.possession_checks import PossessionChecks
-from store.replication.proof_thread import ProofThread
-from store.replication.range_lister import RangeLister, RangePart
-from store.replication.replica_reader import Name, Records, ReplicaReader, Wants
-from store.replication.replica_repair import ReplicaRepair
+from store.repair.copies_by_need import CopyCounts
+from store.repair.peer_sync import PeerSync
+from store.repair.possession_audit import PossessionAudit
+from store.repair.possession_checks import PossessionChecks
+from store.repair.replica_repair import ReplicaRepair
+from store.repair.shard_mover import ShardMover
 from store.replication.replica_server import ReplicaServer
-from store.replication.replica_writer import ReplicaWriter
-from store.replication.shard_mover import ShardMover
-from store.replication.write_right import WriteRight
+from store.writing.admission import Admission
+from store.writing.draft_proofs import DraftProofs
+from store.writing.hinted_handoff import HintedHandoff
+from store.writing.host_writers import HostWriters
+from store.writing.proof_thread import ProofThread
+from store.writing.replica_writer import ReplicaWriter
+from store.writing.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 

@@ -21,9 +21,9 @@ from node.extras.simulation.census import holders_of, take_census, thin_records
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import DAY_S, World
 from store import Document, Draft, Kind, encode_document
+from store.record.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 from store.record.package import pack, sign_package
 from store.record.range_message import Ranges
-from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 
 Tell = Callable[[SimNode], Counter[NodeId]]
 Later = Callable[[World, SimNode], Awaitable[None]]

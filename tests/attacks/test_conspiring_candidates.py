@@ -11,8 +11,8 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Draft, Kind, Record, decode_document, encode_document
 from store.record.former_page import erasure_of, page_in
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
-from store.replication.messages import PutPackage, PutReply
 from tests.sim.judged import assert_complete, assert_polite, crawled
 from tests.store.support import grant
 

@@ -14,9 +14,9 @@ from dht.wire.heartbeat import sign_heartbeat
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Document, Draft, Kind, encode_document
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
-from store.replication.messages import PutPackage, PutReply
-from store.replication.write_right import UNKNOWN, WITHOUT
+from store.writing.write_right import UNKNOWN, WITHOUT
 from tests.sim.judged import crawled
 
 PLAN = WorldPlan(hosts=3, pages=3)

@@ -10,8 +10,9 @@ from dht import RemoteError, slot_of
 from node.extras.simulation.census import is_idle, take_census
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
-from store import Draft, HostAlias, HostRecord, Kind, encode_host, host_name, host_url, pack, sign_package
-from store.replication.messages import PutPackage, PutReply
+from store import Draft, HostAlias, HostRecord, Kind, encode_host, host_name, host_url, sign_package
+from store.record.messages import PutPackage, PutReply
+from store.record.package import pack
 from tests.sim.judged import CRAWLED_WITHIN_S, assert_complete, assert_polite, crawled, is_due
 from tests.store.support import grant
 

@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from dht import Identity, SignedGrant
 from store import Draft, Kind, Record
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
-from store.replication.messages import PutPackage, PutReply
 from tests.store.network import Net, Node, network
 from tests.store.support import WALL, draft, grant
 

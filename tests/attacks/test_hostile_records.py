@@ -8,9 +8,9 @@ from node.crawling.record_rules import RecordRules
 from store import Kind
 from store.errors import BadDraft
 from store.record.former_page import former_of
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack
 from store.record.record_check import RecordCheck
-from store.replication.messages import PutPackage, PutReply
 from tests.attacks.hostile_records import HARMLESS, HOSTILE
 from tests.store.network import Net, Node, network
 from tests.store.support import records

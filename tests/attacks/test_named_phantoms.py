@@ -12,7 +12,7 @@ from tests.attacks.phantoms import Phantoms
 from tests.sim.test_admission import have_one_view
 
 ATTESTED = WorldPlan(strategy={"admission": "attested"})
-JOINED_S = 61.0  # seniority.JOIN_S and a look at it
+JOINED_S = 61.0  # member_table.JOIN_S and a look at it
 
 
 async def lie(world: World, liar: SimNode, phantoms: Phantoms) -> None:

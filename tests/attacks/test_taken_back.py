@@ -4,9 +4,9 @@ import asyncio
 
 from dht import Identity, Rule, Strategy
 from store import Record
+from store.record.messages import FetchRecords, FetchReply, PutPackage, PutReply, Wanted
 from store.record.package import pack
 from store.record.range_reconciliation import RangeEntry
-from store.replication.messages import FetchRecords, FetchReply, PutPackage, PutReply, Wanted
 from tests.store.network import Net, Node, network
 from tests.store.support import draft, records
 

@@ -34,17 +34,17 @@ def test_chance_is_counted_as_a_drawing_of_all_hands_counts_it() -> None:
     assert at_least(1, 3, 2, 2) == 1.0 and at_least(3, 3, 2, 2) == 0.0
 
 
-def test_identities_without_machines_get_nothing_and_one_machine_gets_one_member() -> None:
+def test_identities_without_machines_get_nothing_and_one_machine_keeps_one_copy_of_a_slot_at_most() -> None:
     town = Town(HONEST, 1)
     town.join(made_up(60, 1), addresses(1), are_reached=False)
     town.pass_days(1)
     assert not town.admitted
     town.join(made_up(60, 2), addresses(1))
     town.settle()
-    assert [each.is_young for each in town.domains(town.today - 2).values()].count(True) == 1
+    assert len(town.admitted) >= 60, "those that answer are admitted, and may admit others"
     town.pass_days(7)
-    assert len(town.admitted) == 1 and share_in(town, 1).owned == 0.0
-    assert not any(each.is_young for each in town.domains(town.today - 2).values())
+    found = share_in(town, 1)
+    assert found.owned == 0.0 < found.seats <= 1 / 3
 
 
 def test_newcomers_are_young_at_first_and_two_of_two_prefixes_own_a_slot_when_they_are_old() -> None:
@@ -56,13 +56,13 @@ def test_newcomers_are_young_at_first_and_two_of_two_prefixes_own_a_slot_when_th
 
 
 def test_a_crowd_near_one_slot_gets_one_owner_and_four_candidates_until_it_is_old() -> None:
-    *young, old = crowd_near_a_slot(Town(HONEST, 4), 3_000, 3, 2)
+    *young, old = crowd_near_a_slot(Town(4 * HONEST, 4), 3_000, 3, 2)
     assert young == [Seats(YOUNG_MOST, 1)] * 3
     assert old.candidates > YOUNG_MOST and old.owners >= MAJORITY, "patience is all that it takes"
 
 
-def test_five_liars_are_believed_that_two_whom_nobody_reached_are_old_and_own_a_slot() -> None:
-    """A stated risk (PROTOCOL.md, 1), in which an age and a quota a day are no hindrance; who mends it, mends this."""
+def test_three_liars_are_believed_that_two_whom_nobody_reached_are_old_and_own_a_slot() -> None:
+    """A stated risk (PROTOCOL.md, 1), which an age does not hinder; a change that mends it changes this test."""
     assert owned_by_word(Town(HONEST, 1), 5_000, 7).owners >= MAJORITY
 
 

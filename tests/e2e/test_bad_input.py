@@ -16,7 +16,21 @@ import pytest
 from machines import Machine, Village, dse_node, linked, village, wait_until
 
 from bootstrap import load_network
-from dht import DhtConfig, Endpoint, Identity, NodeId, OverlaySettings, open_overlay, system_clock
+from dht import (
+    BadMessage,
+    Contact,
+    DhtConfig,
+    Endpoint,
+    Identity,
+    NodeId,
+    OverlayService,
+    OverlaySettings,
+    PeerTimeout,
+    open_overlay,
+    system_clock,
+)
+from dht.messages import Done
+from dht.reachability.attester import AttestMe
 from node.cli.main import main
 from node.extras.demo.processes import free_ports
 
@@ -247,10 +261,10 @@ def garbage_and_lies(one: Machine) -> None:
 
 
 def open_up(one: Machine) -> None:
-    """From version 2 on whoever says so is a member, so that a liar gets as far as any."""
+    """From version 2 on members need no invitation, so that a liar gets as far as any."""
     now = json.loads(one.do("strategy", "show", "--json"))
     draft = {name: value for name, value in now.items() if name not in ("digest", "signed_by", "warnings")}
-    draft |= {"version": 2, "previous": now["digest"], "admission": "open"}
+    draft |= {"version": 2, "previous": now["digest"], "admission": "attested"}
     (one.home / "draft.json").write_text(json.dumps(draft))
     key, signed = str(one.data / "keys" / "private.publisher.key"), str(one.home / "signed.json")
     assert main(["strategy", "sign", str(one.home / "draft.json"), "--key", key, "--out", signed, "--yes"]) == 0
@@ -258,23 +272,35 @@ def open_up(one: Machine) -> None:
 
 
 async def lie(one: Machine) -> None:
-    """A whole node that says it is the very one that it talks to: it is known by its key, whatever it says."""
+    """A whole node that says it is the very one that it talks to: it is known by its key, and no member."""
     victim = one.status()["node_id"]
     liar = Identity.generate()
-    true_id = liar.node_id.hex()
     liar.node_id = NodeId(bytes.fromhex(victim))
     port = free_ports(1, 22900)[0]
     place = OverlaySettings((Endpoint("127.0.0.1", port, port),), one.home)
     network, config, rng = load_network(one.data / "network.toml"), DhtConfig(allow_private=True), random.Random(1)
     with ThreadPoolExecutor(1) as files:
         overlay = open_overlay(liar, network, config, place, system_clock, rng, files)
-        overlay.join([Endpoint("127.0.0.1", one.peer_port, one.peer_port).udp])
+        there = Endpoint("127.0.0.1", one.peer_port, one.peer_port)
+        overlay.join([there.udp])
         async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
             running = tasks.create_task(overlay.run())
-            await asyncio.to_thread(wait_until, "it is seen", lambda: len(one.get("/api/v1/peers")["peers"]) == 2)
+            await refused_as_liar(overlay, Contact(NodeId(bytes.fromhex(victim)), (there,)))
             running.cancel()
     peers = one.get("/api/v1/peers")["peers"]
-    assert {peer["node_id"]: peer["self"] for peer in peers} == {victim: True, true_id: False}
+    assert {peer["node_id"]: peer["self"] for peer in peers} == {victim: True}
+
+
+async def refused_as_liar(overlay: OverlayService, by: Contact) -> None:
+    """Ask to be reached, until the answer is that nobody with its key is there."""
+    while True:
+        with contextlib.suppress(PeerTimeout):
+            try:
+                await overlay.ask_at(by, AttestMe(overlay._core.own.raw), Done, timeout_s=12.0)
+            except BadMessage as error:
+                if "from TCP" in str(error):
+                    return
+        await asyncio.sleep(1.0)
 
 
 SMALL = ("store.quota_bytes=8000000", "crawl.max_body_bytes=150000", "crawl.max_text_chars=20000")

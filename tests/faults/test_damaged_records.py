@@ -8,7 +8,7 @@ import pytest
 
 from dht import FaultSite, LocalFaults, Now, slot_of
 from store import Draft, MemoryDisk, RecordStore
-from store.replication.messages import FetchRecords, FetchReply, Wanted
+from store.record.messages import FetchRecords, FetchReply, Wanted
 from tests.store.network import Net, Node, network
 from tests.store.replication.test_replicator import complete, readable, started
 from tests.store.support import WALL, draft, random_draft

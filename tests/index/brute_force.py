@@ -4,8 +4,8 @@ from functools import cache, lru_cache
 
 from index.change_feed import Text
 from index.query.search_rules import NEWEST_RULES, SearchRules
-from index.search.near_copies import Sign, no_signature
-from index.search.oracle import SearchOracle
+from index.results.near_copies import Sign, no_signature
+from index.results.oracle import SearchOracle
 from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.forward_index import ForwardRecord, forward_of
 

@@ -28,11 +28,11 @@ from dht import (
 )
 from dht.membership.answer_times import AnswerTimes
 from dht.membership.late_peers import LatePeers
+from index.asking.agreement import owners_digest
+from index.asking.searcher import Searcher
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.query.search_rules import NEWEST_RULES
-from index.search.agreement import owners_digest
-from index.search.searcher import Searcher
 from index.shard.local_index import LocalIndex
 from index.shard.messages import Agreement
 

@@ -19,7 +19,7 @@ from index.query.parser import parse_query
 from index.query.scoring import ScoreInputs, score_of
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
-from index.search.oracle import SearchOracle
+from index.results.oracle import SearchOracle
 from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.shard.question_server import MAX_WAITING_OF_ONE
 from index.shard.shard_search import count
@@ -291,7 +291,7 @@ async def test_one_peer_s_questions_leave_room_for_others(world: World, monkeypa
 
 
 async def test_a_large_answer_is_checked_beside_the_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("index.search.scatter_gather.LARGE", 0)
+    monkeypatch.setattr("index.asking.scatter_gather.LARGE", 0)
     world.network.lies[world.nodes[3].id] = inflate
     answer = await ask(world.nodes[0])
     assert urls(answer) == right(world)

@@ -14,11 +14,11 @@ from index_network import QueryNode, World, loop_clock
 from crawl import signature
 from dht import Message, NodeId
 from dht.audit.sampling import FIRST, Topic
+from index.asking.hit_audit import YOUNG_S
 from index.change_feed import DocumentChange
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
-from index.search.hit_audit import YOUNG_S
-from index.search.oracle import SearchOracle
+from index.results.oracle import SearchOracle
 from index.shard.messages import BestAnswer
 
 QUERY = "run OR the OR walk"

@@ -13,10 +13,10 @@ from index_network import QueryNode, World, loop_clock
 from crawl import signature
 from dht import Message, NodeId
 from dht.audit.sampling import FIRST, Topic
+from index.asking.two_phase_search import CONFIRM_S
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
-from index.search.oracle import SearchOracle
-from index.search.two_phase_search import CONFIRM_S
+from index.results.oracle import SearchOracle
 from index.shard.messages import AskStatistics, StatisticsAnswer
 
 pytestmark = pytest.mark.virtual_time

@@ -15,7 +15,7 @@ from dht import FaultSite
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules, rules_of
-from index.search.oracle import SearchOracle
+from index.results.oracle import SearchOracle
 from index.shard import index_follower
 from tests.faults.injection import filled, small_disk
 from tests.index.shard.test_local_index import Bench, put, texts

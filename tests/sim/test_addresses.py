@@ -8,6 +8,7 @@ import pytest
 
 from dht import Address, AddressPolicy, Contact, DhtConfig, Endpoint, Identity, Key, ProtocolEngine
 from dht.wire.value_record import ValueRecord, sign_record
+from node.extras.simulation.everybody import trust_everybody
 from node.extras.simulation.loop import SimLoop
 from node.extras.simulation.network import SimDatagrams, SimNetwork
 
@@ -26,6 +27,7 @@ class Peer:
         self.core = ProtocolEngine(
             self.identity, NETWORK, DhtConfig(), Random(number), listening=listening, policy=AddressPolicy()
         )
+        trust_everybody(self.core)
         self.wire = SimDatagrams(self.core, self.clock, network, f"n{number}", (self.address,), lambda event: None)
 
     def knows(self, other: "Peer") -> str:

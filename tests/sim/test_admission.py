@@ -5,7 +5,7 @@ import pytest
 from dht.membership.first_meeting import LOST
 from dht.wire.contact import Family
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, simulate
 from tests.sim.judged import assert_complete, crawled
 
 FORMED_S = 10.0
@@ -167,19 +167,3 @@ def test_a_node_that_finds_out_that_nobody_reaches_it_is_a_client_and_asks_nobod
         assert not any("admitted" in warning for warning in client.overlay.warnings())
 
     simulate(scenario)
-
-
-def test_a_running_network_is_switched_by_its_strategy_without_anybody_losing_a_slot() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(5)
-        await world.pass_time(90.0)
-        owned = [node.overlay.view.owned() for node in nodes]
-        world.publish(admission="attested")
-        for _ in range(60):
-            await world.pass_time(1.0)
-            assert [node.overlay.view.owned() for node in nodes] == owned
-        assert all(node.core.members.admission.is_attested and attesters(node) >= 3 for node in nodes)
-        nodes += await world.add(1, 0.0)
-        await world.until(lambda: have_one_view(nodes), FORMED_S)
-
-    simulate(scenario, WorldPlan(strategy={"admission": "open"}))

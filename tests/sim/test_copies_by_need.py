@@ -11,7 +11,7 @@ import pytest
 from node.extras.simulation.census import Census, take_census
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
-from store.replication import absences
+from store.repair import absences
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.test_laptops import moved_bytes
 

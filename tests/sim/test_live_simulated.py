@@ -32,6 +32,7 @@ from dht import (
 )
 from dht.leases.lease_balancer import CrawlWork
 from node.extras.simulation.carrier import SimCarrier
+from node.extras.simulation.everybody import trust_everybody
 from node.extras.simulation.loop import EPOCH, SimLoop
 from node.extras.simulation.network import SimDatagrams, SimNetwork
 
@@ -77,6 +78,7 @@ class World:
         core = ProtocolEngine(
             identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, policy=AddressPolicy()
         )
+        trust_everybody(core)
         deps = OverlayDependencies(
             OverlaySettings(listening),
             core,

@@ -26,6 +26,7 @@ from dht import (
 )
 from dht.slot_set import encode_slots
 from dht.wire.value_record import sign_record
+from node.extras.simulation.everybody import trust_everybody
 from node.extras.simulation.loop import EPOCH, SimLoop
 from node.extras.simulation.network import SimDatagrams, SimNetwork
 
@@ -75,6 +76,7 @@ class World:
             listening=listening,
             policy=AddressPolicy(),
         )
+        trust_everybody(core)
         events: list[Event] = []
         clock = self.loop.clock(skew_s)
         peer = Peer(f"n{n}", core, SimDatagrams(core, clock, self.network, f"n{n}", own, events.append), own, events)
@@ -254,7 +256,7 @@ def test_fifty_nodes_live_cheaply() -> None:
     async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         shares.extend(await hour(world, tasks, seconds=240.0))
 
-    world = simulate(scenario, loss=0.01)
+    world = simulate(scenario, 2, loss=0.01)
     assert min(shares[1:]) >= 0.999
     assert world.network.sent / 50 / world.clock().steady <= 3.0
     assert not sum((Counter(p.core.refused) for p in world.peers), start=Counter())

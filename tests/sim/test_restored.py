@@ -17,7 +17,7 @@ from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind, MemoryDisk, Record
-from store.disk.file_system import CATALOG
+from store.segments.file_system import CATALOG
 from tests.sim.judged import crawled
 
 ABSTAINS_S = 30.0  # from when it meets others: for so long a vote of its former self binds

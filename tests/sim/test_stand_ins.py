@@ -32,9 +32,9 @@ def records_in(world: World, slots: set[Slot]) -> dict[tuple[Kind, str], set[str
 
 def test_stand_ins_crawl_what_comes_while_all_owners_of_a_slot_sleep():
     async def scenario(world: World) -> None:
-        servers, laptops = await world.add(3), await world.add(6, stable=False)
+        servers, laptops = await world.add(3, stable=False), await world.add(6, stable=False)
         await world.pass_time(10.0)
-        world.publish(**GRACES, stable_owner=False)  # else a server owns each slot
+        world.publish(**GRACES)
         await world.pass_time(60.0)
         alone, before = orphaned(world, laptops), moved_bytes(world)
         assert alone

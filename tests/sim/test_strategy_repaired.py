@@ -65,7 +65,7 @@ async def repaired(world: World, at: SimNode, **correction: object) -> None:
     await world.until(lambda: versions(world) == {3} and knows_all(world), REPAIRED_WITHIN_S)
 
 
-@pytest.mark.parametrize(("admission", "at"), [("invited", 2), *proved(("open", 0), ("attested", 2), ("attested", 0))])
+@pytest.mark.parametrize(("admission", "at"), [("invited", 2), *proved(("attested", 2), ("attested", 0))])
 def test_lost_prefixes_are_corrected_at_one_node(admission: str, at: int) -> None:
     async def scenario(world: World) -> None:
         await world.add_at(*HOSTS)
@@ -76,7 +76,7 @@ def test_lost_prefixes_are_corrected_at_one_node(admission: str, at: int) -> Non
     simulate(scenario, WorldPlan(strategy={**PRIVATE, "admission": admission}))
 
 
-@pytest.mark.parametrize(("admission", "at"), [("attested", 4), *proved(("open", 4), ("invited", 0), ("attested", 0))])
+@pytest.mark.parametrize(("admission", "at"), [("attested", 4), *proved(("invited", 0), ("attested", 0))])
 @pytest.mark.usefixtures("no_work")
 def test_a_huge_puzzle_is_corrected_at_one_node(admission: str, at: int) -> None:
     async def scenario(world: World) -> None:

@@ -33,9 +33,9 @@ from dht.membership.answer_times import AnswerTimes
 from dht.membership.late_peers import LatePeers
 from dht.ownership.slot_announcements import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
-from store.disk.file_system import FolderDisk
 from store.record.record_check import BodyRules, NoBodyRules
-from store.replication.write_right import needs_grant
+from store.segments.file_system import FolderDisk
+from store.writing.write_right import needs_grant
 from tests.store.support import WALL, grant
 
 CONFIG = StoreConfig(

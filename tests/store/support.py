@@ -10,9 +10,9 @@ from dht import Identity, Now, SignedGrant, document_id, node_id_of, placement_k
 from dht.wire.grant import DOMAIN as GRANT_DOMAIN
 from dht.wire.grant import GRANT_S, Grant, granted_bytes
 from store import Document, Draft, Kind, Record, RecordStore, StoreConfig, encode_document
-from store.disk.file_system import Disk
 from store.record.package import sign_package
 from store.record.record_check import NoBodyRules, RecordCheck
+from store.segments.file_system import Disk
 
 DAY = 20_000
 WALL = DAY * 86400.0

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from store import Kind, MemoryDisk, RecordStore
-from store.disk.record_group import decode_group, encode_group
 from store.record.package import MAX_PACKAGE_BYTES, open_package, pack
 from store.record.zstd import expand
+from store.segments.record_group import decode_group, encode_group
 from tests.store.support import CONFIG, StillClock, draft, flaws, records
 
 DATA = Path(__file__).parents[1] / "data"

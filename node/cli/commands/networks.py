@@ -93,7 +93,7 @@ def show(arguments: Namespace) -> int:
             ("copies", f"{strategy.replicas}, a write waits for {strategy.min_acks}"),
             ("slots", str(2**strategy.slot_bits)),
             ("members", admission_words(strategy.admission)),
-            ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_s} s old until they vote"),
+            ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_days} days old until they vote"),
             ("first strategy", f"valid until {day(strategy.expires_at)}"),
             *invitation_facts(split_invitation(file.read_text())[1]),
         ]

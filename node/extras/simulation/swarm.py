@@ -34,6 +34,7 @@ from dht import (
     now_of,
 )
 from node.extras.simulation.delays import Delays
+from node.extras.simulation.everybody import trust_everybody
 from node.extras.simulation.loop import EPOCH, rarely_collected
 
 NETWORK = b"a network of bare cores!"[:20]
@@ -178,9 +179,11 @@ class Swarm:
         identity = SwarmIdentity(Random(f"identity {self.seed} {index}").randbytes(32))
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses.values())
         rng = Random(f"core {self.seed} {index} {life}")
-        return ProtocolEngine(
+        core = ProtocolEngine(
             identity, NETWORK, self.config, rng, listening=listening, policy=AddressPolicy(), quiet=quiet
         )
+        trust_everybody(core)
+        return core
 
     def _push(self, at: float, what: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         self._order += 1

@@ -101,7 +101,7 @@ def asked_for(turns: LentTurns, sites, frontier, until: float) -> list[float]:
     return lent
 
 
-def test_the_turns_of_one_hearing_follow_each_other_and_later_ones_are_far_between() -> None:
+def test_a_few_turns_follow_each_other_and_later_ones_are_far_between() -> None:
     frontier, sites, turns = made(400)
     lent = asked_for(turns, sites, frontier, 1000.0)
     assert lent[5] <= 2 * 5 * 5.0, "each second turn, or faster"

@@ -1,11 +1,12 @@
-"""Who is admitted: by three names, or by as many members as share a family; roots for nothing; phantoms never."""
+"""Admission: three names, two in networks of up to 16 and one in a pair; roots need none; phantoms never get in."""
 
 from random import Random
 
 from dht.admission.attester_order import nearest_attesters
-from dht.admission.inviters import Inviters
-from dht.admission.member_admission import NEAR_ATTESTERS, MemberAdmission
+from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.admission.member_admission import NEAR_ATTESTERS, MemberAdmission, last_old_day
 from dht.admission.membership_claim import MembershipClaim, days_in, mark_of
+from dht.clock import DAY_S, Now
 from dht.keys import NodeId
 from dht.wire.contact import Family
 
@@ -20,27 +21,19 @@ def claim(*names: NodeId, families: frozenset[Family] = BOTH, member: bool = Tru
 
 def attested(*roots: NodeId) -> MemberAdmission:
     admission = MemberAdmission(OWN)
-    admission.follow(True)
     admission.trust(roots)
     for root in roots:
         admission.hear(root, claim())
     return admission
 
 
-def test_in_an_open_network_whoever_says_so_is_a_member() -> None:
-    admission = MemberAdmission(OWN)
-    assert admission.hear(A, claim()) == [A] and admission.is_member(A)
-    assert admission.hear(B, claim(member=False)) == [B] and not admission.is_member(B)
-    assert admission.hear(A, claim(member=False)) == [A] and not admission.is_member(A)
-
-
-def test_three_names_make_a_member_and_one_keeps_it() -> None:
+def test_two_names_make_a_member_of_a_small_network_and_one_keeps_it() -> None:
     admission = attested(A, B, C)
     admission.hear(D, claim())
     admission.hear(A, claim(D))
-    admission.hear(B, claim(D))
     assert not admission.is_member(D) and admission.lacks(D) == 1
-    assert admission.hear(C, claim(D)) == [D] and admission.is_member(D)
+    assert admission.hear(B, claim(D)) == [D] and admission.is_member(D)
+    assert admission.hear(C, claim(D)) == [] and admission.lacks(D) == -1
     admission.hear(A, claim())
     admission.forget(B)
     assert admission.is_member(D), "one name keeps it"
@@ -59,9 +52,8 @@ def test_each_admission_may_admit_others() -> None:
     admission.hear(E, claim())
     admission.hear(D, claim(E))
     admission.hear(A, claim(D, E))
-    admission.hear(B, claim(D, E))
     assert set(admission.hear(C, claim(D))) == {D, E}
-    assert admission.hear(D, claim()) == [], "two other names are there"
+    assert admission.hear(D, claim()) == [], "another name is there"
 
 
 def test_phantoms_that_name_each_other_and_everybody_stay_outside() -> None:
@@ -99,61 +91,74 @@ def test_as_many_names_do_as_members_share_a_family() -> None:
 def test_a_newcomer_takes_one_name_while_it_joins_and_then_asks_for_as_many_as_others() -> None:
     admission = attested(A, B, C)
     admission.is_joining = True
-    for peer, names in ((A, (D, E, F)), (B, (D, E)), (C, (D,))):
+    for peer, names in ((A, (D, E, F)), (B, (D, F))):
         admission.hear(peer, claim(*names))
     for peer in (D, E, F):
         admission.hear(peer, claim())
     assert admission.vouched == {A, B, C, D, E, F}
     admission.hear(OWN, claim())
-    admission.hear(C, claim(D, OWN))
+    admission.hear(C, claim(OWN))
     assert not admission.is_member(OWN), "for itself it asks for all"
-    gone = admission.end_join(lambda peer: peer != F)
-    assert gone == [E] and admission.is_member(D)
-    assert admission.is_member(F), "who sleeps could not ask more members than there were"
+    admission.hear(B, claim(D, F, OWN))
+    assert admission.end_join(lambda peer: True) == [E] and admission.vouched == {OWN, A, B, C, D, F}
 
 
-def joined(*, own: MembershipClaim | None, **names: tuple[NodeId, ...]) -> MemberAdmission:
-    """A newcomer with three roots that joins: C is silent, and what the others name follows."""
-    admission = attested(A, B, C)
+def joining(*roots: NodeId, **names: tuple[NodeId, ...]) -> MemberAdmission:
+    """A newcomer that joins by some roots, and hears of A … F, which name others as follows; A names it, too."""
+    admission = attested(*roots)
     admission.is_joining = True
-    if own is not None:
-        for root in (A, B, C):
-            admission.hear(root, claim(OWN))
-        admission.hear(OWN, own)
-    for peer in (D, E, F):
-        admission.hear(peer, claim(families=V6))
-    for root, letter in ((A, "a"), (B, "b")):
-        admission.hear(root, claim(OWN, *names.get(letter, ())))
-    assert admission.is_member(OWN) is (own is not None)
-    admission.end_join(lambda peer: peer != C)
+    admission.hear(OWN, claim())
+    for peer, letter in zip((A, B, C, D, E, F), "abcdef", strict=True):
+        admission.hear(peer, claim(*names.get(letter, ()), *([OWN] if peer in (A, C) else [])))
     return admission
 
 
-def test_a_newcomer_keeps_a_live_member_whose_last_name_only_a_silent_one_could_give() -> None:
-    of_v4, of_both = claim(families=V4), claim()
-    both_name_it: dict[str, tuple[NodeId, ...]] = {"a": (D, E), "b": (D,)}
-    assert joined(own=of_v4, **both_name_it).is_member(D), "A and B are all that live and share a family with it"
-    assert not joined(own=of_v4, **both_name_it).is_member(E), "one of them names it alone, and may lie"
-    assert not joined(own=of_both, **both_name_it).is_member(D), "this node could have reached it and has not"
-    assert not joined(own=None, **both_name_it).is_member(D), "who waits itself goes by what members do"
+def test_a_newcomer_drops_a_clique_that_one_liar_names_and_keeps_sleepers_that_two_name() -> None:
+    admission = joining(A, B, C, a=(D, E, F), d=(E, F), e=(D, F), f=(D, E))
+    assert set(admission.end_join(lambda peer: True)) == {D, E, F}
+    admission = joining(A, B, C, a=(D, E, F), b=(D,), d=(E, F), e=(D, F), f=(D, E))
+    assert admission.end_join(lambda peer: peer != D) == [], "D is reached by two, and names E and F beside A"
 
 
-def waits_for_one_of_three(*named_by: NodeId, own: frozenset[Family] = V4) -> MemberAdmission:
-    """Builds a network of this node, A and B, some of whom name C, which waits."""
+def test_a_newcomer_believes_its_only_root_and_bare_bootstrap_nodes() -> None:
+    admission = joining(A, a=(B, C), b=(C,), c=(B, D, E, F), d=(E, F), e=(D, F), f=(D, E))
+    assert set(admission.end_join(lambda peer: True)) == {D, E, F}, "A names none of them, and C alone leads there"
+    admission = attested()
+    admission.trust([A])
+    admission.hear(A, claim(B, C, OWN, member=False))
+    for peer, names in ((B, (C, OWN)), (C, (B,)), (OWN, ())):
+        admission.hear(peer, claim(*names))
+    admission.is_joining = True
+    assert admission.end_join(lambda peer: True) == []
+
+
+def test_a_newcomer_whose_roots_name_few_believes_what_leads_to_itself() -> None:
     admission = attested(A, B)
-    for root in (A, B):
-        admission.hear(root, claim(OWN, *([C] if root in named_by else []), families=V4))
-    admission.hear(OWN, claim(*([C] if OWN in named_by else []), families=own))
-    admission.hear(C, claim(families=V4))
-    assert admission.is_member(OWN) and not admission.is_member(C)
+    admission.is_joining = True
+    admission.hear(OWN, claim())
+    admission.hear(A, claim(C, D, OWN))
+    admission.hear(C, claim(D))
+    admission.hear(D, claim(C))
+    assert admission.end_join(lambda peer: True) == [] and {C, D} <= admission.vouched
+
+
+def in_a_pair(own: MembershipClaim, *named: NodeId) -> MemberAdmission:
+    """A network of A and B; A names some."""
+    admission = attested(A, B)
+    admission.hear(A, claim(*named))
+    admission.hear(OWN, own)
+    for peer in (C, D):
+        admission.hear(peer, claim())
     return admission
 
 
-def test_who_is_away_keeps_nobody_waiting_whom_all_others_name() -> None:
-    admission = waits_for_one_of_three(OWN, A)
-    assert admission.admit_despite_silence([C], lambda peer: True) == [], "B is there and has not reached it"
-    assert admission.admit_despite_silence([C], lambda peer: peer != B) == [C] and admission.is_member(C)
-    assert not admission.hear(B, claim(OWN, families=V4)), "it stays when B is back and does not name it yet"
+def test_a_newcomer_of_a_pair_is_admitted_by_the_one_that_is_there() -> None:
+    admission = in_a_pair(claim(), OWN, C)
+    assert admission.admit_beside_silent([C], lambda peer: True) == [], "B is there and has not reached it"
+    assert admission.admit_beside_silent([C], lambda peer: peer == B) == [], "B names nobody"
+    assert admission.admit_beside_silent([C], lambda peer: peer not in (A, B)) == []
+    assert admission.admit_beside_silent([C], lambda peer: peer != B) == [OWN] and admission.is_member(OWN)
+    assert admission.admit_beside_silent([C], lambda peer: peer != B) == [], "it is no pair any more"
 
 
 def test_in_a_pair_the_one_that_is_there_lets_in_a_third() -> None:
@@ -162,44 +167,7 @@ def test_in_a_pair_the_one_that_is_there_lets_in_a_third() -> None:
     admission.hear(OWN, claim(B, families=V4))
     admission.hear(B, claim(families=V4))
     assert not admission.is_member(B) and admission.wanted(B, V4) == 2
-    assert admission.admit_despite_silence([B], lambda peer: peer != A) == [B]
-
-
-def test_a_newcomer_that_hears_of_silent_members_alone_waits() -> None:
-    admission = attested(A)
-    admission.hear(OWN, claim())
-    assert admission.admit_despite_silence([], lambda peer: peer != A) == [] and not admission.is_member(OWN)
-
-
-def test_who_has_not_reached_a_peer_itself_believes_no_single_member_while_others_are_away() -> None:
-    admission = waits_for_one_of_three(A)
-    assert admission.admit_despite_silence([C], lambda peer: peer != B) == [], "this node could have reached it"
-    admission = waits_for_one_of_three(A, own=V6)
-    assert admission.wanted(C, V4) == 2
-    assert admission.admit_despite_silence([C], lambda peer: peer != B) == [], "one member alone may lie"
-
-
-def test_a_newcomer_knows_itself_admitted_when_all_that_are_there_name_it() -> None:
-    admission = attested(A, B, C)
-    admission.hear(OWN, claim())
-    admission.hear(A, claim(OWN))
-    assert admission.admit_despite_silence([], lambda peer: peer != C) == [], "B is there too"
-    admission.hear(B, claim(OWN))
-    assert not admission.is_member(OWN)
-    assert admission.admit_despite_silence([], lambda peer: peer != C) == [OWN] and admission.is_member(OWN)
-
-
-def test_silence_of_members_keeps_no_phantom_that_one_liar_names() -> None:
-    admission = attested(A, B, C)
-    admission.is_joining = True
-    for root in (A, B, C):
-        admission.hear(root, claim(OWN))
-    admission.hear(OWN, claim(families=V4))
-    for phantom in (D, E):
-        admission.hear(phantom, claim(families=V6))
-    admission.hear(A, claim(OWN, D, E))
-    assert {D, E} <= admission.vouched
-    assert set(admission.end_join(lambda peer: peer in (OWN, A, D, E))) == {D, E}
+    assert admission.admit_beside_silent([B], lambda peer: peer != A) == [B]
 
 
 def test_the_last_one_of_its_network_stays() -> None:
@@ -211,13 +179,11 @@ def test_the_last_one_of_its_network_stays() -> None:
     assert admission.is_member(OWN)
 
 
-def test_a_node_that_starts_alone_in_an_attested_network_is_no_member_of_it() -> None:
+def test_a_node_that_starts_alone_is_no_member_unless_it_is_the_founder() -> None:
     admission = MemberAdmission(OWN)
     admission.hear(OWN, claim())
-    assert admission.is_member(OWN) and admission.follow(True) == [OWN]
     assert not admission.is_member(OWN) and admission.lacks(OWN) == 1
-    admission.follow(False)
-    assert admission.is_member(OWN)
+    assert admission.trust([OWN]) == [OWN] and admission.is_member(OWN)
 
 
 def test_a_bare_bootstrap_node_is_vouched_for_as_a_root_alone_and_its_names_count() -> None:
@@ -236,10 +202,9 @@ def test_whatever_comes_first_the_same_are_admitted() -> None:
         peers = [NodeId(rng.randbytes(20)) for _ in range(16)]
         names = {peer: rng.sample(peers, rng.randrange(8)) for peer in peers}
         wanted = set(peers[:3])
-        while more := [p for p in peers if p not in wanted and sum(p in names[a] for a in wanted) >= 3]:
+        while more := [p for p in peers if p not in wanted and sum(p in names[a] for a in wanted) >= 2]:
             wanted.update(more)
         admission = MemberAdmission(OWN)
-        admission.follow(True)
         admission.trust(peers[:3])
         for peer in peers[:3]:  # so that three members are there who may name
             admission.hear(peer, claim())
@@ -264,8 +229,8 @@ def dated(peer: NodeId, day: int) -> MembershipClaim:
     return claim(peer)._replace(days={mark_of(peer): day})
 
 
-def test_in_a_large_network_five_of_the_sixteen_nearest_admit_and_all_others_do_not() -> None:
-    admission, newcomer, ranked = town(100, namers=4)
+def test_in_a_large_network_three_of_the_sixteen_nearest_admit_and_all_others_do_not() -> None:
+    admission, newcomer, ranked = town(100, namers=2)
     assert admission.nearest_members(newcomer, BOTH) == ranked[:NEAR_ATTESTERS]
     for each in ranked[NEAR_ATTESTERS:]:
         assert admission.hear(each, claim(newcomer)) == []
@@ -282,16 +247,16 @@ def test_of_the_sixteen_nearest_are_those_alone_that_share_a_family() -> None:
     assert admission.nearest_members(newcomer, V6) == ranked[1 : 2 * NEAR_ATTESTERS : 2]
 
 
-def test_a_member_is_as_old_as_the_fifth_name_says_whatever_others_say() -> None:
-    admission, newcomer, ranked = town(100, namers=6, day=20_000)
+def test_a_member_is_as_old_as_the_third_name_says_whatever_others_say() -> None:
+    admission, newcomer, ranked = town(100, namers=4, day=20_000)
     assert admission.first_day(newcomer) == 20_000
     for liar in ranked[2 * NEAR_ATTESTERS :]:
         admission.hear(liar, dated(newcomer, 1))
     assert admission.first_day(newcomer) == 20_000, "those have no say"
-    for liar in ranked[6:10]:
+    for liar in ranked[4:6]:
         admission.hear(liar, dated(newcomer, 1))
-    assert admission.first_day(newcomer) == 20_000, "four of the nearest make nobody older"
-    for liar in ranked[6 : 2 * NEAR_ATTESTERS]:
+    assert admission.first_day(newcomer) == 20_000, "two of the nearest make nobody older"
+    for liar in ranked[4 : 2 * NEAR_ATTESTERS]:
         admission.hear(liar, dated(newcomer, 20_001))
     assert admission.first_day(newcomer) == 20_000, "nor all others anybody younger"
     admission.hear(ranked[0], claim(newcomer))
@@ -299,27 +264,32 @@ def test_a_member_is_as_old_as_the_fifth_name_says_whatever_others_say() -> None
     assert admission.first_day(newcomer) == 20_001
     for each in ranked:
         admission.hear(each, claim(newcomer))
-    assert admission.first_day(newcomer) is None, "of older programs nobody learns an age"
+    assert admission.first_day(newcomer) is None, "a name without a day makes nobody older"
     assert admission.first_day(NodeId(b"?" * 20)) is None, "nor of whom nobody knows"
 
 
-def test_a_live_member_of_a_large_network_that_has_hardly_any_names_left_twice_is_dropped() -> None:
-    admission, newcomer, ranked = town(100, namers=6)
-    for each in ranked[2:6]:
-        admission.hear(each, claim())
-    admission.hear(ranked[50], claim(newcomer))
-    assert admission.is_member(newcomer) and admission.sweep(lambda peer: True) == []
-    assert admission.sweep(lambda peer: False) == [], "who sleeps cannot ask"
-    assert admission.sweep(lambda peer: True) == []
-    assert admission.sweep(lambda peer: True) == [newcomer] and not admission.is_member(newcomer)
+def test_in_a_network_of_any_size_one_name_keeps_a_member() -> None:
+    for count, wanted in ((12, 2), (16, 2), (17, 3), (100, 3)):
+        admission, newcomer, ranked = town(count, namers=wanted)
+        assert admission.wanted(newcomer, BOTH) == wanted and admission.is_member(newcomer)
+        for each in ranked[1:wanted]:
+            admission.hear(each, claim())
+        assert admission.is_member(newcomer)
 
 
-def test_in_a_small_network_one_name_keeps_a_member_for_good() -> None:
-    admission, newcomer, ranked = town(12, namers=3)
-    for each in ranked[1:3]:
-        admission.hear(each, claim())
-    assert admission.sweep(lambda peer: True) == admission.sweep(lambda peer: True) == []
-    assert admission.is_member(newcomer)
+def test_where_many_are_old_newcomers_of_the_last_day_are_young() -> None:
+    assert last_old_day(Now(30 * DAY_S, 0.0), 7, 0.0) == 22
+    assert last_old_day(Now(31 * DAY_S - 1, 0.0), 7, 0.0) == 22, "it changes at midnight, for all at once"
+    assert last_old_day(Now(31 * DAY_S, 0.0), 7, 0.0) == 23
+
+
+def test_who_came_while_the_network_was_young_is_as_old_as_it() -> None:
+    began_at = 10.5 * DAY_S
+    assert last_old_day(Now(17.4 * DAY_S, 0.0), 7, began_at) is None
+    assert last_old_day(Now(17.5 * DAY_S, 0.0), 7, began_at) == 17
+    assert last_old_day(Now(24.0 * DAY_S, 0.0), 7, began_at) == 17
+    assert last_old_day(Now(27.0 * DAY_S, 0.0), 7, began_at) == 19
+    assert last_old_day(Now(27.0 * DAY_S, 0.0), 0, began_at) is None, "no rule"
 
 
 def test_each_mark_goes_with_its_day() -> None:
@@ -371,10 +341,10 @@ def test_whom_a_revoked_inviter_let_in_is_out_with_its_names_be_it_a_root() -> N
     admission.hear(D, invited(F, by=BY_ONE))
     assert {D, E} <= admission.vouched
     revoked = Inviters(True, revoked={BY_ONE[8:16]: 1.0})
-    assert set(admission.follow(True, revoked)) == {D, E} and not {D, E} & admission.vouched
+    assert set(admission.follow(revoked)) == {D, E} and not {D, E} & admission.vouched
     assert admission.attesters(F) == frozenset()
     assert admission.hear(E, claim()) == [] and not admission.is_member(E), "saying no invitation helps no root"
-    assert admission.follow(True, Inviters(True, revoked={BY_ONE[8:16]: 2.0})) == [D], "its voucher is older than that"
+    assert admission.follow(Inviters(True, revoked={BY_ONE[8:16]: 2.0})) == [D], "its voucher is older than that"
 
 
 def test_the_own_node_is_out_too_when_what_invited_it_is_revoked() -> None:
@@ -382,13 +352,13 @@ def test_the_own_node_is_out_too_when_what_invited_it_is_revoked() -> None:
     admission.trust([OWN])
     admission.hear(OWN, invited(by=BY_ONE))
     assert admission.is_member(OWN)
-    assert admission.follow(True, Inviters(True, revoked={BY_ONE[:8]: 0.0})) == [OWN]
+    assert admission.follow(Inviters(True, revoked={BY_ONE[:8]: 0.0})) == [OWN]
     assert not admission.is_member(OWN)
 
 
 def test_of_more_guests_than_an_invitation_is_for_the_first_by_day_and_id_count() -> None:
     admission, today = attested(A, B, C), 20_000
-    admission.follow(True, Inviters(True))
+    admission.follow(Inviters(True))
     guests = [D, E, F]
     days = {mark_of(D, BY_ONE): today, mark_of(E, BY_ONE): today - 5, mark_of(F, BY_ONE): today}
     for root in (A, B, C):
@@ -399,9 +369,9 @@ def test_of_more_guests_than_an_invitation_is_for_the_first_by_day_and_id_count(
     assert admission.is_one_too_many(F, BY_ONE, today), "it is for two, who are there"
     admission.hear(F, invited(by=BY_ONE))
     assert [admission.is_one_too_many(each, BY_ONE, today) for each in guests] == [False, False, True]
-    admission.follow(True)
+    admission.follow(NO_INVITERS)
     assert not admission.is_one_too_many(F, BY_ONE, today), "nobody counts where none is needed"
-    admission.follow(True, Inviters(True))
+    admission.follow(Inviters(True))
     assert not admission.is_one_too_many(F, BY_OTHER, today) and not admission.is_one_too_many(F, b"", today)
     admission.forget(E)
     assert admission.guests.of(BY_ONE) == {D, F} and not admission.is_one_too_many(F, BY_ONE, today)

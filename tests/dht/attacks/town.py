@@ -34,6 +34,7 @@ from dht.wire.packets import (
     decode_packet,
     encode_packet,
 )
+from node.extras.simulation.everybody import trust_everybody
 
 NETWORK = b"a network under attack.."[:20]
 PORT = 8091
@@ -145,6 +146,7 @@ class Town:
             listening=(Endpoint(address.host, PORT, PORT),),
             policy=self.policy,
         )
+        trust_everybody(core)
         if join and self.nodes:
             core.join(self.now, [next(iter(self.nodes))])
         self.nodes[address] = core

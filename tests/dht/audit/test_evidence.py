@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from dht.audit.evidence import (
     DOMAINS_NEEDED,
-    KEPT,
-    MAX_BYTES,
+    EVIDENCE_KEPT,
+    MAX_EVIDENCE_BYTES,
     Evidence,
     Look,
     decode_piece,
@@ -28,15 +28,15 @@ def piece(number: int, head: int = 402) -> Evidence:
 
 
 def test_pieces_come_back_from_wire_and_disk() -> None:
-    pieces = tuple(map(piece, range(KEPT)))
+    pieces = tuple(map(piece, range(EVIDENCE_KEPT)))
     assert decode_piece(encode_piece(pieces[0])) == pieces[0] and decode_pieces(encode_pieces(pieces)) == pieces
-    assert decode_pieces(encode_pieces([*pieces, piece(KEPT)])) == (), "no finder keeps so many"
+    assert decode_pieces(encode_pieces([*pieces, piece(EVIDENCE_KEPT)])) == (), "no finder keeps so many"
     longest = Evidence(bytes(640), "s" * 260, pieces[0].first, pieces[0].second)
-    assert len(encode_piece(longest)) > MAX_BYTES and decode_piece(encode_piece(longest)) is None
+    assert len(encode_piece(longest)) > MAX_EVIDENCE_BYTES and decode_piece(encode_piece(longest)) is None
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.binary(max_size=MAX_BYTES))
+@given(st.binary(max_size=MAX_EVIDENCE_BYTES))
 def test_any_bytes_are_no_evidence_and_raise_nothing(data: bytes) -> None:
     assert decode_piece(data) is None and decode_pieces(data) in ((), decode_pieces(encode_pieces(())))
 

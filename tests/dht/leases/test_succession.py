@@ -85,11 +85,11 @@ def test_who_holds_yields_to_whom_the_order_prefers_but_not_to_one_that_lacks_th
     assert not turns.meets_better(at(0), SLOT, Eyes(holding=[LAST]))
 
 
-def test_who_is_barred_comes_after_nobody_and_gets_no_votes_while_others_are_there():
+def test_a_node_without_votes_comes_after_nobody_and_gets_no_votes_while_others_are_there():
     eyes = Eyes(have={*TEAM}, holding=[FIRST])
     turns = turns_of(SECOND)
     assert turns.successor(at(0), SLOT, eyes) == FIRST and turns.may_ask(FIRST, SLOT, eyes)
-    turns.barred = frozenset([FIRST])
+    turns.without_votes = frozenset([FIRST])
     assert turns.successor(at(0), SLOT, eyes) is None and turns.preferred(SLOT, eyes) == SECOND
     assert not turns.may_ask(FIRST, SLOT, eyes) and turns.may_ask(SECOND, SLOT, eyes)
     assert turns.is_due(at(0), SLOT, eyes), "what it says that it holds is no lease"

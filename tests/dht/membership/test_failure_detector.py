@@ -12,6 +12,7 @@ from dht.membership.working_families import WorkingFamilies
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import pack_endpoint
 from tests.dht.membership.test_member_table import NODES, OWN, PLACE, at, beat
+from tests.dht.trusting import trusting
 
 IDS = [node.node_id for node in NODES]
 V6 = Endpoint("2001:db8::9", 1, 1)
@@ -21,7 +22,7 @@ class Scene:
     """A detector over twelve live peers of IPv4, and whom it asked; `others` are of IPv6 alone, `both` of both."""
 
     def __init__(self, others: Collection[int] = (), both: Collection[int] = ()) -> None:
-        self.members = MemberTable(OWN)
+        self.members = trusting(MemberTable(OWN))
         self.asked: list[NodeId] = []
         for n in range(12):
             endpoints = (pack_endpoint(V6),) if n in others else (pack_endpoint(PLACE),)

@@ -6,11 +6,12 @@ from dht.membership.known_peer import KnownPeer
 from dht.membership.liveness import FAR_LIVE_S, LIVE_S, SETTLE_S, Liveness
 from dht.membership.member_table import MemberTable
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 
 def test_live_for_thirty_seconds_whatever_the_author_s_clock_says() -> None:
     for skew in (-3600.0, 0.0, 100.0):
-        members = MemberTable(OWN)
+        members = trusting(MemberTable(OWN))
         for n in range(4):
             members.add(beat(1, 10 + n, n * 10.0 + skew), at(n * 10.0 + 0.2), direct=n == 0)
         assert members.is_live(NODES[1].node_id, at(59.0))
@@ -18,7 +19,7 @@ def test_live_for_thirty_seconds_whatever_the_author_s_clock_says() -> None:
 
 
 def test_suspicion_lasts_until_a_newer_heartbeat() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     members.add(beat(1, 1, 0.0), at(0.0))
     members.suspect(NODES[1].node_id, 1.0)
     assert not members.is_live(NODES[1].node_id, at(1.0))

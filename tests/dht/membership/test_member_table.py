@@ -11,9 +11,9 @@ from dht.identity.node_key import Identity
 from dht.keys import NodeId, distance
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
-from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import STABLE_GRACE_S, Graces, Heartbeat, VerifiedHeartbeat, pack_endpoint, read_heartbeat
+from tests.dht.trusting import trusting
 
 NODES = sorted((Identity(bytes([n]) * 32) for n in range(12)), key=lambda i: i.node_id)
 OWN = NodeId(bytes(20))
@@ -33,7 +33,7 @@ def beat(n: int, sequence: int, sent_at: float, **fields: object) -> VerifiedHea
 
 
 def test_the_newest_sequence_wins_and_says_what_is_new() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     assert members.add(beat(1, 5, 0.0), at(0.0)) is News.NEW
     assert members.add(beat(1, 5, 0.0), at(0.1)) is News.OLD
     assert members.add(beat(1, 4, 0.0), at(0.1)) is News.OLD
@@ -42,7 +42,7 @@ def test_the_newest_sequence_wins_and_says_what_is_new() -> None:
 
 
 def test_members_stay_through_their_grace_and_the_epoch_tells_changes() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     epochs = [members.epoch]
     for n in (1, 2):
         members.add(beat(n, 1, 0.0, stable=n == 1), at(0.0))
@@ -58,7 +58,7 @@ def test_members_stay_through_their_grace_and_the_epoch_tells_changes() -> None:
 
 
 def test_the_graces_are_those_of_the_strategy_in_force() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     members.add(beat(1, 1, 0.0, stable=True), at(0.0))
     members.add(beat(2, 1, 0.0, stable=False), at(0.0))
     members.graces.set_graces(Graces(stable_s=100.0, laptop_s=200.0))
@@ -69,7 +69,7 @@ def test_the_graces_are_those_of_the_strategy_in_force() -> None:
 
 
 def test_who_slept_itself_forgets_nobody_before_it_has_listened_again() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     members.add(beat(1, 1, 0.0), at(0.0))
     members.add(beat(2, 1, 0.0), at(0.0))
     members.graces.awake(at(1.0))
@@ -82,7 +82,7 @@ def test_who_slept_itself_forgets_nobody_before_it_has_listened_again() -> None:
 
 
 def test_from_the_cache_one_is_a_member_but_not_live() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     members.add(beat(1, 1, -500.0), at(0.0))
     assert NODES[1].node_id in members.members(at(0.0))
     assert not members.is_live(NODES[1].node_id, at(0.0))
@@ -93,7 +93,7 @@ def test_from_the_cache_one_is_a_member_but_not_live() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(1, 5), st.floats(0, 100)), max_size=60))
 def test_bounded_and_consistent(events: list[tuple[int, int, float]]) -> None:
-    members = MemberTable(OWN, limit=6)
+    members = trusting(MemberTable(OWN, limit=6))
     newest: dict[NodeId, int] = {}
     for n, sequence, time in sorted(events, key=lambda e: e[2]):
         before, epoch = members.members(at(time)), members.epoch
@@ -107,7 +107,7 @@ def test_bounded_and_consistent(events: list[tuple[int, int, float]]) -> None:
 
 
 def test_a_full_table_of_live_peers_keeps_the_nearest() -> None:
-    members = MemberTable(OWN, limit=6)
+    members = trusting(MemberTable(OWN, limit=6))
     for n in (11, 3, 9, 0, 7, 5, 1, 2, 10, 4, 6, 8):
         members.add(beat(n, 1, 0.0), at(0.0), direct=True)
     nearest = sorted((i.node_id for i in NODES), key=lambda p: distance(p, OWN))[:6]
@@ -125,7 +125,7 @@ def test_many_at_once_are_as_one_by_one_in_any_table() -> None:
         return read_heartbeat(b"", msgspec.structs.replace(fields, member=member))
 
     for known, limit, own in ((0, 4096, OWN), (30, 4096, OWN), (0, 64, OWN), (0, 4096, identities[5].node_id)):
-        slow, quick = MemberTable(own, limit=limit), MemberTable(own, limit=limit)
+        slow, quick = trusting(MemberTable(own, limit=limit)), trusting(MemberTable(own, limit=limit))
         beats = [of(n, rng.randrange(1, 4)) for n in rng.sample(range(100), 90)]
         for members in (slow, quick):
             members.block(frozenset([identities[9].node_id]))
@@ -147,7 +147,6 @@ def test_many_at_once_are_as_one_by_one_in_any_table() -> None:
 
 def test_who_was_named_before_it_is_heard_of_is_a_member_at_once_by_whatever_it_says_invited_it() -> None:
     members, invited_by = MemberTable(OWN), b"voucher1inviter1\0\0\0\1\0\2"
-    members.follow(True, AddressPolicy())
     members.trust([NODES[1].node_id])
     members.add(beat(1, 1, 0.0, attests=mark_of(NODES[2].node_id, invited_by)), at(0.0))
     assert members.add(beat(2, 1, 0.0, invited_by=invited_by), at(0.0)) is News.NEW
@@ -156,7 +155,6 @@ def test_who_was_named_before_it_is_heard_of_is_a_member_at_once_by_whatever_it_
 
 def test_a_newcomer_waits_for_the_words_of_a_root_that_comes_late_and_for_nobody_twice() -> None:
     members = MemberTable(OWN)
-    members.follow(True, AddressPolicy())
     for n, heard in ((1, 0.0), (2, 50.0), (2, 105.0)):
         members.add(beat(n, 1 + int(heard), heard), at(heard))
         members.expire(at(heard))
@@ -169,7 +167,6 @@ def test_a_newcomer_waits_for_the_words_of_a_root_that_comes_late_and_for_nobody
 
 def test_who_joins_by_a_wrong_clock_goes_on_joining_once_it_hears_the_others() -> None:
     members = MemberTable(OWN)
-    members.follow(True, AddressPolicy())
     members.add(beat(1, 1, 0.0), at(0.0))
     members.trust([NODES[1].node_id])
     for second in range(151):

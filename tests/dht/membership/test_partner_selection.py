@@ -7,12 +7,13 @@ from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import AT_ONCE, OLD_S, PartnerSelection
 from dht.membership.working_families import WorkingFamilies
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 IDS = [node.node_id for node in NODES]
 
 
 def scene(live: int) -> PartnerSelection:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     for n in range(12):
         members.add(beat(n, 1, 0.0 if n < live else -100.0), at(0.0), direct=n < live)
     return PartnerSelection(members, WorkingFamilies({4}), Random(1))
@@ -46,7 +47,7 @@ def test_a_peer_fails_since_the_first_question_that_it_left_without_an_answer() 
 
 
 def test_who_was_not_heard_of_for_long_comes_first() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     for n in range(12):
         members.add(beat(n, 1, 0.0), at(0.0), direct=True)
         if n != 4:

@@ -11,7 +11,7 @@ def test_what_is_saved_comes_back(tmp_path: Path) -> None:
     assert cache.load() == ()
     cache.save([b"one", b"two"])
     cache.save(iter([b"three"]))
-    assert cache.load() == ((b"three", math.inf),)
+    assert cache.load() == (b"three",)
     assert [p.name for p in tmp_path.iterdir()] == ["peers"]
 
 
@@ -22,13 +22,10 @@ def test_a_damaged_file_only_costs_a_log_line(tmp_path: Path, damage: bytes) -> 
     cache = PeerCache(path)
     assert cache.load() == ()
     cache.save([b"one"])
-    assert cache.load() == ((b"one", math.inf),)
+    assert cache.load() == (b"one",)
 
 
-def test_ages_come_back_and_a_file_without_them_is_read_too(tmp_path: Path) -> None:
+def test_vanished_members_come_back_and_senseless_ones_do_not(tmp_path: Path) -> None:
     cache = PeerCache(tmp_path / "peers")
-    cache.save([b"one", b"two"], [5.0, 6.5])
-    assert cache.load() == ((b"one", 5.0), (b"two", 6.5))
-    for since in ([], [1.0], [1.0, math.nan]):
-        cache.save([b"one", b"two"], since)
-        assert cache.load() == ((b"one", math.inf), (b"two", math.inf))
+    cache.save([b"one"], [(b"v" * 20, 5.0), (b"short", 5.0), (b"w" * 20, math.nan)])
+    assert cache.load() == (b"one",) and cache.vanished == ((b"v" * 20, 5.0),)

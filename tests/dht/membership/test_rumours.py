@@ -4,6 +4,7 @@ from dht.membership.member_table import MemberTable
 from dht.membership.rumours import LIMIT, Rumours
 from dht.wire.heartbeat import VerifiedHeartbeat
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 
 def heard(n: int) -> VerifiedHeartbeat:
@@ -11,7 +12,7 @@ def heard(n: int) -> VerifiedHeartbeat:
 
 
 def test_a_rumour_is_told_a_few_times_and_never_to_whom_it_is_about() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     for n in range(12):
         members.add(heard(n), at(0.0), direct=True)
     rumours = Rumours(members)
@@ -23,7 +24,7 @@ def test_a_rumour_is_told_a_few_times_and_never_to_whom_it_is_about() -> None:
 
 
 def test_the_newest_goes_first_and_what_does_not_fit_waits() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     rumours = Rumours(members)
     for n in range(4):
         members.add(heard(n), at(0.0), direct=True)

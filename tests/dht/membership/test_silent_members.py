@@ -5,12 +5,13 @@ from dht.membership.member_table import MemberTable
 from dht.membership.silent_members import AWAKE_S, SILENT_S, near_servers, silent_members
 from dht.wire.heartbeat import STABLE_GRACE_S
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 
 def table(until_s: float) -> MemberTable:
     """A table whose node has run since 0: a server, a laptop, one that took leave and a bare bootstrap node speak last
     at 100."""
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     said = {1: {}, 2: {"stable": False}, 3: {"leaving": True}, 4: {"member": False}, 5: {"for_good": True}}
     for n, fields in said.items():
         members.add(beat(n, 1, 100.0, **fields), at(100.0))
@@ -44,7 +45,7 @@ def test_who_is_silent_beyond_the_grace_is_no_member_and_named_no_more() -> None
 
 def test_a_node_that_started_or_woke_names_nobody_for_a_minute() -> None:
     members = table(0.0)
-    late = MemberTable(OWN)
+    late = trusting(MemberTable(OWN))
     late.add(beat(1, 1, 0.0), at(300.0))
     assert not silent_members(late, at(300.0)), "it has not run at all"
     late.graces.awake(at(300.0))

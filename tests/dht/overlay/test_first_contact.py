@@ -16,16 +16,15 @@ from node.extras.demo.processes import free_ports
 from tests.dht.overlay.test_service import until
 
 HERE = "127.0.0.1"
-CASES = [("attested", True), ("attested", False), ("open", True)]
 
 
-@pytest.mark.parametrize(("admission", "is_named"), CASES)
-async def test_three_that_know_no_address_of_their_own_meet_at_the_first(admission: str, is_named: bool) -> None:
+@pytest.mark.parametrize("is_named", [True, False])
+async def test_three_that_know_no_address_of_their_own_meet_at_the_first(is_named: bool) -> None:
     now = int(clock().wall)
     ends = {"effective_at": 0, "next_at": now + 10**7, "expires_at": now + 2 * 10**7, "slot_bits": 4}
-    strategy = Strategy(network="", version=1, **ends, declared_prefixes=("127.0.0.0/8",), admission=admission)
+    strategy = Strategy(network="", version=1, **ends, declared_prefixes=("127.0.0.0/8",))
     network = load_network(new_network("met", [Identity(b"\1" * 32)], strategy))
-    ports = free_ports(3, 24_100 + 20 * CASES.index((admission, is_named)))  # none that connections are given
+    ports = free_ports(3, 24_100 + 20 * is_named)  # none that connections are given
 
     def opened(number: int, files: ThreadPoolExecutor) -> OverlayService:
         port = ports[number]

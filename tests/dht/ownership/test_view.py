@@ -17,9 +17,9 @@ from dht.ownership.rendezvous import NEAREST, Placement
 from dht.ownership.view import FULL_PERCENT, OverlayView
 from dht.slot_set import encode_slots
 from dht.strategy.document import Strategy
-from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import MOST_ATTESTED, Heartbeat, Load, pack_endpoint, read_heartbeat
+from tests.dht.trusting import trusting
 
 BITS = 4
 SLOTS = [Slot(n) for n in range(1 << BITS)]
@@ -36,7 +36,7 @@ STRATEGY = Strategy(
 
 
 def view_of(own: NodeId, members: MemberTable, clock: SimpleNamespace, strategies: object = None) -> OverlayView:
-    strategies = strategies or SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: ())
+    strategies = strategies or SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: (), began_at=0)
     return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
 
 
@@ -49,7 +49,7 @@ def hear(members: MemberTable, node: Identity, sequence: int, ready: list[Slot],
 
 def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = MemberTable(own)
+    members = trusting(MemberTable(own))
     for node in NODES[1:]:
         hear(members, node, 1, SLOTS, 0.0)
     view = view_of(own, members, clock)
@@ -64,7 +64,7 @@ def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> No
 
 def test_readiness_follows_who_is_a_candidate() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = MemberTable(own)
+    members = trusting(MemberTable(own))
     hear(members, NODES[1], 1, SLOTS, 0.0)
     view = view_of(own, members, clock)
     assert all(view.ready(slot) == (NODES[1].node_id,) for slot in SLOTS)
@@ -77,10 +77,10 @@ def test_readiness_follows_who_is_a_candidate() -> None:
 
 def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_switches() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = MemberTable(own)
+    members = trusting(MemberTable(own))
     for node in NODES[1:]:
         hear(members, node, 1, SLOTS[:5], 0.0)
-    strategies = SimpleNamespace(strategy=STRATEGY, former=())
+    strategies = SimpleNamespace(strategy=STRATEGY, former=(), began_at=0)
     strategies.current, strategies.former_bits = lambda now: strategies.strategy, lambda now: strategies.former
     view = view_of(own, members, clock, strategies)
     view.set_own_ready(frozenset(SLOTS[:3]))
@@ -101,7 +101,7 @@ def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_s
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_kept_between_refreshes_is_what_a_new_view_would_say(seed: int) -> None:
     rng, clock, own = random.Random(seed), SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = MemberTable(own)
+    members = trusting(MemberTable(own))
     view = view_of(own, members, clock)
     for sequence in range(1, 60):
         clock.steady += rng.choice([1.5, 4.0, 20.0])
@@ -128,7 +128,7 @@ def test_what_is_kept_between_refreshes_is_what_a_new_view_would_say(seed: int) 
 
 def test_a_keeper_has_room_and_one_whose_disk_fills_up_is_replaced() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = MemberTable(own)
+    members = trusting(MemberTable(own))
     for node in NODES[1:10]:
         hear(members, node, 1, SLOTS, 0.0)
     view = view_of(own, members, clock)
@@ -151,19 +151,16 @@ def test_a_keeper_has_room_and_one_whose_disk_fills_up_is_replaced() -> None:
     )
 
 
-def test_all_compute_one_stable_owner_where_the_strategy_says_so() -> None:
+def test_all_compute_one_stable_owner() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = MemberTable(own)
+    members = trusting(MemberTable(own))
     for n, node in enumerate(NODES[1:13]):
         hear(members, node, 1, SLOTS, 0.0, stable=n < 2)
-    wants, strategy = msgspec.structs.replace(STRATEGY, stable_owner=True), STRATEGY
-    strategies = SimpleNamespace(current=lambda now: strategy, former_bits=lambda now: ())
-    view, stable = view_of(own, members, clock, strategies), {node.node_id for node in (*NODES[:3],)}
-    before = list(view.owners_by_slot())
-    assert not all(stable & set(owners) for owners in before)
-    strategy, clock.steady = wants, 2.0
+    view, stable = view_of(own, members, clock), {node.node_id for node in NODES[:3]}
     assert all(stable & set(owners) for owners in view.owners_by_slot())
-    assert all(len(set(old) - set(new)) <= 1 for old, new in zip(before, view.owners_by_slot(), strict=True))
+    by_weight = Placement(sorted(n.node_id for n in NODES[:13]), BITS, STRATEGY.replicas).owners_by_slot
+    assert not all(stable & set(owners) for owners in by_weight)
+    assert all(len(set(old) - set(new)) <= 1 for old, new in zip(by_weight, view.owners_by_slot(), strict=True))
     for n, node in enumerate(NODES[1:13]):
         hear(members, node, 2, SLOTS, clock.steady, stable=n > 9)
     clock.steady, stable = 4.0, {NODES[0].node_id, NODES[11].node_id, NODES[12].node_id}
@@ -173,7 +170,7 @@ def test_all_compute_one_stable_owner_where_the_strategy_says_so() -> None:
 def test_in_a_large_network_only_the_neighbourhood_s_slots_are_gone_through() -> None:
     clock, crowd = SimpleNamespace(steady=0.0), [Identity(n.to_bytes(32, "big")) for n in range(1, 200)]
     own = crowd[0].node_id
-    members = MemberTable(own)
+    members = trusting(MemberTable(own))
     for node in crowd[1:]:
         hear(members, node, 1, [], 0.0)
     view = view_of(own, members, clock)
@@ -191,11 +188,10 @@ def test_in_a_large_network_only_the_neighbourhood_s_slots_are_gone_through() ->
 
 def test_who_came_lately_by_the_word_of_its_attesters_owns_a_slot_beside_older_ones_alone() -> None:
     clock, day, own = SimpleNamespace(steady=0.0), 11, NODES[0].node_id  # 1970-01-12
-    rules = msgspec.structs.replace(STRATEGY, min_age_s=86_400, admission="attested", declared_prefixes=())
+    rules = msgspec.structs.replace(STRATEGY, min_age_days=1, declared_prefixes=())
     strategies = SimpleNamespace(current=lambda now: rules, former_bits=lambda now: (), began_at=0)
     members, young = MemberTable(own), {node.node_id for node in NODES[20:]}
     members.trust([node.node_id for node in NODES[1:]])
-    members.follow(True, AddressPolicy())
     view = view_of(own, members, clock, strategies)
     ids = [node.node_id for node in NODES]
 
@@ -224,7 +220,7 @@ def test_who_came_lately_by_the_word_of_its_attesters_owns_a_slot_beside_older_o
 
 def test_a_node_knows_of_which_slots_it_is_a_keeper_and_what_a_silent_owner_said_last() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = MemberTable(own)
+    members = trusting(MemberTable(own))
     for node in NODES[1:6]:
         hear(members, node, 1, SLOTS[:3], 0.0)
     view = view_of(own, members, clock)

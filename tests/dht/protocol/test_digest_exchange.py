@@ -22,6 +22,7 @@ from dht.wire.packets import ROOM_BYTES, Ping, body_size
 from node.extras.simulation.forming import form
 from node.extras.simulation.swarm import NETWORK, Swarm
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
+from tests.dht.trusting import trusting
 
 HERALD = SimpleNamespace(raw=b"", mark=OWN[:4] + bytes(4))
 
@@ -41,7 +42,7 @@ def test_near_peers_get_whatever_is_newer_and_far_ones_what_matters() -> None:
 
 
 def test_no_digest_however_bent_breaks_an_answer() -> None:
-    members = MemberTable(OWN)
+    members = trusting(MemberTable(OWN))
     for n in range(12):
         members.add(beat(n, 5, 0.0), at(0.0), direct=True)
     for first, last in ((0, PREFIXES - 1), (-7, 1 << 70), (1 << 40, -1), (PREFIXES, PREFIXES)):
@@ -64,7 +65,7 @@ def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet:
     )
     own.beat(swarm.now)
     assert bool(own.raw) is not quiet
-    members = MemberTable(identity.node_id)
+    members = trusting(MemberTable(identity.node_id))
     rumours, rng = Rumours(members), Random(2)
     for bee in swarm.bees:
         members.add(open_heartbeat(bee.core.own.raw, swarm.now, NETWORK, AddressPolicy()), swarm.now)
@@ -78,7 +79,7 @@ def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet:
 
 
 def test_all_ids_are_compared_as_often_at_the_ends_as_in_the_middle() -> None:
-    members, rng = MemberTable(OWN), Random(3)
+    members, rng = trusting(MemberTable(OWN)), Random(3)
     crowd = [Identity(n.to_bytes(32, "big")) for n in range(1, 161)]
     for node in crowd:
         value = Heartbeat(node.public_key, 1, 1e6, 1e6 + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))

@@ -15,6 +15,7 @@ from dht.protocol.events import Event
 from dht.protocol.udp_driver import PortUnavailable, UdpDriver, bind_udp
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
+from node.extras.simulation.everybody import trust_everybody
 
 HOSTS = {"4": ("127.0.0.1",), "6": ("::1",), "both": ("127.0.0.1", "::1")}
 
@@ -37,6 +38,7 @@ class Peer:
         self.core = ProtocolEngine(
             Identity.generate(), b"loopback", config, Random(1), listening=listening, policy=policy
         )
+        trust_everybody(self.core)
         self.datagrams = UdpDriver(self.core, system_clock, self.sockets, on_event)
 
 

@@ -10,7 +10,7 @@ import pytest
 from index.change_feed import Text
 from index.query.filters import FILTERS, read_filter
 from index.query.parser import ReadAs, parse_query
-from index.search.oracle import SearchOracle
+from index.results.oracle import SearchOracle
 
 DAY = 86400.0
 

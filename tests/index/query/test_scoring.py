@@ -33,7 +33,7 @@ from index.query.scoring import (
     upper_bound,
     weighted,
 )
-from index.search.oracle import SearchOracle
+from index.results.oracle import SearchOracle
 from index.text.analyzer import terms
 from index.text.field_terms import analyse
 from index.text.forward_index import forward_of

@@ -14,7 +14,7 @@ from index.change_feed import DocumentChange, Text
 from index.engine.forward_table import ForwardRow
 from index.engine.index_files import IndexFiles
 from index.query.parser import parse_query
-from index.search.oracle import OracleAnswer, SearchOracle
+from index.results.oracle import OracleAnswer, SearchOracle
 from index.shard.shard_search import ShardSearch
 
 BITS, DEPTH = 4, 10_000

@@ -9,7 +9,7 @@ import pytest
 
 from index.change_feed import Text
 from index.query.parser import parse_query
-from index.search.oracle import SearchOracle
+from index.results.oracle import SearchOracle
 from index.text.characters import characters_in, is_character
 
 

@@ -6,13 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from crawl import signature
-from dht import AGAIN_S, KEPT_S, NodeId
+from dht import EVIDENCE_KEPT_S, LOOK_AGAIN_S, NodeId
 from node.audit.evidence_desk import FoundPiece, by_author, is_sound, seen_again
 from node.audit.evidence_keeper import opened
 from store import Document, Record, encode_document
 from tests.node.audit.test_evidence_keeper import LIAR, WALL, evidence, page
 
-FINDER, NOW = NodeId(b"f" * 20), WALL + AGAIN_S
+FINDER, NOW = NodeId(b"f" * 20), WALL + LOOK_AGAIN_S
 
 
 def piece(site: str = "a.example", finder: NodeId = FINDER, **looks: object) -> FoundPiece:
@@ -29,7 +29,7 @@ def test_a_piece_counts_by_its_looks_its_site_and_its_finder() -> None:
     assert not is_sound(piece(second=replace(second, at=first.at + 60)), NOW), "too soon after the first"
     assert not is_sound(piece(second=replace(second, text=b"\xff" * 16)), NOW), "the looks differ"
     assert not is_sound(piece(first=replace(first, at=first.at - 3600)), NOW), "before the page was written"
-    assert not is_sound(sound, NOW + KEPT_S + 1) and not is_sound(sound, NOW - 3600)
+    assert not is_sound(sound, NOW + EVIDENCE_KEPT_S + 1) and not is_sound(sound, NOW - 3600)
     moved = opened(replace(evidence("a.example"), site="b.example"))
     assert moved is not None and not is_sound(FoundPiece(FINDER, moved), NOW), "the page is of another site"
 

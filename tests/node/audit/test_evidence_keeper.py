@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 from dht import (
     DOMAINS_NEEDED,
-    KEPT,
-    KEPT_S,
+    EVIDENCE_KEPT,
+    EVIDENCE_KEPT_S,
     NO_VOTES_S,
     Evidence,
     Identity,
@@ -43,7 +43,7 @@ class Around:
         strategy = SimpleNamespace(network=bytes(20).hex())
         return SimpleNamespace(node_id=ME, members=lambda: [ME, LIAR.node_id, *others], strategy=strategy)
 
-    def bar(self, peers: frozenset[NodeId]) -> None:
+    def withhold_votes(self, peers: frozenset[NodeId]) -> None:
         self.barred = peers
 
     async def write_point(self, key: bytes, value: bytes, life_s: float) -> int:
@@ -80,7 +80,7 @@ async def test_three_domains_within_a_week_cost_an_author_its_votes_for_a_week()
     around.steady = NO_VOTES_S + 601
     await keeper.step()
     assert not around.barred and keeper.found, "the evidence stays"
-    around.steady = KEPT_S + 601
+    around.steady = EVIDENCE_KEPT_S + 601
     await keeper.step()
     assert not keeper.found
 
@@ -118,11 +118,11 @@ async def test_evidence_is_published_a_piece_a_point_of_different_domains_and_ag
 async def test_a_file_keeps_the_newest_and_junk_in_it_is_no_evidence(tmp_path: Path) -> None:
     around, path = Around(), tmp_path / "evidence"
     keeper = around.keeper(path)
-    for number in range(KEPT + 1):
+    for number in range(EVIDENCE_KEPT + 1):
         await keeper.add(evidence(f"s{number}.example"))
     await keeper.add(evidence("s9.example")), "one page of a site is enough"
     again = around.keeper(path)
-    assert [each.evidence.site for each in again.found] == [f"s{n}.example" for n in range(1, KEPT + 1)]
+    assert [each.evidence.site for each in again.found] == [f"s{n}.example" for n in range(1, EVIDENCE_KEPT + 1)]
     assert around.barred == {LIAR.node_id}
     path.write_bytes(b"junk")
     assert not around.keeper(path).found

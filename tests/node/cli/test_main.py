@@ -146,7 +146,7 @@ def test_a_new_network_takes_none_but_whom_members_have_reached(
         assert stat.S_IMODE(file.stat().st_mode) == (0o644 if options else 0o600)
         assert main(["network", "show", str(file)]) == 0
         shown = capsys.readouterr().out
-        assert ("whom other members have reached" if options else "who was invited, and was reached") in shown
+        assert ("nodes that other members have reached" if options else "nodes that were invited") in shown
         assert ("lets 100 nodes in, until" in shown) != bool(options)
     assert main(["init", "--data-dir", str(tmp_path / "home"), "--yes"]) == 0
     assert parse_document(load_network(DataDir(tmp_path / "home").network).first.document).admission == "invited"
@@ -157,7 +157,7 @@ def test_an_open_network_asks_for_work_and_init_does_it(tmp_path: Path, capsys: 
         file = tmp_path / f"{name}.toml"
         assert main(["network", "new", name, "--out", str(file), "--open", *options]) == 0
         first = parse_document(load_network(file).first.document)
-        assert (first.puzzle_bits, first.min_age_s) == (bits, 86_400)
+        assert (first.puzzle_bits, first.min_age_days) == (bits, 1)
     home = tmp_path / "home"
     capsys.readouterr()
     assert main(["init", "--network", str(tmp_path / "easy.toml"), "--data-dir", str(home), "--yes"]) == 0

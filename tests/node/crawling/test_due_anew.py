@@ -41,7 +41,7 @@ def test_what_a_rule_refused_is_due_once_it_is_allowed() -> None:
     assert as_due(by_robots, has_page=False, is_allowed=always) == by_robots
 
 
-def test_of_a_convicts_outcome_nothing_is_believed_but_that_its_url_was_found() -> None:
+def test_of_a_doubted_outcome_nothing_is_believed_but_that_its_url_was_found() -> None:
     for visit in (FETCHED, replace(FETCHED, state=VisitState.GONE), replace(FETCHED, state=VisitState.REFUSED)):
         due = as_doubted(visit)
         assert (due.state, due.due_at, due.etag, due.history.fingerprint) == (VisitState.WAITING, 0.0, "", b"")

@@ -166,7 +166,7 @@ def test_who_may_not_import_is_told_how_to_be_allowed() -> None:
         await world.pass_time(120.0)
         assert await exported(nodes[0]) == [], "with its author goes what it imported"
 
-    simulate(scenario, WorldPlan(hosts=1, strategy={"admission": "open"}))
+    simulate(scenario, WorldPlan(hosts=1, strategy={"admission": "attested"}))
 
 
 def test_what_the_strategy_denies_and_what_the_operator_refuses_is_counted_as_refused() -> None:

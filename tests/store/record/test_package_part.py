@@ -5,7 +5,8 @@ import random
 import pytest
 from msgspec.structs import replace
 
-from store import BadReplica, Kind
+from store import Kind
+from store.errors import BadReplica
 from store.record.package import MAX_RECORDS, pack, size_of
 from store.record.package_part import (
     LEAST_PART_BYTES,

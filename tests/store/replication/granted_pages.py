@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from dht import slot_of
 from store import Draft, Kind
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
-from store.replication.messages import PutPackage, PutReply
 from tests.store.network import Net, Node
 from tests.store.support import WALL, draft, grant
 

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 
 from dht import NodeId, RemoteError, slot_of
 from store import Draft
+from store.record.messages import PutPackage, PutReply, RefusedRecord
 from store.record.package import open_package, pack
 from store.record.package_part import make_parts
-from store.replication.messages import PutPackage, PutReply, RefusedRecord
 from tests.store.network import Net, Node, network
 from tests.store.support import draft, records
 

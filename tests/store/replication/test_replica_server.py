@@ -4,8 +4,8 @@ from msgspec.structs import replace
 
 from dht import SignedGrant, slot_of
 from store import Kind, Record
+from store.record.messages import PutPackage, PutReply
 from store.record.package import pack
-from store.replication.messages import PutPackage, PutReply
 from tests.store.network import Net, Node, network
 from tests.store.support import Draft, draft, records
 

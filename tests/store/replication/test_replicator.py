@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from dht import BadMessage, NodeId, Slot, slot_of
 from store import Draft, Kind, Record, TooFewCopies
-from store.disk.file_system import FolderDisk
 from store.errors import BadDraft
+from store.record.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.record.package import open_package, pack, sign_package
 from store.record.package_part import PackagePart
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import FORM
-from store.replication.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
-from store.replication.put_times import gathering_s
+from store.segments.file_system import FolderDisk
+from store.writing.put_times import gathering_s
 from tests.store.network import CONFIG, Net, Node, network
 from tests.store.support import draft, random_draft, records
 

@@ -6,9 +6,9 @@ from contextvars import copy_context
 import pytest
 
 from node.extras.simulation.loop import PLACE, SimLoop
-from store.replication.absences import NIGHT_S
+from store.repair.absences import NIGHT_S
 from tests.store.network import Net, Node, network
-from tests.store.replication.test_copies_by_need import PAGES, copies, moved
+from tests.store.repair.test_copies_by_need import PAGES, copies, moved
 from tests.store.support import draft
 
 HOUR_S, DAY_HOURS = 3600.0, 24

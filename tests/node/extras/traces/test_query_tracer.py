@@ -15,8 +15,8 @@ from aiohttp import web
 
 from dht import NodeId, Slot, document_id, placement_key
 from index import IndexConfig, SearchRequest
+from index.asking.searcher import Searcher
 from index.change_feed import Text
-from index.search.searcher import Searcher
 from node.extras.traces.query_tracer import MAX_SPANS, MAX_WAITING, QueryTracer
 from node.extras.traces.trace_export import TraceExport
 

@@ -1,0 +1,119 @@
+"""Writes what a search gave as the body of an answer, and says why it may not be the network's."""
+
+from typing import Any
+
+from dht import Clock, Overlay, slot_of
+from index.asking.agreement import Doubts, Reason, is_remnant, weigh
+from index.asking.answer_page import AnswerPage, BoundedRequest, ShownResult
+from index.asking.search_outcome import SearchOutcome
+from index.config import IndexConfig
+from index.query.scoring import explain
+from index.results.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
+from index.results.passage_heading import heading_above
+from index.results.shown_texts import cut_title, readings_of, snippet_chars
+from index.results.snippet import make_snippet, terms_of
+from index.shard.corrections import correct
+from index.shard.local_index import LocalIndex
+from index.text.page_date import date_of
+from index.text.stem_classes import class_of
+
+OF_THE_ORDER = frozenset({Reason.ORDER, Reason.CHANGED})  # doubts that leave the total as it is
+
+
+class AnswerBody:
+    """Writes the answers of one node."""
+
+    def __init__(self, config: IndexConfig, overlay: Overlay, local: LocalIndex, clock: Clock) -> None:
+        self._config, self._overlay, self._local, self._clock = config, overlay, local, clock
+
+    def write(
+        self, request: BoundedRequest, outcome: SearchOutcome, page: AnswerPage, suggestions: list[str]
+    ) -> dict[str, Any]:
+        """Write the answer; `suggestions`: other questions."""
+        doubts = self._doubts(request, outcome, page)
+        whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
+        return {
+            "query": request.typed,
+            "readings": readings_of(request.peer_query.query),
+            "took_ms": round((self._clock().steady - request.began) * 1000, 1),
+            "exact": not doubts,
+            "whole": whole,
+            "partial": not whole,
+            "why": doubts.as_json(),
+            "coverage": {
+                "slots": outcome.slots,
+                "answered": len(outcome.answered),
+                "peers_asked": len(outcome.asked),
+                "peers_answered": len(outcome.replied),
+                "late": sorted(peer.hex() for peer in outcome.silent),
+            },
+            "total": outcome.total,
+            "total_is": "at_least" if not whole else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
+            "results": [self._result(request, outcome, page, each) for each in page.shown],
+            "suggestions": suggestions,
+            "corrections": correct(request.typed, request.proposals, outcome.spellings),
+            "facets": outcome.facets.as_json(outcome.total),
+            "facets_cut": sorted(outcome.facets.cut),
+            "next_cursor": self._next(request, outcome, page),
+        }
+
+    def _doubts(self, request: BoundedRequest, outcome: SearchOutcome, page: AnswerPage) -> Doubts:
+        """Gather the reasons why this is not what one index over all documents would give."""
+        doubts, view = Doubts(), self._overlay.view
+        if missing := outcome.ready.keys() - outcome.answered:
+            doubts.add(Reason.UNANSWERED, missing, outcome.silent)
+        unsure = page.unsure or not outcome.proven
+        is_other = not self._local.plan.is_by(request.rules)
+        flaws = [(page.late, Reason.UNREAD), (unsure, Reason.ORDER), (page.stale, Reason.CHANGED)]
+        flaws.append((is_other, Reason.RULES))
+        for reason in (reason for is_so, reason in flaws if is_so):
+            doubts.add(reason)
+        if page.liars:
+            doubts.add(Reason.REFUTED, (), page.liars)
+        if outcome.disputed:
+            doubts.add(Reason.DISPUTED, outcome.disputed, set().union(*outcome.disputed.values()))
+        if view.why_apart():
+            doubts.add(Reason.APART)
+        if is_remnant(view):
+            doubts.add(Reason.VANISHED, (), view.vanished_members())
+        weigh(outcome.said, view, doubts)
+        return doubts
+
+    def _result(
+        self, request: BoundedRequest, outcome: SearchOutcome, page: AnswerPage, each: ShownResult
+    ) -> dict[str, Any]:
+        text, scored = each.text, each.scored
+        query = request.peer_query.query
+        chars, stem_class = snippet_chars(text, self._config), class_of(text.language)
+        snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves, stem_class), chars, stem_class)
+        view = self._overlay.view
+        result: dict[str, Any] = {
+            "url": text.url,
+            "title": cut_title(text.title),
+            "heading": heading_above(text.body, snippet.start, text.headings, text.title),
+            "snippet": snippet.text,
+            "highlights": [list(mark) for mark in snippet.highlights],
+            "score": scored.score,
+            "language": text.language,
+            "fetched_at": text.fetched_at,
+            "date": date_of(text),
+            "id": text.id.hex(),
+            "replicas": len(view.ready(slot_of(text.key, view.strategy.slot_bits))),
+            "site_more": page.more.get(text.id, 0),
+            "origin": text.origin,
+            "similar": [copy.url for copy in each.copies],
+            "similar_count": each.similar,
+        }
+        if request.explain:
+            result["explain"] = explain(query, scored, outcome.statistics)
+        return result
+
+    def _next(self, request: BoundedRequest, outcome: SearchOutcome, page: AnswerPage) -> str | None:
+        """The cursor of the next page, None where there is none."""
+        shown, asked = request.shown + len(page.shown), request.peer_query
+        if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
+            return None
+        digest = query_digest(request.typed, asked.language, asked.site, asked.query.is_by_date)
+        return write_cursor(
+            PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics, request.rules))
+        )

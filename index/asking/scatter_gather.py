@@ -1,0 +1,199 @@
+"""Asking the plan: every slot answered by some ready replica, hedged, under one deadline.
+
+A peer that fails, answers nonsense or leaves slots out is replaced by the next ready replica at once; one that is
+merely silent after the hedging time is asked no more questions but its answer is still welcome. The first good answer
+for a slot counts. Who lets any question of this node wait, of whatever kind, is asked last by all.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot
+from index.asking.query_trace import Tracer, untraced
+from index.asking.replica_plan import Ready, make_plan
+from index.shard.messages import BestAnswer, StatisticsAnswer
+
+log = logging.getLogger(__name__)
+
+A = TypeVar("A", StatisticsAnswer, BestAnswer)
+NEVER = float("inf")
+SOON_S = 0.1  # what is shown sooner, is shown without those who are silent: others could hardly answer
+EARLY_S = 0.05  # at least, until who is slower than most answers is hedged
+FEW_SILENT = 0.25  # of those asked
+LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
+
+Wrong = Callable[[], str | None]
+Aside = Callable[[Wrong], Awaitable[str | None]]
+
+
+@dataclass(slots=True)
+class Gathered(Generic[A]):
+    """What came back: answers as (peer, answer, slots of it that count). `late` were silent, `failed` dead or wrong."""
+
+    answers: list[tuple[NodeId, A, frozenset[Slot]]] = field(default_factory=list)
+    asked: set[NodeId] = field(default_factory=set)
+    late: set[NodeId] = field(default_factory=set)
+    failed: set[NodeId] = field(default_factory=set)
+
+    @property
+    def slots(self) -> frozenset[Slot]:
+        """All slots that were answered."""
+        return frozenset().union(*(slots for _, _, slots in self.answers))
+
+    @property
+    def by_slot(self) -> dict[Slot, NodeId]:
+        """Whose answer counts for each slot."""
+        return {slot: peer for peer, _, slots in self.answers for slot in sorted(slots)}
+
+
+class ScatterGather:
+    """Asks ready replicas; each time that `hedge_fraction` of a round's time is over, what silent ones have is asked of
+    others, until all have been asked. Where few are silent, that happens for the first time as soon as 95 of 100
+    answers have mostly come."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        clock: Clock,
+        rng: random.Random,
+        hedge_fraction: float,
+        aside: Aside,
+        tracer: Tracer = untraced,
+    ) -> None:
+        """`aside` runs the check of a large answer off the event loop; `tracer` times each peer that is asked."""
+        self._overlay, self._clock, self._rng, self._tracer = overlay, clock, rng, tracer
+        self._hedge_fraction, self._aside = hedge_fraction, aside
+
+    async def cover(
+        self,
+        ready: Ready,
+        ask: Callable[[Sequence[Slot]], Message],
+        answer: type[A],
+        wrong: Callable[[A, Sequence[Slot]], str | None],
+        until: float,
+        avoid: frozenset[NodeId] = frozenset(),
+        shown_at: float = NEVER,
+        covered: Gathered[A] | None = None,
+    ) -> Gathered[A]:
+        """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing.
+
+        At `shown_at` the asker shows what has come: silent peers' slots are asked of others in good time for that.
+        `covered` is filled in as answers come, and returned."""
+        covered = Gathered() if covered is None else covered
+        avoided = set(avoid)
+        race = _GatherRun(
+            self._overlay, self._rng, ready, ask, answer, wrong, avoided, self._aside, self._tracer, covered
+        )
+        now = self._clock().steady
+        left, hedged = until - now, min(until, shown_at if shown_at - now >= SOON_S else until) - now
+        try:
+            async with asyncio.timeout(max(left, 0.0)):
+                await race.run(hedged * self._hedge_fraction, left)
+        except TimeoutError:
+            pass  # the deadline is the asker's own: what has come so far is the answer
+        covered.late = race.silent()
+        return covered
+
+
+class _GatherRun(Generic[A]):
+    """One `cover`: who was asked for what, and what is still open."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        rng: random.Random,
+        ready: Ready,
+        ask: Callable[[Sequence[Slot]], Message],
+        answer: type[A],
+        wrong: Callable[[A, Sequence[Slot]], str | None],
+        avoid: set[NodeId],
+        aside: Aside,
+        tracer: Tracer,
+        covered: Gathered[A],
+    ) -> None:
+        self._aside, self._tracer = aside, tracer
+        self._covered: Gathered[A] = covered
+        self._overlay, self._rng = overlay, rng
+        self._ready, self._ask, self._avoid = ready, ask, avoid
+        self._answer: type[A] = answer
+        self._wrong: Callable[[A, Sequence[Slot]], str | None] = wrong
+        self._open = set(ready)
+        self._tried: dict[NodeId, set[Slot]] = {}
+        self._flying: dict[NodeId, int] = {}
+        self._heard: set[NodeId] = set()
+
+    async def run(self, hedge_s: float, left_s: float) -> None:
+        replies: asyncio.Queue[None] = asyncio.Queue()
+        async with asyncio.TaskGroup() as tasks:
+            started, now = self._start(tasks, replies, left_s), asyncio.get_running_loop().time
+            early_s = max(self._overlay.times.slow_s or hedge_s, EARLY_S)
+            is_early = early_s < hedge_s
+            hedge_at = now() + min(early_s, hedge_s)
+            while self._open and any(self._flying.values()):
+                try:
+                    async with asyncio.timeout_at(hedge_at):
+                        await replies.get()
+                except TimeoutError:
+                    is_left = is_early and not self._few_are_silent()
+                    hedge_at = now() + (hedge_s - early_s if is_left else hedge_s)
+                    if not is_left:
+                        started += self._start(tasks, replies, left_s, hedge=True)
+                    is_early = False
+                else:
+                    started += self._start(tasks, replies, left_s)
+            for task in started:
+                task.cancel()
+
+    def _few_are_silent(self) -> bool:
+        """Whether the others are quick: where many are slow, asking more of them would make it worse."""
+        return sum(map(bool, self._flying.values())) <= FEW_SILENT * len(self._flying)
+
+    def silent(self) -> set[NodeId]:
+        """Return who was asked and has answered nothing: of two questions one may go by a way that is slow."""
+        return {peer for peer, flying in self._flying.items() if flying and peer not in self._heard}
+
+    def _start(
+        self, tasks: asyncio.TaskGroup, replies: asyncio.Queue[None], left_s: float, hedge: bool = False
+    ) -> list[asyncio.Task[None]]:
+        """Ask for what is open and not being asked (when hedging: also for what is)."""
+        flying = [slots for peer, slots in self._tried.items() if self._flying.get(peer) and not hedge]
+        wanted = {slot: self._ready[slot] for slot in self._open.difference(*flying)}
+        if not wanted:
+            return []
+        late = self._overlay.late.is_late
+        slowness = self._overlay.times.slowness
+        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late, slowness)
+        started = []
+        for peer, slots in plan.parts:
+            self._tried.setdefault(peer, set()).update(slots)
+            self._flying[peer] = self._flying.get(peer, 0) + 1
+            self._covered.asked.add(peer)
+            started.append(tasks.create_task(self._one(peer, slots, replies, left_s), name=f"ask-{peer.hex()[:8]}"))
+        return started
+
+    async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
+        try:
+            with self._tracer.part("ask", peer, slots=len(slots)):
+                found = await self._overlay.ask(peer, self._ask(slots), self._answer, timeout_s=left_s)
+            self._heard.add(peer)
+            if peer != self._overlay.view.node_id and (reason := await self._weigh(found, slots)):
+                raise BadMessage(peer.hex(), reason)
+            new = frozenset(self._open.intersection(found.slots))
+            if new:
+                self._covered.answers.append((peer, found, new))
+                self._open -= new
+        except (RemoteError, InputError) as error:
+            log.debug("answer dropped peer=%s: %s", peer.hex()[:8], error)
+            self._avoid.add(peer)
+            self._covered.failed.add(peer)
+        self._flying[peer] -= 1
+        replies.put_nowait(None)
+
+    async def _weigh(self, found: A, slots: Sequence[Slot]) -> str | None:
+        """What is wrong with an answer."""
+        large = len(found.slots) > LARGE or (isinstance(found, BestAnswer) and len(found.hits) > LARGE)
+        return await self._aside(lambda: self._wrong(found, slots)) if large else self._wrong(found, slots)

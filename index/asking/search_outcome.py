@@ -1,0 +1,156 @@
+"""The outcome of a query's two rounds: the sums of the first, the order and the counts of the second.
+
+Pure: values in, values out.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, compress
+
+from dht import NodeId, Slot
+from index.asking.agreement import Said
+from index.asking.replica_plan import Ready
+from index.asking.scatter_gather import Gathered
+from index.query.collection_statistics import Statistics, total
+from index.query.parser import Query
+from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
+from index.results.facets import FacetSums, facet_sums
+from index.results.site_hits import SiteHits, site_hits
+from index.results.top_k_merge import MergedHit, merge
+from index.shard.messages import BestAnswer, StatisticsAnswer
+
+Told = tuple[NodeId, BestAnswer]
+
+
+@dataclass(frozen=True, slots=True)
+class PeerQuery:
+    """One query as it goes to peers: the parsed form and what both sides parse it from."""
+
+    query: Query
+    text: str
+    language: str
+    site: str
+    spellings: tuple[str, ...] = ()  # words as written, of which the first round also asks in how many documents
+    patterns: tuple[WordPattern, ...] = ()  # of which the first round also asks what words they stand for
+    facets: bool = False  # whether the second round counts by site, language, year and type
+    are_words_sure: bool = True  # whether other nodes write out the same words for the patterns that were typed
+
+
+@dataclass(slots=True)
+class SearchOutcome:
+    """The outcome of both rounds. `order`: the best k, before folding; `more`: whether others may follow them."""
+
+    statistics: Statistics
+    ready: Ready  # as the first round saw them; the second counts slots alike, whatever becomes of the strategy
+    order: list[MergedHit] = field(default_factory=list)
+    answered: frozenset[Slot] = frozenset()
+    total: int = 0
+    proven: bool = False  # no document that was left out could stand among the best
+    said: list[Said] = field(default_factory=list)  # of both rounds, by those whose answers count
+    more: bool = False
+    sites: SiteHits = field(default_factory=SiteHits)
+    facets: FacetSums = field(default_factory=FacetSums)
+    asked: set[NodeId] = field(default_factory=set)
+    silent: set[NodeId] = field(default_factory=set)
+    replied: set[NodeId] = field(default_factory=set)
+    spellings: dict[str, int] = field(default_factory=dict)  # how many documents hold each
+    words: dict[WordPattern, list[str]] = field(default_factory=dict)  # that each pattern stands for
+    are_words_sure: bool = True
+    disputed: Mapping[Slot, Collection[NodeId]] = field(default_factory=dict)  # peers with contradictory statistics
+    best: dict[Slot, Told] = field(default_factory=dict)  # the answer that counts for each slot
+    coming: Gathered[BestAnswer] = field(default_factory=Gathered)  # answers about them of those who are being asked
+    shunned: set[NodeId] = field(default_factory=set)  # silent, failed or refuted: asked only where nobody else is
+
+    @property
+    def slots(self) -> int:
+        """How many slots there are."""
+        return len(self.ready)
+
+
+def summed(asked: PeerQuery, covered: Gathered[StatisticsAnswer], ready: Ready) -> SearchOutcome:
+    """Add up what the first round gave."""
+    sums = total((_sums(answer, slots) for _, answer, slots in covered.answers), len(asked.query.leaves))
+    spellings = dict.fromkeys(asked.spellings, 0)
+    for _, answer, slots in covered.answers:
+        counting = list(map(slots.__contains__, answer.slots))
+        for word, counts in zip(asked.spellings, answer.spellings, strict=True):
+            spellings[word] += sum(compress(counts, counting))
+    outcome = SearchOutcome(sums, ready, answered=covered.slots, spellings=spellings)
+    numbers = [(answer, len(slots)) for _, answer, slots in covered.answers]
+    outcome.words, outcome.are_words_sure = _expanded(asked.patterns, numbers)
+    note_answers(outcome, covered)
+    return outcome
+
+
+def fill_in(outcome: SearchOutcome, asked: PeerQuery, k: int, per_host: int) -> tuple[list[Slot], float]:
+    """Make one order of the answers that count. Return the slots that may hold left-out documents of that order, and
+    the score that these must reach."""
+    answers = _by_answer(outcome.best)
+    outcome.order = merge([(peer, answer.hits) for peer, answer, _ in answers], k)
+    is_full = len(outcome.order) == k and not asked.query.is_by_date  # of the newest any bound may be too much
+    floor = outcome.order[-1].hit.score if is_full else -1.0
+    vague = [slots for _, answer, slots in answers if not answer.complete and answer.bound >= floor]
+    loose = list(chain.from_iterable(vague))
+    counting = [(answer, map(slots.__contains__, answer.slots)) for _, answer, slots in answers]
+    outcome.total = sum(sum(compress(answer.counts, counts)) for answer, counts in counting)
+    outcome.proven = not loose and asked.are_words_sure
+    outcome.more = len(outcome.order) == k
+    numbers = [(answer, len(slots)) for _, answer, slots in answers]
+    outcome.sites = site_hits(numbers, per_host)
+    outcome.facets = facet_sums(numbers) if asked.facets else FacetSums()
+    return loose, floor
+
+
+def note_answers(outcome: SearchOutcome, covered: Gathered[StatisticsAnswer] | Gathered[BestAnswer]) -> None:
+    """Note which peers were asked and which answered, and their reports about their copies."""
+    outcome.asked |= covered.asked
+    outcome.silent |= covered.late
+    outcome.shunned |= covered.late | covered.failed
+    outcome.replied |= {peer for peer, _, _ in covered.answers}
+    outcome.said += [Said(peer, answer.slots, slots, answer.agreement) for peer, answer, slots in covered.answers]
+
+
+def told_by_slot(covered: Gathered[BestAnswer]) -> dict[Slot, Told]:
+    """Return the answer that counts for each slot, as one object for all slots of an answer."""
+    found: dict[Slot, Told] = {}
+    for peer, answer, slots in covered.answers:
+        found.update(dict.fromkeys(slots, (peer, answer)))
+    return found
+
+
+def _by_answer(best: Mapping[Slot, Told]) -> list[tuple[NodeId, BestAnswer, Collection[Slot]]]:
+    """Return each answer that counts, with the slots for which it does; `best` has one object for each answer."""
+    distinct = list(dict(zip(map(id, best.values()), best.values(), strict=True)).values())
+    if len(distinct) == 1:
+        return [(*distinct[0], best.keys())]
+    return [(*told, {slot for slot, each in best.items() if each is told}) for told in distinct]
+
+
+def _expanded(
+    patterns: Sequence[WordPattern], answers: Sequence[tuple[StatisticsAnswer, int]]
+) -> tuple[dict[WordPattern, list[str]], bool]:
+    """The words that each pattern stands for: those that most documents hold, and whether they surely are.
+
+    Each answer comes with how many of its slots count. Peers list their commonest words with exact counts. A peer that
+    knows more words than it lists may have left out one that should have been chosen."""
+    chosen: dict[WordPattern, list[str]] = {}
+    is_sure = all(slots == len(answer.slots) for answer, slots in answers)
+    for number, pattern in enumerate(patterns):
+        lists = [answer.words[number] for answer, _ in answers if number < len(answer.words)]
+        documents = Counter[str]()
+        for words in lists:
+            documents.update({word: count for word, count in words if pattern.stands_for(word)})
+        chosen[pattern] = alternatives(documents, MAX_ALTERNATIVES // len(patterns))
+        least = min((documents[word] for word in chosen[pattern]), default=0)
+        unlisted = [min(count for _, count in words) for words in lists if len(words) >= MAX_LISTED]
+        is_sure &= not unlisted or sum(unlisted) < least
+    return chosen, is_sure
+
+
+def _sums(answer: StatisticsAnswer, slots: frozenset[Slot]) -> Statistics:
+    """The sums of an answer over these of its slots."""
+    counting = list(map(slots.__contains__, answer.slots))
+    title, headings, url, body = map(sum, zip((0, 0, 0, 0), *compress(answer.lengths, counting), strict=True))
+    df = tuple(sum(compress(found, counting)) for found in answer.df)
+    return Statistics(sum(compress(answer.documents, counting)), (title, headings, url, body), df)

@@ -1,0 +1,226 @@
+"""Carries out a whole query: two rounds, folding, a page of results held to their signed documents, one JSON answer."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit
+from index.asking.answer_body import AnswerBody
+from index.asking.answer_page import AnswerPage, BoundedRequest
+from index.asking.hit_audit import HitAudit
+from index.asking.page_filler import SPARE, PageFiller
+from index.asking.query_trace import Tracer, untraced
+from index.asking.scatter_gather import NEVER, ScatterGather
+from index.asking.search_outcome import PeerQuery, SearchOutcome
+from index.asking.two_phase_search import TwoPhaseSearch
+from index.change_feed import Read, Text
+from index.config import IndexConfig
+from index.errors import QueryError
+from index.query.parser import parse_query
+from index.query.search_request import SearchRequest
+from index.query.search_rules import SearchRules
+from index.results.copy_proof import believe
+from index.results.near_copies import Sign, no_signature
+from index.results.page_cursor import query_digest, read_cursor
+from index.results.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
+from index.shard.corrections import propose, spellings
+from index.shard.local_index import LocalIndex
+from index.shard.messages import MAX_K
+from index.shard.suggestions import Suggester
+
+MAX_LIMIT = 100
+FEW = 3  # results, with which other questions are suggested
+ATTEMPTS = 3  # a query begins again without the peers that lied, so often
+EXPANDING = 0.3  # of the deadline, where words stand for others
+FIRST_ROUND, SECOND_ROUND = 0.6, 0.85  # of what is left; the rest is for reading the documents
+SO_FAR_S = 0.1  # for reading what is shown before the rest has come
+
+
+class CountedDocuments(NamedTuple):
+    """Document counts of one search: of the whole network, and of this node at the steady instant `at`."""
+
+    network: int
+    here: int
+    at: float
+
+
+@dataclass(slots=True)
+class _Progress:
+    """The progress of a search. `request` is set once its patterns are written out, `outcome` after the first round;
+    the second round asks for the best `k`, of each host `per_host`."""
+
+    request: BoundedRequest | None = None
+    outcome: SearchOutcome | None = None
+    k: int = 0
+    per_host: int = 0
+
+
+class RunningSearch:
+    """One search: `answer` carries it out and is called once; meanwhile `so_far` returns the results so far."""
+
+    def __init__(self, searcher: "Searcher", asked: SearchRequest, read: Read) -> None:
+        self._searcher, self._asked = searcher, asked
+        self._progress, self._read = _Progress(), _read_once(read)
+
+    async def answer(self) -> dict[str, Any]:
+        """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
+        return await self._searcher.carry_out(self._asked, self._progress, self._read)
+
+    async def so_far(self) -> dict[str, Any] | None:
+        """Return the answer from the results so far, None where there are none. No peer is asked a question that
+        `answer` does not ask it."""
+        return await self._searcher.so_far(self._progress, self._read)
+
+
+class Searcher:
+    """Answers queries for the whole network."""
+
+    def __init__(
+        self,
+        config: IndexConfig,
+        overlay: Overlay,
+        local: LocalIndex,
+        read: Read,
+        clock: Clock,
+        rng: random.Random,
+        sign: Sign = no_signature,
+        audit: PeerAudit | None = None,
+        tracer: Tracer = untraced,
+    ) -> None:
+        """`read` returns documents with verified signatures, None for those that nobody has, and leaves out those that
+        it could not ask for. `sign` makes the signature of a main text, as the crawler does. `audit` is the node's one
+        audit. `tracer` times the parts of each query."""
+        self._config, self._read, self._clock = config, read, clock
+        self._local, self._suggester, self._tracer = local, Suggester(), tracer
+        gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check, tracer)
+        self.audit = audit or PeerAudit(clock, rng.random)
+        self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth)
+        self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
+        self._body = AnswerBody(config, overlay, local, clock)
+        self._pages = PageFiller(overlay, clock, sign, self.audit)
+        self.lied = self._pages.lied
+        self.counted: CountedDocuments | None = None  # by the last search that every slot answered
+
+    def begin(self, asked: SearchRequest) -> RunningSearch:
+        """Return a search that can tell what it has found before it is over."""
+        return RunningSearch(self, asked, self._read)
+
+    async def search(self, asked: SearchRequest) -> dict[str, Any]:
+        """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
+        return await self.begin(asked).answer()
+
+    async def carry_out(self, asked: SearchRequest, progress: _Progress, read: Read) -> dict[str, Any]:
+        """Carry out a search, and note its progress.
+
+        The rules in force may leave it partial, while indexes for them are being built. It is then asked again by the
+        rules before, which every node knows for a day."""
+        began, found = self._clock().steady, dict[str, Any]()
+        with self._tracer.query() as span:
+            for rules in self._local.rules():
+                answer = await self._search_by(rules, asked, began, progress, read)
+                if not found or answer["coverage"]["answered"] > found["coverage"]["answered"]:
+                    found = answer
+                if found["whole"]:
+                    break
+            span.say(**{name: found["coverage"][name] for name in ("slots", "answered", "peers_asked")})
+        return found
+
+    async def so_far(self, progress: _Progress, read: Read) -> dict[str, Any] | None:
+        """Return the answer from a search's results so far, None where there are none: the second round's, or before it
+        those of this node's own slots."""
+        if progress.request is None:
+            return None
+        until = self._clock().steady + SO_FAR_S
+        request, outcome = replace(progress.request, deadline=until), progress.outcome
+        numbers = progress.k, progress.per_host
+        if outcome is None:
+            found = await self._rounds.own(request.peer_query, *numbers, until)
+        else:
+            found = self._rounds.so_far(request.peer_query, outcome, *numbers)
+        page = await self._pages.fill(request, found, read, is_early=True) if found.order else AnswerPage()
+        return self._body.write(request, found, page, []) if page.shown else None
+
+    async def _search_by(
+        self, rules: SearchRules, asked: SearchRequest, began: float, progress: _Progress, read: Read
+    ) -> dict[str, Any]:
+        with self._tracer.part("parse"):
+            query = parse_query(asked.text, asked.language, asked.site, asked.is_by_date, rules)
+        words = (query.text, query.language, query.site)
+        deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
+        limit = min(max(asked.limit, 1), MAX_LIMIT)
+        after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date))
+        proposals = [] if after else await self._local.look_up(partial(propose, query.text))
+        typed = PeerQuery(query, *words, spellings(proposals), facets=asked.facets and not after)
+        peer_query = await self._rounds.expanded(typed, began + (deadline - began) * EXPANDING)
+        shown_at = self._clock().steady + asked.first_ms / 1000 if asked.first_ms else NEVER
+        request = BoundedRequest(
+            query.text, peer_query, after, limit, began, deadline, shown_at, asked.explain, proposals
+        )
+        if request.shown >= self._config.max_results:
+            raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
+        progress.request = request
+        outcome, page = await self._attempts(request, progress, read)
+        few = outcome.total <= FEW and not after
+        suggestions = await self.suggest(query.text) if few else []
+        with self._tracer.part("snippets", results=len(page.shown)):
+            return self._body.write(request, outcome, page, suggestions)
+
+    async def suggest(self, typed: str) -> list[str]:
+        """Return likely questions that continue the typed text, by the words and titles that are indexed here."""
+        return await self._local.look_up(partial(self._suggester.suggest, typed))
+
+    async def _attempts(
+        self, request: BoundedRequest, progress: _Progress, read: Read
+    ) -> tuple[SearchOutcome, AnswerPage]:
+        """Ask, and ask again without those who lied, while there is time."""
+        avoid: frozenset[NodeId] = frozenset()
+        for attempt in range(ATTEMPTS):
+            outcome = await self._ask(request, progress, avoid)
+            with self._tracer.part("documents"):
+                page = await self._pages.fill(request, outcome, read)
+            if not page.liars or attempt == ATTEMPTS - 1 or self._clock().steady >= request.deadline:
+                break
+            avoid |= page.liars
+        return outcome, page
+
+    async def _ask(self, request: BoundedRequest, progress: _Progress, avoid: frozenset[NodeId]) -> SearchOutcome:
+        """Run both rounds for as many documents as leave enough results; the numbers are the same on every node."""
+        now = self._clock().steady
+        left, asked, soon = request.deadline - now, request.peer_query, request.shown_at - now
+        wanted, is_crowded = request.shown + request.limit + 1, bounds_hosts(asked.query)
+        per_host = OF_ONE_HOST * (wanted // TEN + 1) if is_crowded else 0
+        k = min(wanted + SPARE, MAX_K)  # often enough: of 6,000 results on 10,000 real pages ten had more copies
+        progress.outcome, progress.k, progress.per_host = None, k, per_host
+        with self._tracer.part("statistics"):
+            outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, now + soon * FIRST_ROUND)
+        if len(outcome.answered) == outcome.slots:
+            documents = outcome.statistics.documents
+            self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
+        progress.outcome = outcome
+        until, second_at = now + left * SECOND_ROUND, now + soon * SECOND_ROUND
+        while True:
+            with self._tracer.part("best", wanted=k):
+                await self._rounds.best(asked, outcome, k, per_host, until, avoid, second_at)
+            picked = pick(outcome.order, believe, wanted, is_crowded, not outcome.more)
+            if outcome.more and len(picked) < wanted and k < MAX_K:
+                k = min(4 * k, MAX_K)
+            elif not outcome.sites.are_enough(picked[: wanted - 1], len(picked) >= wanted) and per_host < MAX_K:
+                per_host = min(4 * per_host, MAX_K)
+                k = min(max(k, len(outcome.order) + per_host * len(outcome.sites.ends)), MAX_K)
+            else:
+                return outcome
+
+
+def _read_once(read: Read) -> Read:
+    """A reader like `read` that reads each document of one search once, however often it is shown."""
+    known: dict[DocumentId, Text] = {}
+
+    async def remembering(wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        new = [(id_, key) for id_, key in wanted if id_ not in known]
+        found = dict(await read(new)) if new else {}
+        known.update((id_, text) for id_, text in found.items() if text is not None)
+        return found | {id_: known[id_] for id_, _ in wanted if id_ in known}
+
+    return remembering

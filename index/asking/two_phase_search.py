@@ -1,0 +1,210 @@
+"""The two rounds of a query: statistics from all slots, then the best documents by them, deeper while it can matter.
+
+The order is *proven* when no peer left out a document that could stand among the best k. `agreement.py` judges whether
+the peers' copies are the network's.
+"""
+
+from collections.abc import Awaitable, Collection, Sequence
+from dataclasses import replace
+from typing import cast
+
+from dht import NodeId, Overlay, PeerAudit, Slot
+from index.asking.answer_audit import settle
+from index.asking.hit_audit import AskOf, HitAudit
+from index.asking.replica_plan import Ready
+from index.asking.scatter_gather import NEVER, Gathered, ScatterGather
+from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, note_answers, summed, told_by_slot
+from index.config import IndexConfig
+from index.query.parser import ReadAs, Reading, parse_query
+from index.query.patterns import find_patterns, write_out
+from index.results.answer_checks import wrong_best, wrong_statistics
+from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+
+CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
+JUDGE_S = 1.0  # for a third to tell which of two is right, unless it is known to be late
+DEEPER = 8  # times as many candidates when a peer is asked again
+Bounds = tuple[int, int, float]  # of an answer: results, candidates that are looked at, the least score
+
+
+class TwoPhaseSearch:
+    """Runs the two rounds of a query."""
+
+    def __init__(
+        self, config: IndexConfig, overlay: Overlay, remote: ScatterGather, audit: PeerAudit, hit_audit: HitAudit
+    ) -> None:
+        self._config, self._overlay, self._remote = config, overlay, remote
+        self._audit, self._hit_audit = audit, hit_audit
+
+    async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
+        """Return a query in which each pattern is replaced by the network's words for it."""
+        places, told = find_patterns(asked.text)
+        if not places:
+            return replace(asked, query=replace(asked.query, readings=(*asked.query.readings, *told)))
+        patterns = tuple(dict.fromkeys(each.pattern for each in places))
+        outcome = await self.statistics(replace(asked, spellings=(), patterns=patterns), until, frozenset())
+        told += [Reading(ReadAs.EXPANDED, f"{each}: {', '.join(outcome.words[each])}") for each in patterns]
+        text = write_out(asked.text, places, outcome.words)
+        query = parse_query(text, asked.language, asked.site, asked.query.is_by_date, asked.query.rules)
+        is_sure = outcome.are_words_sure and len(outcome.answered) == outcome.slots
+        query = replace(query, readings=(*query.readings, *told))
+        return replace(asked, query=query, text=query.text, are_words_sure=is_sure)
+
+    async def statistics(
+        self, asked: PeerQuery, until: float, avoid: frozenset[NodeId], shown_at: float = NEVER
+    ) -> SearchOutcome:
+        """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
+        view = self._overlay.view
+        by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
+        ready = _ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
+
+        def cover(ready: Ready, until: float) -> Awaitable[Gathered[StatisticsAnswer]]:
+            return self._ask_statistics(asked, len(by_slot), ready, until, avoid, shown_at)
+
+        began = self._audit.now
+        covered = await cover(ready, until)
+        patience_s = max(CONFIRM_S, 2 * (self._audit.now - began))  # nobody has to wait for a peer that is silent
+
+        def confirm(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
+            return cover(ready, min(until, self._audit.now + patience_s))
+
+        def judge(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
+            is_late = any(self._overlay.late.is_late(peer) for peers in ready.values() for peer in peers)
+            return confirm(ready) if is_late else cover(ready, min(until, self._audit.now + patience_s + JUDGE_S))
+
+        disputed = await settle(self._audit, covered, ready, view.node_id, confirm, judge)
+        outcome = summed(asked, covered, ready)
+        outcome.disputed = disputed
+        outcome.shunned |= self._audit.refuted()
+        return outcome
+
+    async def best(
+        self,
+        asked: PeerQuery,
+        outcome: SearchOutcome,
+        k: int,
+        per_host: int,
+        until: float,
+        avoid: frozenset[NodeId],
+        shown_at: float = NEVER,
+    ) -> None:
+        """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome."""
+        open_, best = self._ready(sorted(outcome.answered), outcome), dict[Slot, Told]()
+        depth = min(self._config.first_depth, self._config.max_depth)
+        floor = 0.0
+        while True:
+            coming = outcome.coming = Gathered()
+            bounds = k, depth, max(floor, 0.0)
+            await self._ask_best(asked, outcome, bounds, per_host, open_, until, avoid, shown_at)
+            self._hit_audit.offer(coming, asked.query, self._question(asked, outcome, bounds, per_host))
+            note_answers(outcome, coming)
+            best |= told_by_slot(coming)
+            outcome.best, outcome.coming = best, Gathered()
+            loose, floor = fill_in(outcome, asked, k, per_host)
+            if not loose or depth >= self._config.max_depth or not coming.answers:
+                break
+            depth, open_ = min(depth * DEEPER, self._config.max_depth), self._ready(sorted(loose), outcome)
+            me = self._overlay.view.node_id  # only the node's own bounds are surely true
+            open_ = {slot: _unless(peers, {best[slot][0]} - {me}) for slot, peers in open_.items()}
+        outcome.answered = frozenset(best)
+
+    async def own(self, asked: PeerQuery, k: int, per_host: int, until: float) -> SearchOutcome:
+        """Find the best of this node's own slots, by their own statistics; no peer is asked."""
+        me, by_slot = self._overlay.view.node_id, self._overlay.view.ready_by_slot()
+        ready: dict[Slot, Sequence[NodeId]] = {
+            Slot(slot): (me,) if me in peers else () for slot, peers in enumerate(by_slot)
+        }
+        own, nobody = {slot: peers for slot, peers in ready.items() if peers}, frozenset[NodeId]()
+        outcome = summed(asked, await self._ask_statistics(asked, len(ready), own, until, nobody, NEVER), ready)
+        bounds = k, min(self._config.first_depth, self._config.max_depth), 0.0
+        await self._ask_best(asked, outcome, bounds, per_host, own, until, nobody, NEVER)
+        return self.so_far(asked, outcome, k, per_host)
+
+    def so_far(self, asked: PeerQuery, outcome: SearchOutcome, k: int, per_host: int) -> SearchOutcome:
+        """Return what the second round has found by now; who has not answered yet counts as silent."""
+        coming = replace(outcome.coming, late=outcome.coming.asked - {peer for peer, _, _ in outcome.coming.answers})
+        known = replace(
+            outcome,
+            said=list(outcome.said),
+            asked=set(outcome.asked),
+            silent=set(outcome.silent),
+            replied=set(outcome.replied),
+            shunned=set(outcome.shunned),
+            best=outcome.best | told_by_slot(coming),
+        )
+        note_answers(known, coming)
+        fill_in(known, asked, k, per_host)
+        known.answered, known.proven = frozenset(known.best), False
+        return known
+
+    def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
+        """The peers to ask for each of these slots: none that just failed, where there is another."""
+        now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
+        return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
+
+    def _ask_statistics(
+        self,
+        asked: PeerQuery,
+        slot_count: int,
+        ready: Ready,
+        until: float,
+        avoid: frozenset[NodeId],
+        shown_at: float,
+    ) -> Awaitable[Gathered[StatisticsAnswer]]:
+        analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
+        bits = slot_count.bit_length() - 1
+
+        def ask(slots: Sequence[Slot]) -> AskStatistics:
+            words = asked.text, asked.language, asked.site, asked.spellings, patterns
+            return AskStatistics(analyzer, bits, tuple(slots), *words)
+
+        def wrong(answer: StatisticsAnswer, slots: Sequence[Slot]) -> str | None:
+            return wrong_statistics(answer, slots, asked.query, len(asked.spellings))
+
+        some = ready if all(ready.values()) else {slot: peers for slot, peers in ready.items() if peers}
+        return self._remote.cover(some, ask, StatisticsAnswer, wrong, until, avoid, shown_at)
+
+    def _question(self, asked: PeerQuery, outcome: SearchOutcome, bounds: Bounds, per_host: int) -> AskOf:
+        """Return what asks for the best of some slots."""
+        sums = outcome.statistics
+        rules = *asked.query.rules.numbers, outcome.slots.bit_length() - 1
+        numbers = sums.documents, sums.lengths, sums.df
+        narrow, flags = (asked.language, asked.site), (asked.facets, asked.query.is_by_date)
+
+        def ask(slots: Sequence[Slot]) -> AskBest:
+            return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags)
+
+        return ask
+
+    async def _ask_best(
+        self,
+        asked: PeerQuery,
+        outcome: SearchOutcome,
+        bounds: Bounds,
+        per_host: int,
+        ready: Ready,
+        until: float,
+        avoid: frozenset[NodeId],
+        shown_at: float,
+    ) -> None:
+        """Have what comes put into `outcome.coming`, as it comes."""
+        ask = self._question(asked, outcome, bounds, per_host)
+
+        def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
+            return wrong_best(answer, ask(slots), asked.query)
+
+        await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid, shown_at, outcome.coming)
+
+
+def _ready_for(
+    slots: Sequence[Slot], by_slot: Ready | Sequence[Sequence[NodeId]], avoid: Collection[NodeId]
+) -> dict[Slot, Sequence[NodeId]]:
+    """Return the ready peers of each of some slots; where nobody is to be avoided no list is copied."""
+    found = dict(zip(slots, map(by_slot.__getitem__, slots), strict=True))
+    return {slot: _unless(peers, avoid) for slot, peers in found.items()} if avoid else found
+
+
+def _unless(peers: Sequence[NodeId], avoid: Collection[NodeId]) -> Sequence[NodeId]:
+    """Return those of some peers that are not to be avoided, all where there is nobody else."""
+    if not avoid:
+        return peers
+    return [peer for peer in peers if peer not in avoid] or peers

@@ -1,0 +1,145 @@
+"""The slow, obvious search over a list of documents: the oracle that every real answer is compared with.
+
+Pure: values only. It shares the analyzer, the parser and the formula with the real path, and nothing else: every
+document is looked at, df is counted by looking, and copies are folded by comparing with all that is shown before.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from index.change_feed import Text
+from index.engine.matcher import matches
+from index.query.collection_statistics import Statistics, add
+from index.query.parser import Query, parse_query
+from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, write_out
+from index.query.scoring import Scored, occurrences, score
+from index.query.search_rules import NEWEST_RULES, SearchRules
+from index.results.near_copies import Likeness, Sign, are_near, likeness, no_signature, say_the_same
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
+from index.text.analyzer import is_unspaced
+from index.text.field_terms import analyse
+from index.text.forward_index import ForwardRecord, forward_of
+from index.text.page_date import day_of
+from index.text.site_host import host_of
+from index.text.surfaces import words_of
+
+_Found = tuple[Scored, Text, ForwardRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class OracleHit:
+    """One document of the answer. `similar`: its copies."""
+
+    text: Text
+    scored: Scored
+    similar: tuple[Text, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OracleAnswer:
+    """The whole answer: all that can be paged through, in final order. `counted`: those that hold enough of the words,
+    in no order."""
+
+    hits: tuple[OracleHit, ...]
+    counted: tuple[Text, ...]
+    statistics: Statistics
+
+    @property
+    def total(self) -> int:
+        """How many hold enough of the words."""
+        return len(self.counted)
+
+    @property
+    def matches(self) -> tuple[Text, ...]:
+        """All documents that match, those included that are folded."""
+        return tuple(text for hit in self.hits for text in (hit.text, *hit.similar))
+
+
+class SearchOracle:
+    """Searches a fixed list of documents, one id each."""
+
+    def __init__(self, texts: Sequence[Text], sign: Sign = no_signature, rules: SearchRules = NEWEST_RULES) -> None:
+        """`sign` makes the signature of a main text, as the crawler does; without it fewer pages of different hosts are
+        copies of each other. `rules`: by which it searches."""
+        self._sign, self._rules = sign, rules
+        self._texts = [(text, forward_of(text, rules.analyzer)) for text in texts]
+
+    def search(
+        self, text: str, language: str = "", site: str = "", is_by_date: bool = False, wanted: int | None = None
+    ) -> OracleAnswer:
+        """Return the whole answer, or at least so many hits as are `wanted`; each is compared with all before."""
+        query = parse_query(self._written_out(text), language, site, is_by_date, self._rules)
+        statistics = self._count(query)
+        found = [
+            (score(forward, query, statistics), each, forward)
+            for each, forward in self._texts
+            if matches(query.root, each, forward)
+        ]
+        found.sort(key=lambda triple: (-day_of(triple[1]) if is_by_date else 0, -triple[0].score, triple[1].id))
+        counted = tuple(each for each, forward in self._texts if matches(query.counted, each, forward))
+        is_crowded = not names_site(query) and not is_by_date
+        return OracleAnswer(
+            self._pick(found, is_crowded, len(found) if wanted is None else wanted), counted, statistics
+        )
+
+    def _written_out(self, text: str) -> str:
+        """The query with the commonest words that its patterns stand for."""
+        places, _ = find_patterns(parse_query(text).text)
+        patterns = {each.pattern for each in places}
+        counts = Counter(word for each, _ in self._texts for word in _written_in(each)) if patterns else Counter()
+        meant = {each: {word: n for word, n in counts.items() if each.stands_for(word)} for each in patterns}
+        most = MAX_ALTERNATIVES // max(len(patterns), 1)
+        return write_out(text, places, {each: alternatives(found, most) for each, found in meant.items()})
+
+    def _count(self, query: Query) -> Statistics:
+        lengths, df = (0, 0, 0, 0), [0] * len(query.leaves)
+        for _, forward in self._texts:
+            lengths = add(lengths, forward.lengths)
+            for number, leaf in enumerate(query.leaves):
+                df[number] += bool(occurrences(forward, leaf))
+        return Statistics(len(self._texts), lengths, tuple(df))
+
+    def _pick(self, found: Sequence[_Found], is_crowded: bool, wanted: int) -> tuple[OracleHit, ...]:
+        """Ten by ten: three of a host, and then the best of all others where that leaves room."""
+        hits: list[OracleHit] = []
+        pages: list[Likeness] = []
+        rest = list(found)
+        while rest and len(hits) < wanted:
+            begin, shown = len(hits), Counter[str]()
+            for most in (OF_ONE_HOST, TEN) if is_crowded else (TEN,):
+                left: list[_Found] = []
+                for number, (scored, text, forward) in enumerate(rest):
+                    if len(hits) - begin == TEN:
+                        left += rest[number:]
+                        break
+                    if shown[host_of(text.url)] >= most:
+                        left.append((scored, text, forward))
+                    elif (place := self._first_near(hits, pages, text, likeness(forward))) is not None:
+                        hits[place] = replace(hits[place], similar=(*hits[place].similar, text))
+                    else:
+                        hits.append(OracleHit(text, scored))
+                        pages.append(likeness(forward))
+                        shown[host_of(text.url)] += 1
+                rest = left
+        return tuple(hits)
+
+    def _first_near(
+        self, hits: Sequence[OracleHit], pages: Sequence[Likeness], text: Text, page: Likeness
+    ) -> int | None:
+        near = (place for place, each in enumerate(pages) if are_near(each, page))
+        return next((place for place in near if self._folds(hits[place], text)), None)
+
+    def _folds(self, hit: OracleHit, text: Text) -> bool:
+        """Tell whether a page that is near to a shown one is folded under it."""
+        hosts = [host_of(each.url) for each in (text, *hit.similar)]
+        home = host_of(hit.text.url)
+        if hosts[0] == home:
+            return True
+        elsewhere = sum(host != home for host in hosts[1:])
+        return elsewhere < MAX_ELSEWHERE and say_the_same(hit.text, text, self._sign)
+
+
+def _written_in(text: Text) -> set[str]:
+    """Words as they are written, and pairs of characters."""
+    return {*words_of(text), *filter(is_unspaced, analyse(text).vocabulary)}

@@ -1,0 +1,112 @@
+"""From the order of all hits to what is shown: copies folded under the first of them, and few results of one host.
+
+Pure: values only. Ten by ten, down the order, each hit is folded under the first shown result that it is a copy of;
+else it is shown, but where three of the ten are of its host already: then it is passed over, and the next ten begin
+with it. Where nothing else follows, the ten are filled with the best of what was passed over.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
+from index.results.near_copies import NearIndex
+from index.results.top_k_merge import MergedHit
+from index.shard.messages import HitRow
+
+TEN = 10  # results, of which
+OF_ONE_HOST = 3  # at most so many are of one host
+MAX_ELSEWHERE = 16  # pages of other hosts folded under one result: both texts of each are read
+
+AreAlike = Callable[[HitRow, HitRow], bool]
+
+
+@dataclass(slots=True)
+class PickedHit:
+    """A result that is shown. `similar`: its copies; `is_filling`: it was passed over, and then filled its ten."""
+
+    found: MergedHit
+    is_filling: bool = False
+    similar: list[MergedHit] = field(default_factory=list)
+    elsewhere: int = 0  # copies of other hosts
+
+    def takes(self, hit: HitRow) -> bool:
+        """Tell whether one copy more may be folded under this result."""
+        return hit.host == self.found.hit.host or self.elsewhere < MAX_ELSEWHERE
+
+    def add(self, found: MergedHit) -> None:
+        """Fold a copy under this result."""
+        self.similar.append(found)
+        self.elsewhere += found.hit.host != self.found.hit.host
+
+
+def pick(
+    order: Iterable[MergedHit], are_alike: AreAlike, enough: int, is_crowded: bool = True, is_whole: bool = True
+) -> list[PickedHit]:
+    """Pick the first `enough` results of an order; `are_alike` has the last word on two whose marks are near.
+
+    `is_crowded`: whether many results of one host are too many, as they are not where a site was asked for. `is_whole`:
+    whether nothing follows the order; where something may, results that depend on it are left out.
+    """
+    picker, rest = _Picker(are_alike), list(order)
+    limits = (OF_ONE_HOST, TEN) if is_crowded and is_whole else (OF_ONE_HOST,) if is_crowded else (TEN,)
+    while rest and len(picker.picked) < enough:
+        room = min(TEN, enough - len(picker.picked))
+        rest, is_full = picker.pick_ten(rest, room, limits)
+        if not is_full:
+            break
+    for found in rest:
+        picker.fold(found)
+    return picker.picked
+
+
+class _Picker:
+    """Results so far."""
+
+    def __init__(self, are_alike: AreAlike) -> None:
+        self._are_alike = are_alike
+        self._shown = NearIndex()
+        self.picked: list[PickedHit] = []
+
+    def fold(self, found: MergedHit) -> bool:
+        """Fold a hit under the first result that it is a copy of, and tell whether there is one."""
+        near = (self.picked[place] for place in self._shown.near(found.hit))
+        first = next((e for e in near if e.takes(found.hit) and self._are_alike(e.found.hit, found.hit)), None)
+        if first is not None:
+            first.add(found)
+        return first is not None
+
+    def pick_ten(self, rest: list[MergedHit], room: int, limits: Sequence[int]) -> tuple[list[MergedHit], bool]:
+        """Show up to `room` of these, so many of a host as the first limit says; where they are too few, go through
+        what was passed over by the next limit. Return what is left, and whether there was enough."""
+        of_host = Counter[bytes]()
+        for number, most in enumerate(limits):
+            passed: list[MergedHit] = []
+            for place, found in enumerate(rest):
+                if not room:
+                    return passed + rest[place:], True
+                if of_host[found.hit.host] >= most:
+                    passed.append(found)
+                elif not self.fold(found):
+                    self.picked.append(PickedHit(found, is_filling=number > 0))
+                    self._shown.add(found.hit)
+                    of_host[found.hit.host] += 1
+                    room -= 1
+            rest = passed
+        return rest, not room
+
+
+def names_site(query: Query) -> bool:
+    """Tell whether a query asks for sites, so that many results of one are wished."""
+    return _names_site(query.root)
+
+
+def bounds_hosts(query: Query) -> bool:
+    """Tell whether many results of one host are too many: not where its site was asked for, nor where dates decide."""
+    return not names_site(query) and not query.is_by_date
+
+
+def _names_site(node: QueryNode) -> bool:
+    if isinstance(node, QueryGroup):
+        return any(map(_names_site, node.children))
+    return isinstance(node, SiteFilter)

@@ -1,0 +1,128 @@
+"""Reading records: what the index knows of them, joined with what lies in their frames.
+
+Reads are plain calls on the event loop, a few dozen microseconds each.
+"""
+
+from collections.abc import Iterator
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from dht import DocumentId, MachineRefuses
+from store.catalog.catalog_reader import CatalogReader
+from store.catalog.recent_records import RecentRecords
+from store.catalog.row_table import CatalogRow
+from store.catalog.unreadable_records import UnreadableRecords
+from store.errors import StoreCorrupt
+from store.record.denial import RecordDenial
+from store.record.package import decode_head
+from store.record.record import Kind, Record, Version, digest_of
+from store.segments.record_group import NO_PROOF, NOTHING, RecordGroup
+from store.segments.segments import Segments
+from store.segments.shared_frame import PackedRecords, SharedFrame, open_shared
+
+_GROUPS_KEPT = 32  # frames read last, some 20 kB each, or 128 kB
+
+
+class RecordReader:
+    """Finds records by name and by key range; what `denial` takes back is hidden until it is swept off the disk."""
+
+    def __init__(
+        self, catalog: CatalogReader, segments: Segments, recent: RecentRecords, unreadable: UnreadableRecords
+    ) -> None:
+        self._catalog, self._segments, self._recent, self._unreadable = catalog, segments, recent, unreadable
+        self.denial = RecordDenial()
+        self._groups: dict[tuple[int, ...], SharedFrame] = {}  # by segment and offset
+
+    def find(self, kind: Kind, id: DocumentId, *, content: bool, proven: bool) -> Record | None:
+        """Return the newest version, None where there is none, or it is hidden or cannot be read; see
+        `RecordStore.find`."""
+        return self._shown(self._find(kind, id, content=content, proven=proven or self.denial.judges_authors))
+
+    def denied(self, row: CatalogRow) -> Record | None:
+        """Return the record of a row where it is taken back, None where it is not or cannot be read."""
+        record = self._find(row.kind, row.id, content=False, proven=True)
+        return record if record is not None and self.denial.reason(record) else None
+
+    def _shown(self, record: Record | None) -> Record | None:
+        is_hidden = self.denial.is_any and record is not None and self.denial.reason(record)
+        return None if is_hidden else record
+
+    def _find(self, kind: Kind, id: DocumentId, *, content: bool, proven: bool) -> Record | None:
+        if not content and (recent := self._recent.find(kind, id)) is not None:
+            return recent
+        for _ in range(3):  # compaction may move the frame between the two steps
+            row = self._catalog.find(kind, id)
+            if row is None:
+                return None
+            try:
+                record = self._load(row, content=content, proven=proven)
+            except (StoreCorrupt, MachineRefuses):
+                break
+            if record is not None:
+                return record
+        assert row is not None
+        self._unreadable.doubt(row)
+        return None
+
+    def scan(self, kind: Kind, first_key: bytes, last_key: bytes, *, content: bool) -> Iterator[Record]:
+        """Yield the records of a key range; see `RecordStore.scan`."""
+        for row in self._catalog.scan(kind, first_key, last_key):
+            record = None
+            with suppress(StoreCorrupt, MachineRefuses):  # `find` sees it, too
+                record = self._load(row, content=content, proven=self.denial.judges_authors)
+            if record is None:
+                record = self._find(row.kind, row.id, content=content, proven=True)
+            if (shown := self._shown(record)) is not None:
+                yield shown
+
+    def _load(self, row: CatalogRow, *, content: bool, proven: bool) -> Record | None:
+        """Read what a row leads to; None where compaction has taken its segment away meanwhile. Raises StoreCorrupt or
+        MachineRefuses."""
+        if row.place.part:
+            return self._from_group(row, content=content, proven=proven)
+        frame = self._segments.read(row.place, content=content)
+        if frame is None:
+            return None
+        try:
+            record = decode_head(frame.head)
+        except ValueError as error:
+            raise self._segments.damaged(row.place, str(error)) from error
+        if record.id != row.id:
+            raise self._segments.damaged(row.place, "it holds another record")
+        return replace(record, content=frame.content if content else None)
+
+    def _from_group(self, row: CatalogRow, *, content: bool, proven: bool) -> Record | None:
+        """One of several records; the frames read last are kept, because neighbours are often asked for together."""
+        name = row.place[:2]
+        try:
+            group = self._groups.pop(name, None)
+            if group is None:
+                frame = self._segments.read(row.place, content=False)
+                if frame is None:
+                    return None
+                group = open_shared(frame)
+            record = _member(row, group, proven=proven)
+        except (ValueError, RecursionError) as error:
+            raise self._segments.damaged(row.place, str(error)) from error
+        self._groups[name] = group
+        while len(self._groups) > _GROUPS_KEPT:
+            del self._groups[next(iter(self._groups))]
+        return record if content else record.without_content()
+
+
+def _member(row: CatalogRow, frame: SharedFrame, *, proven: bool) -> Record:
+    """The record of a frame that a row leads to; raises ValueError."""
+    if isinstance(frame, PackedRecords):
+        record = frame.record(row.place.part >> 8)
+        if record.id != row.id:
+            raise ValueError("it holds another record")
+        return record
+    return frame.record(row.place.part >> 8) if proven else _without_proof(row, frame)
+
+
+def _without_proof(row: CatalogRow, group: RecordGroup) -> Record:
+    """What the index knows and the group adds, without a proof."""
+    body = group.body(row.place.part >> 8)
+    version = Version(row.version.epoch, row.version.at_ms, digest_of(body, NOTHING))
+    return Record(row.kind, row.id, row.key, version, row.expires_day, body, b"", NOTHING, NO_PROOF)

@@ -1,0 +1,406 @@
+"""`RecordStore`: what the rest of the node sees of the disk.
+
+Writes are durable when they return and go through one thread (`WriteQueue`); reads are plain calls on the event loop
+(`RecordReader`); whatever looks through whole key ranges has a thread of its own. Everything else follows the change
+log (`ChangeLog`).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any, TypeVar
+
+from dht import BrokenFile, Clock, DocumentId, FaultSite, Key, LocalFaults, MachineRefuses
+from store.catalog import row_table
+from store.catalog.catalog_reader import CatalogReader
+from store.catalog.cell_sums import CELL_BITS, RangeSummary
+from store.catalog.change_log import ChangeLog
+from store.catalog.compaction import Compaction
+from store.catalog.known_grants import KnownGrants
+from store.catalog.ledger import MORE_ROOM, Ledger
+from store.catalog.recent_records import RecentRecords
+from store.catalog.record_reader import RecordReader
+from store.catalog.row_table import CatalogRow
+from store.catalog.scrub import Scrub
+from store.catalog.unreadable_records import UnreadableRecords
+from store.catalog.version_filing import FIRST
+from store.catalog.write_queue import WriteQueue
+from store.config import StoreConfig
+from store.errors import StoreCorrupt
+from store.record.denial import NO_PAGES, RecordDenial
+from store.record.former_page import former_range, is_erasure, page_in
+from store.record.package_part import PackagePart
+from store.record.record import Kind, Record, ShortVersion
+from store.record.time_flaw import DAY_S, time_flaw
+from store.record.version_policy import VersionPolicy
+from store.segments.file_system import Disk, FolderDisk
+from store.segments.segments import REMEDY
+
+_RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
+_EXPIRED_AT_ONCE = 512  # records in one transaction
+_ERASING_REST_S = 0.4  # after a step of 4 MB: 20 GiB in 35 minutes
+_THINNING_REST_S = 0.05  # after a thousand rows, some 10 ms of the writer thread
+_JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
+T = TypeVar("T")
+
+
+class RecordStore:
+    """Keeps the newest version of each record of this node, durably."""
+
+    def __init__(self, disk: Disk, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> None:
+        """Open or create the store on a disk; blocks while it recovers from a crash. Raises StoreCorrupt, or
+        MachineRefuses. `faults`: who is told what the disk refuses later."""
+        self._config, self._clock = config, clock
+        faults = faults or LocalFaults(clock)
+        self._ledger = ledger = Ledger(disk, config)
+        self._catalog = ledger.catalog
+        self._unreadable, self._faults = UnreadableRecords(), faults
+        self._compaction = Compaction(ledger, config, self._unreadable)
+        self._recent = RecentRecords(_RECENT_BYTES)
+        self._records = RecordReader(ledger.catalog.reader, ledger.segments, self._recent, self._unreadable)
+        self.log = ChangeLog(ledger.catalog, ledger.incarnation)
+        self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
+        self.grants = KnownGrants(ledger.catalog, ledger, self._queue)
+        self._has_policy = False
+        self._thinned: tuple[VersionPolicy, int] | None = None  # by which policy and on which day all was thinned last
+        self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
+        self._training_thread = ThreadPoolExecutor(1, thread_name_prefix="store-train")
+        self.scrub = Scrub(ledger, self._compaction, self._unreadable, self.read_ranges, self._queue.run)
+
+    @classmethod
+    def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
+        """Open or create the store in a folder, as the constructor does."""
+        return cls(FolderDisk(path), config, clock, faults)
+
+    def close(self) -> None:
+        """Finish the commit under way and close the files."""
+        self._range_thread.shutdown(wait=True)
+        self._training_thread.shutdown(wait=True)
+        self._queue.close()
+        self._ledger.close()
+
+    @property
+    def used_bytes(self) -> int:
+        """Bytes that the segments take."""
+        return self._ledger.segments.used_bytes
+
+    @property
+    def disk_bytes(self) -> int:
+        """Bytes that count against the quota: segments, index with its log, and all that lies beside the store."""
+        return self._ledger.used_bytes
+
+    @property
+    def quota_bytes(self) -> int:
+        """The most that all files of this node may take, those beside the store, too."""
+        return self._ledger.quota_bytes
+
+    def set_quota(self, quota_bytes: int, reserve_bytes: int) -> None:
+        """Take over how much this node may take, and how much free space on the disk it leaves to others; what is
+        stored stays, also where it is more."""
+        self._ledger.set_quota(quota_bytes, reserve_bytes)
+
+    def note_beside(self, size: int) -> None:
+        """Take note of how many bytes this node's other files take: they count against the quota, too."""
+        self._ledger.beside_bytes = size
+
+    def no_room(self, incoming_bytes: int) -> str:
+        """Say why so many bytes more would be refused, and what helps; "" where they would not."""
+        try:
+            if refusal := self._queue.refusal:
+                return f"{refusal.reason}; {refusal.remedy}"
+            reason = self._ledger.no_room(incoming_bytes)
+        except MachineRefuses as error:
+            return f"{error.reason}; {error.remedy}"
+        return f"{reason}; {MORE_ROOM}" if reason else ""
+
+    @property
+    def denial(self) -> RecordDenial:
+        """What the strategy takes back; whoever follows strategies tells it. It is hidden from reads at once."""
+        return self._records.denial
+
+    def is_unreadable(self, key: bytes) -> bool:
+        """Tell whether records of a key lay here and cannot be read, so that "not here" says nothing."""
+        return self._unreadable.holds(key)
+
+    async def judge_unreadable(self) -> list[Key]:
+        """Look again at what could not be read, drop what is damaged, and return its keys; call it every second or so.
+
+        Dropped records may be written anew, as copies of others'. Raises MachineRefuses."""
+        lost: list[CatalogRow] = []
+        if doubted := self._unreadable.doubted():
+            today = self.today
+            lost = await self._queue.run(lambda: self._ledger.drop_damaged(doubted, today))
+            self._unreadable.judged(doubted, lost)
+            self._recent.clear()
+        if lost:
+            reason = f"{len(lost)} records are damaged"
+            self._faults.begin(FaultSite.RECORDS, BrokenFile(self._ledger.path, reason, REMEDY))
+        elif not len(self._unreadable):
+            self._faults.end(FaultSite.RECORDS)
+        return [row.key for row in lost]
+
+    def settle_unreadable(self, first_key: bytes, last_key: bytes) -> None:
+        """Take note that a key range was compared with its owners: records of it that are missing still are nowhere."""
+        self._unreadable.settle(first_key, last_key)
+
+    def note_refusal(self, error: MachineRefuses) -> None:
+        """Take note that the disk refused a read; `try_again` finds out when that is over."""
+        self._queue.note_refusal(error)
+
+    async def try_again(self) -> None:
+        """Find out whether a disk that refused a write takes something again; call it now and then. Raises StoreCorrupt
+        where anybody met damage in the index: only opening the store anew helps."""
+        if self._catalog.is_damaged:
+            raise StoreCorrupt(
+                self._ledger.path, "the index is damaged", "start again: it is rebuilt from the segments"
+            )
+        if self._queue.refusal is not None:
+            await self._queue.probe()
+
+    @property
+    def today(self) -> int:
+        """Days since 1970 by this node's clock."""
+        return int(self._clock().wall // DAY_S)
+
+    async def put(self, records: Sequence[Record], parts: Sequence[PackagePart] = ()) -> int:
+        """Keep the newer ones of records with their contents; durable when it returns how many were new. Those of whole
+        `parts` lie as they came.
+
+        Of pages older ones are kept, too, as far as the policy of versions keeps them. Older and equal versions of
+        anything else, expired ones and outcomes from the future are passed over (`refusals` says why), and
+        what is taken back.
+        Raises MachineRefuses (nothing changed) or StoreCorrupt.
+        """
+        reasons = self.refusals(records)
+        denial, self._ledger.filing.today = self.denial, self.today
+        news = [
+            r
+            for r, reason in zip(records, reasons, strict=True)
+            if not (reason or self._is_passed_over(r) or (denial.is_any and denial.reason(r)))
+        ]
+        count = await self._queue.put(news, parts) if news else 0
+        self._unreadable.came(news)
+        if news and self._ledger.is_training_due:
+            asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
+        return count
+
+    def _train(self) -> None:
+        if self._ledger.is_training_due:  # another one may have been asked for meanwhile
+            self._ledger.train()
+
+    def refusals(self, records: Sequence[Record]) -> list[str]:
+        """Say of each record why it would be passed over whatever is stored, "" where it would not."""
+        wall = self._clock().wall
+        return ["content withheld" if r.content is None else time_flaw(r, wall) for r in records]
+
+    def knows(self, record: Record) -> bool:
+        """Tell whether putting a record would change nothing, because that version or a newer one is durable here.
+
+        It may say no of what was not written just now; but of a found URL, which many pages name, it always knows, and
+        of a former version. Of an older page it never knows: that may come to be kept as a former version.
+        """
+        if self._has_just(record):
+            return record.kind != Kind.DOCUMENT or self.find_version(record.kind, record.id) == record.version.short
+        if record.kind != Kind.FORMER and (record.kind != Kind.VISIT or record.version.epoch):
+            return False
+        row = self._catalog.reader.find(record.kind, record.id)
+        return row is not None and _covers(row.version, row.key, record)
+
+    def find(self, kind: Kind, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
+        """Return the newest version of a record, None where there is none.
+
+        Its content is withheld where that is not asked for (the digest still stands); its proof may be empty where
+        that is not asked for. Raises StoreCorrupt.
+        """
+        return self._records.find(kind, id, content=content, proven=proven)
+
+    def find_version(self, kind: Kind, id: DocumentId) -> ShortVersion | None:
+        """Return which version of a record lies here, None where there is none."""
+        return self.find_place(kind, id)[0]
+
+    def find_place(self, kind: Kind, id: DocumentId) -> tuple[ShortVersion | None, Key]:
+        """Return which version of a record lies here, None where there is none, and at which key."""
+        row = self._catalog.reader.find(kind, id)
+        return (row.version, row.key) if row else (None, Key(b""))
+
+    def scan(self, kind: Kind, first_key: bytes, last_key: bytes, *, content: bool = False) -> Iterator[Record]:
+        """Yield the records of a key range by key, but for those of a site that holds very many; proofs may be empty.
+
+        One that leaves meanwhile may be missing, one that comes may be there.
+        """
+        return self._records.scan(kind, first_key, last_key, content=content)
+
+    async def read_ranges(self, job: Callable[[CatalogReader], T]) -> T:
+        """Run a job on the rows of whole key ranges in the thread that there is for it: a range may hold very much."""
+        return await asyncio.get_running_loop().run_in_executor(self._range_thread, job, self._catalog.range_reader)
+
+    def summary(self, first_key: bytes, last_key: bytes) -> RangeSummary:
+        """Sum up the records of a slot's key range: counts and fingerprint."""
+        return self._catalog.reader.summary(first_key, last_key, self.today)
+
+    def occupied(self, slot_bits: int) -> set[int]:
+        """Return the slots in which anything lies."""
+        return {cell >> (CELL_BITS - slot_bits) for cell in self._catalog.reader.occupied()}
+
+    def denied(self, first_key: bytes, last_key: bytes, *, only: Kind | None = None) -> Iterator[list[Record]]:
+        """Yield the records of a key range that are taken back, without contents, some rows' worth at a time; that may
+        be none. Those of pages, or else of one kind; of visits outcomes, which only their authors may take back."""
+        rows = self._catalog.reader.walk(first_key, last_key)
+        while part := list(islice(rows, _JUDGED_AT_ONCE)):
+            judged = [row for row in part if _is_judged(row, only)]
+            yield [record for row in judged if (record := self._records.denied(row)) is not None]
+
+    async def forget(self, records: Sequence[Record], *, erased: bool = False) -> None:
+        """Take records out that others hold now at another place, unless they changed meanwhile. Where they are to be
+        `erased`, `compact` rewrites the segments that they lie in, however much of those is alive."""
+        names, today = [(r.kind, r.id) for r in records], self.today
+
+        def remove() -> None:
+            rows = zip(records, self._catalog.rows_of(names), strict=True)
+            same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version.short, r.key)]
+            if same:
+                self._ledger.remove(same, today, erased=erased)
+                self._recent.clear()
+
+        if records:
+            await self._queue.run(remove)
+
+    async def spare(self) -> None:
+        """Give up what only writing needs in memory: the records of a moment ago, and pages of the catalog."""
+
+        def give_up() -> None:
+            self._recent.clear()
+            self._catalog.spare()
+
+        await self._queue.run(give_up)
+
+    async def drop_range(self, first_key: bytes, last_key: bytes) -> None:
+        """Forget a key range that others hold now; the change log says that its records went."""
+        today = self.today
+
+        def drop() -> None:
+            rows = self._catalog.inside(first_key, last_key)
+            if rows:
+                self._ledger.drop(first_key, last_key, rows, today)
+                self._recent.clear()
+
+        await self._queue.run(drop)
+
+    async def expire(self, today: int) -> int:
+        """Drop records whose expiry day is before `today`, and tombstones past their time; returns how many went. Pages
+        become former versions where the policy keeps these longer."""
+
+        def step() -> int:
+            rows = self._catalog.expired(today, _EXPIRED_AT_ONCE)
+            if rows:
+                self._ledger.expire(rows, today)
+                self._recent.clear()
+            return len(rows)
+
+        total = 0
+        while count := await self._queue.run(step):
+            total += count
+        await self._queue.run(lambda: self._ledger.forget_tombstones(today - self._config.tombstone_days))
+        return total
+
+    async def sweep_grants(self, before_s: int) -> None:
+        """Forget grants that ended before a Unix second and that no record here names; it looks at all records."""
+        await self.grants.drop(await self.read_ranges(lambda catalog: self.grants.unnamed(catalog, before_s)))
+
+    async def compact(self) -> None:
+        """Rewrite segments of which little is alive, until none is left, and slowly those in which something is to be
+        erased."""
+        while await self._queue.run(self._compaction.step):
+            if self._ledger.is_training_due:
+                await asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
+            if self._compaction.is_erasing:
+                await asyncio.sleep(_ERASING_REST_S)
+
+    def read_note(self, name: str) -> bytes:
+        """Return a value that rides in the index's file, b"" where there is none. Raises StoreCorrupt or
+        MachineRefuses."""
+        found = self.query("SELECT value FROM notes WHERE name = ?", (name,))
+        return bytes(found[0][0]) if found else b""
+
+    async def write_note(self, name: str, value: bytes) -> None:
+        """Keep a small value beside the records; it is lost where the index is built anew."""
+
+        def write() -> None:
+            with self._catalog.transaction():
+                self._catalog.write_note(name, value)
+
+        await self._queue.run(write)
+
+    def query(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """Read tables that ride in the index's file, on the event loop. Raises StoreCorrupt or MachineRefuses."""
+        return self._catalog.reader.query(statement, values)
+
+    async def change(self, job: Callable[[Connection], T]) -> T:
+        """Run a job on tables that ride in the index's file, in the writer thread and one transaction."""
+
+        def run() -> T:
+            with self._catalog.transaction():
+                return job(self._catalog.writer)
+
+        return await self._queue.run(run)
+
+    def keep_versions(self, policy: VersionPolicy) -> None:
+        """Go by this policy for former versions of pages from now on; until it is told none is kept, and none let go.
+        Whoever follows strategies tells it."""
+        self._ledger.filing.policy, self._has_policy = policy, True
+
+    async def thin_versions(self) -> int:
+        """Drop the former versions that the policy keeps no more, all once a day and after each change of it, a few at
+        a time; return how many went. Raises MachineRefuses."""
+        mark, total, after = (self._ledger.filing.policy, self.today), 0, FIRST
+        if not self._has_policy or mark == self._thinned:
+            return 0
+        while after:
+            self._ledger.filing.today = self.today
+            count, after = await self._queue.run(partial(self._ledger.thin, after))
+            total += count
+            await asyncio.sleep(_THINNING_REST_S)
+        self._thinned = mark
+        return total
+
+    def formers(self, id: DocumentId) -> list[DocumentId]:
+        """List the ids of the former versions of a page that lie here, oldest first; read them as kind FORMER."""
+        return [DocumentId(former) for (former,) in self.query(row_table.FORMER_IDS, former_range(id))]
+
+    async def show_former(self, id: DocumentId) -> None:
+        """Make the newest former version of a page its page, where none is here: all newer ones were taken back. Raises
+        MachineRefuses or StoreCorrupt."""
+        formers = [former for each in self.formers(id) if (former := self.find(Kind.FORMER, each)) is not None]
+        newest = max(formers, key=lambda former: former.version, default=None)
+        if newest is not None and self.find_version(Kind.DOCUMENT, id) is None:
+            await self.put([page_in(newest)])
+            await self.forget([] if is_erasure(newest.id) else [newest])
+
+    def _is_passed_over(self, record: Record) -> bool:
+        """Whether nothing is to be written of a record, as far as is known without a look at the disk."""
+        keeps_any = self._ledger.filing.policy.keeps_any
+        if record.kind == Kind.FORMER:
+            return not keeps_any
+        held = self._recent.find(record.kind, record.id)
+        if held is None or not _covers(held.version.short, held.key, record):
+            return False
+        return not (keeps_any and record.kind == Kind.DOCUMENT and held.version.short > record.version.short)
+
+    def _has_just(self, record: Record) -> bool:
+        held = self._recent.find(record.kind, record.id)
+        return held is not None and _covers(held.version.short, held.key, record)
+
+
+def _is_judged(row: CatalogRow, only: Kind | None) -> bool:
+    if only is None:
+        return row.kind not in NO_PAGES
+    return row.kind == only and (only != Kind.VISIT or row.version.epoch > 0)
+
+
+def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:
+    """Whether what is held stands against a record; at another key the same version may be news."""
+    return held > record.version.short or (held == record.version.short and key == record.key)

@@ -1,0 +1,190 @@
+"""Reading records wherever they lie: here if this node is ready for the slot, else from ready replicas in turn.
+
+Everything from a peer is checked by its own proof before it is believed. A replica that stays silent for a moment is
+hedged with the next one, and asked last for a while; so is who was refuted. What one ready replica does not have is
+asked of another: nothing proves that a record does not exist.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
+from store.catalog.record_store import RecordStore
+from store.config import StoreConfig
+from store.errors import BadReplica
+from store.reading.record_audit import RecordAudit
+from store.record.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
+from store.record.record import Kind, Record, ShortVersion
+from store.repair.peer_sync import PeerSync
+
+log = logging.getLogger(__name__)
+Name = tuple[Kind, DocumentId]
+Records = Mapping[Name, Record]
+Wants = Sequence[tuple[Kind, DocumentId, Key]]  # what to read: the key says where it lies
+_ROUNDS = 4  # replicas tried for one record
+NOT_THERE = 2  # replicas have to say so
+
+
+@dataclass(slots=True)
+class _Sought:
+    """A record that is sought. `sources`: whom to ask next; `lacking`: who answered for it and does not have it."""
+
+    want: Wanted
+    sources: list[NodeId]
+    lacking: list[NodeId] = field(default_factory=list)
+
+
+class ReplicaReader:
+    """Reads records for the rest of the node: every read of a record that may lie elsewhere comes through here."""
+
+    def __init__(
+        self,
+        config: StoreConfig,
+        store: RecordStore,
+        overlay: Overlay,
+        rng: random.Random,
+        is_ready: Callable[[bytes], bool],
+        sync: PeerSync,
+        audit: PeerAudit,
+    ) -> None:
+        """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
+        self._sync, self._late, self._times, self._audit = sync, overlay.late, overlay.times, audit
+        self.record_audit = RecordAudit(audit, overlay, config, sync.write_flaw)
+        self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
+
+    async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
+        """Return the newest version that a ready replica has; None where there is none or nobody answers."""
+        return (await self.read_many([(kind, id, key)], content=content)).get((kind, id))
+
+    async def read_many(self, wanted: Wants, *, content: bool = False) -> Records:
+        """Return those of many records that exist, batched per peer."""
+        return (await self.read_sure(wanted, content=content))[0]
+
+    async def read_sure(self, wanted: Wants, *, content: bool = False) -> tuple[Records, frozenset[Name]]:
+        """Return those of many records that exist, and the names of those whose existence nobody ready told."""
+        found: dict[Name, Record] = {}
+        open_: dict[Name, _Sought] = {}
+        sources: dict[Key, list[NodeId]] = {}  # all versions of a page are asked of the same
+        turns = dict[NodeId, int]()  # the same for all records of a read, so that few peers are asked for many
+        for kind, id, key in wanted:
+            record = self._store.find(kind, id, content=content)
+            if record is not None and self._is_ready(key):
+                found[kind, id] = record
+            elif not self._is_ready(key):
+                if key not in sources:
+                    sources[key] = self._sources(key, turns)
+                open_[kind, id] = _Sought(Wanted(kind, id, key), [*sources[key]])
+                if record is not None:
+                    found[kind, id] = record  # better than nothing should nobody answer
+        if open_:
+            await self._ask_around(open_, found, content)
+        return found, frozenset(open_)
+
+    async def _ask_around(self, open_: dict[Name, _Sought], found: dict[Name, Record], content: bool) -> None:
+        """Ask the first source of each, after a moment the next of what is still open, and so on: late ones last."""
+        all_sought, refuted = dict(open_), self._audit.refuted()
+        async with asyncio.TaskGroup() as tasks:
+            asking: dict[asyncio.Task[None], NodeId] = {}
+            for _ in range(_ROUNDS):
+                parts: dict[NodeId, list[Wanted]] = {}
+                for sought in open_.values():
+                    sought.sources.sort(
+                        key=lambda peer: (self._late.is_late(peer), peer in refuted, self._times.slowness(peer))
+                    )
+                    if sought.sources:  # some were found late in the turn before
+                        parts.setdefault(sought.sources.pop(0), []).append(sought.want)
+                for peer, wants in parts.items():
+                    for start in range(0, len(wants), MAX_WANTED):
+                        part = wants[start : start + MAX_WANTED]
+                        asking[tasks.create_task(self._ask(peer, part, content, open_, found))] = peer
+                await _settled(asking, open_, self._config.hedge_after_s)
+                if not asking or not open_:
+                    break
+                self._late.note_late(peer for task, peer in asking.items() if not task.done())
+                for name in [name for name, sought in open_.items() if self._is_told(sought)]:
+                    del open_[name]
+            is_told = all(sought.lacking for sought in open_.values())
+            await _settled(asking, open_, self._config.hedge_after_s if is_told else inf)
+            for task in asking:
+                task.cancel()
+        for name, sought in all_sought.items():
+            if sought.lacking:
+                open_.pop(name, None)
+                self._note_lacking(sought, name in found)
+
+    def _note_lacking(self, sought: _Sought, is_found: bool) -> None:
+        """Have others asked about a replica that does not have what there is."""
+        if is_found:
+            for peer in sought.lacking:
+                self.record_audit.offer(peer, {sought.want: None})
+
+    async def _ask(
+        self,
+        peer: NodeId,
+        wants: Sequence[Wanted],
+        content: bool,
+        open_: dict[Name, _Sought],
+        found: dict[Name, Record],
+    ) -> None:
+        """Ask one peer until it has nothing left to send; whatever it settles leaves `open_`."""
+        given: dict[Wanted, ShortVersion | None] = {}
+        try:
+            while wants:
+                message = FetchRecords(tuple(wants), content)
+                reply = await self._overlay.ask(peer, message, FetchReply, timeout_s=self._config.read_timeout_s)
+                for record in await self._sync.prove(peer, reply, wants, content=content):
+                    name = (record.kind, record.id)
+                    if name not in found or record.version >= found[name].version:
+                        found[name] = record
+                    open_.pop(name, None)
+                    given[Wanted(record.kind, record.id, record.key)] = record.version.short
+                pending = set(reply.later) | set(reply.unsure)
+                for want in (want for n, want in enumerate(wants) if n not in pending and want not in given):
+                    given[want] = None
+                    self._lacks(peer, want, open_)
+                later = [wants[n] for n in sorted(set(reply.later)) if 0 <= n < len(wants)]
+                wants = later if len(later) < len(wants) else []
+        except RemoteError as error:
+            log.info("replica not read peer=%s records=%d reason=%s", peer.hex(), len(wants), error)
+            if isinstance(error, BadReplica):  # what it gives does not prove itself
+                self._audit.refute(peer, Topic.RECORDS, str(error))
+        if given and self._audit.is_due(peer, Topic.RECORDS):
+            self.record_audit.offer(peer, given)
+
+    def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought]) -> None:
+        """Note that a peer does not have a record, which is not there where enough say so."""
+        name = want.kind, DocumentId(want.id)
+        if sought := open_.get(name):
+            sought.lacking.append(peer)
+            if self._is_told(sought):
+                del open_[name]
+
+    def _is_told(self, sought: _Sought) -> bool:
+        """Whether enough say that a record is not there: two, or one where everybody else is late."""
+        is_last = all(self._late.is_late(peer) for peer in sought.sources)
+        return len(sought.lacking) >= (1 if is_last else NOT_THERE)
+
+    def _sources(self, key: bytes, turns: dict[NodeId, int]) -> list[NodeId]:
+        """Whom to ask for a key: ready replicas by their turns, those behind relays last, then live owners."""
+        view = self._overlay.view
+        slot = slot_of(key, view.strategy.slot_bits)
+        ready = [p for p in view.ready(slot) if p != view.node_id]
+        self._rng.shuffle(ready)
+        for peer in ready:
+            turns.setdefault(peer, len(turns))
+        ready.sort(key=lambda peer: (not self._overlay.is_direct(peer), turns[peer]))
+        return ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
+
+
+async def _settled(asking: Collection[asyncio.Task[None]], open_: Collection[Name], most_s: float = inf) -> None:
+    """Wait until nothing is open, all have answered, or the time is over."""
+    ends = asyncio.get_running_loop().time() + most_s
+    while open_ and (left := [task for task in asking if not task.done()]):
+        rest_s = ends - asyncio.get_running_loop().time()
+        if rest_s <= 0:
+            return
+        await asyncio.wait(left, timeout=rest_s if rest_s < inf else None, return_when=asyncio.FIRST_COMPLETED)

@@ -1,0 +1,111 @@
+"""Looks at how many copies the slots of this node have, and says which of them it is to keep whole as a keeper.
+
+Pure, but for the view that it is given; `now` is steady time in seconds.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from dht import NodeId, Slot, View
+from store.repair.absences import Absences
+from store.repair.durability import Durability, SlotCopies
+
+Doubted = Mapping[Slot, frozenset[NodeId]]
+
+NOBODY: Doubted = MappingProxyType({})
+LOOK_S = 2.0  # between two looks
+LINE_SHARES = {1: 0.25}  # of what hand-overs may take, by the copies that there are
+OTHER_SHARE = 0.1
+CUT_SHARE = 0.5  # of that, while those are away who may only be cut off
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCounts:
+    """The live copies of this node's slots. `slots_by_copies`: how many have how many; `oldest_s`: for how long the
+    slot that has waited longest has too few, those expected back counted, 0 where none has, and `oldest` which that is;
+    `kept` and `copying`: slots of silent owners that are whole here, and those that are to be."""
+
+    slots_by_copies: Mapping[int, int]
+    oldest_s: float
+    oldest: Slot | None
+    kept: int
+    copying: int
+
+    @property
+    def least(self) -> int:
+        """The copies of the slot that has the fewest; 0 where there is no slot."""
+        return min(self.slots_by_copies, default=0)
+
+    @property
+    def mean(self) -> float:
+        """The mean of all slots; 0 where there is none."""
+        slots = sum(self.slots_by_copies.values())
+        return sum(copies * count for copies, count in self.slots_by_copies.items()) / slots if slots else 0.0
+
+
+class CopiesByNeed:
+    """Asks the view now and then, and lets `Durability` decide."""
+
+    def __init__(self, view: View) -> None:
+        self._view, self._absences = view, Absences()
+        self._durability = Durability(view.node_id, self._absences)
+        self._look_at = float("-inf")
+        self._keeping: Mapping[Slot, int] = {}
+        self.kept_for_doubted: Set[Slot] = frozenset()  # slots that this node keeps for live owners that have nothing
+
+    def refresh(
+        self,
+        now: float,
+        members: tuple[NodeId, ...],
+        live: frozenset[NodeId],
+        owned: Set[Slot],
+        doubted: Doubted = NOBODY,
+    ) -> Mapping[Slot, int] | None:
+        """Return the slots to be kept whole here and the copies of each; None where it is too early for a new look.
+        `live`: the members that live, this node left out; `owned`: the slots that it owns; `doubted`: whose copies of
+        which slots are none, whatever they say (`possession_audit.py`)."""
+        if now < self._look_at:
+            return None
+        self._look_at = now + LOOK_S
+        me, view = self._view.node_id, self._view
+        others = (peer for peer in members if peer != me)
+        self._absences.refresh(now, others, live, view.silent_s, view.is_stable)
+        self.kept_for_doubted = {slot for slot, peers in doubted.items() if me in view.keepers(slot, peers)} - owned
+        slots = sorted(owned | view.kept() | self.kept_for_doubted)
+        self._keeping = self._durability.refresh(now, self._copies(slots, live, doubted))
+        return self._keeping
+
+    def stood_still(self, now: float, slept_s: float) -> None:
+        """Take note that this node slept for so long."""
+        self._absences.stood_still(now, slept_s)
+
+    def renumbered(self) -> None:
+        """Take note that slots have other numbers from now on."""
+        self._durability.renumbered()
+        self._look_at = float("-inf")
+
+    def share(self, slots: Iterable[Slot]) -> float:
+        """Return the share of the rate of hand-overs that some slots may have: all of it where none is a keeper's."""
+        copies = [self._keeping[slot] for slot in slots if slot in self._keeping]
+        share = LINE_SHARES.get(min(copies), OTHER_SHARE) if copies else 1.0
+        return share * CUT_SHARE if copies and self._absences.is_cut else share
+
+    def counts(self, now: float, ready: Set[Slot]) -> CopyCounts:
+        """Return the live copies of the slots that this node owns, and what it keeps of others': `ready` is whole."""
+        slots, oldest_s, oldest = self._durability.counts(now)
+        kept = len(self._keeping.keys() & ready)
+        return CopyCounts(slots, oldest_s, oldest, kept, len(self._keeping) - kept)
+
+    def _copies(
+        self, slots: Iterable[Slot], live: frozenset[NodeId], doubted: Doubted
+    ) -> Iterator[tuple[Slot, SlotCopies]]:
+        view = self._view
+        words = {peer: word for peer in view.members() if peer not in live and (word := view.last_word(peer))}
+        for slot in slots:
+            owners = view.owners(slot)
+            held = (peer for peer in view.candidates(slot) if peer in words and slot in words[peer].ready)
+            silent = {peer: words[peer].is_stable for peer in held}
+            without = doubted.get(slot, frozenset())
+            holders = tuple(peer for peer in view.ready(slot) if peer not in without)
+            yield slot, SlotCopies(owners, holders, silent, view.keepers(slot, without))

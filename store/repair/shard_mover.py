@@ -1,0 +1,222 @@
+"""Moves records to where they lie now: a site that is spread keeps its documents and changes its slots.
+
+Every owner of an old place looks through what lies astray there. What the new place lacks is written there, by the
+first of the old place's ready owners. Who owns the new place, too, keeps its copy and lays it there; any other forgets
+it when all owners of the new place have it. So at no moment a record has fewer copies than before the move. Its key is
+part of what its author signed: it moves along, or, where no lease need be proved, whoever moves the record signs it
+anew.
+
+The work follows what must move. Where it may lie is known by site: a host record names one; a record that comes in late
+is noticed in the change log; only new rules of the strategy, which may mean any site, make a node look through all that
+it keeps, once.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import islice
+
+from dht import (
+    SITE_BYTES,
+    Clock,
+    Key,
+    MachineRefuses,
+    NodeId,
+    Overlay,
+    RemoteError,
+    SiteShards,
+    placement_key,
+    shards,
+    site_of,
+    slot_of,
+    stray_range,
+)
+from store.catalog.record_store import RecordStore
+from store.config import StoreConfig
+from store.errors import BadDraft
+from store.record.package import depth_of, size_of, url_of
+from store.record.record import Kind, Record
+from store.repair.peer_sync import batches
+from store.repair.throttle import Throttle
+
+log = logging.getLogger(__name__)
+
+PORTION = 128  # records looked at together
+REST_S = 0.2  # between two portions
+CHANGES = 1024  # lines of the change log read together
+MAX_CALM = 65_536  # sites remembered not to be spread, so that their records need not be read
+FIRST, LAST = bytes(20), b"\xff" * 20
+# What is shown goes first; a visit goes after its document, so that a URL with an outcome has one.
+MOVED = (Kind.DOCUMENT, Kind.VISIT, Kind.FORMER)
+
+Write = Callable[[Iterable[tuple[Record, Key]]], Awaitable[None]]  # to other places of their sites
+Rekeyed = Callable[[Record, Key], Record]  # at another place of its site
+Lacking = Callable[[Mapping[Record, Key]], Awaitable[Mapping[Record, Set[NodeId]]]]  # other owners of the new places
+
+
+class ShardMover:
+    """Moves what lies astray on one node; idle where nothing does."""
+
+    def __init__(
+        self,
+        config: StoreConfig,
+        store: RecordStore,
+        overlay: Overlay,
+        places: SiteShards,
+        clock: Clock,
+        write: Write,
+        rekeyed: Rekeyed,
+        lacking: Lacking,
+    ) -> None:
+        self._config, self._store, self._overlay, self._places = config, store, overlay, places
+        self._log = store.log
+        self._clock, self._write, self._rekeyed, self._lacking = clock, write, rekeyed, lacking
+        self._throttle = Throttle(config.handover_bytes_s)
+        self._mark: object = ()  # the rules under which everything was looked through
+        self._astray: dict[bytes, None] = {}  # where something may lie astray, by the first 10 bytes of its keys
+        self._calm: dict[bytes, None] = {}  # the same of sites that are not spread
+        self._sequence = store.log.sequence
+        self.looked_at = 0  # records read, so far
+
+    def expect_strays(self, site: str) -> None:
+        """Look into a site soon, since its places may be others now; where nothing spreads it, none is astray."""
+        if not self._places.by_rules and self._places.hosts.depths(site) == (0,):
+            return
+        bits = self._overlay.view.strategy.slot_bits
+        here = self._store.occupied(bits)
+        self._astray |= dict.fromkeys(prefix for prefix in shards(site) if slot_of(prefix, bits) in here)
+        self._calm.clear()
+
+    async def run(self) -> None:
+        """Move what lies astray, again and again."""
+        while True:
+            try:
+                await self.step()
+            except MachineRefuses as error:
+                log.debug("no records moved reason=%s", error)
+            await asyncio.sleep(self._config.move_every_s)
+
+    async def step(self) -> None:
+        """Find out what has changed, and try once to move each record that lies astray."""
+        moved = 0
+        if self._mark != self._places.mark:
+            mark, self._sequence = self._places.mark, self._log.sequence
+            self._calm.clear()
+            if self._places.by_rules:
+                moved = await self._look_through([(FIRST, LAST)])
+            self._mark = mark
+        await self._follow()
+        for prefix in list(self._astray):
+            del self._astray[prefix]  # it returns where something is left, or comes meanwhile
+            try:
+                moved += await self._look_into(prefix)
+            except MachineRefuses:
+                self._astray[prefix] = None
+                raise
+        if moved:
+            log.info("records moved to the places of spread sites count=%d", moved)
+
+    async def _follow(self) -> None:
+        """Notice what was written since the last look to where it does not belong, by whoever did not know it."""
+        if not self._places.spreads:
+            self._sequence = self._log.sequence
+            return
+        while changes := self._log.changes(self._sequence, CHANGES):
+            for number, change in enumerate(changes, start=1):
+                self._sequence = change.sequence
+                prefix = change.key[:SITE_BYTES]
+                is_known = prefix in self._calm or prefix in self._astray
+                if change.kind in MOVED and not change.removed and not is_known:
+                    self._notice(prefix, self._store.find(change.kind, change.id, content=False))
+                if number % PORTION == 0:
+                    await asyncio.sleep(0)
+
+    def _notice(self, prefix: bytes, record: Record | None) -> None:
+        if record is None:
+            return
+        self.looked_at += 1
+        if self._goes_to(record) is not None:
+            self._astray[prefix] = None
+        elif not self._places.by_rules and self._places.hosts.depths(site_of(url_of(record))) == (0,):
+            self._calm[prefix] = None
+            if len(self._calm) > MAX_CALM:
+                del self._calm[next(iter(self._calm))]
+
+    def _goes_to(self, record: Record) -> Key | None:
+        """Where a record belongs; None where it is there, or at a deeper place: whoever put it there knows more."""
+        url = url_of(record)
+        depth = self._places.depth(url)
+        if not depth or (key := placement_key(url, depth)) == record.key:
+            return None
+        return key if depth_of(url, record.key) < depth else None
+
+    async def _look_into(self, prefix: bytes) -> int:
+        """What lies astray of one shard of a site; returns how many records were written elsewhere."""
+        whole = (Key(prefix.ljust(20, b"\0")), Key(prefix.ljust(20, b"\xff")))
+        first = next((r for kind in MOVED for r in self._store.scan(kind, *whole)), None)
+        if first is None:
+            return 0
+        if self._places.by_pattern:
+            return await self._look_through([whole])
+        url = url_of(first)
+        part = stray_range(prefix, shards(site_of(url)).index(prefix), self._places.depth(url))
+        return await self._look_through([part]) if part is not None else 0
+
+    async def _look_through(self, ranges: Sequence[tuple[bytes, bytes]]) -> int:
+        moved = 0
+        for kind in MOVED:
+            records = self._in(kind, ranges)
+            while portion := list(islice(records, PORTION)):
+                self.looked_at += len(portion)
+                strays = {r: key for r in portion if (key := self._goes_to(r)) is not None}
+                if strays:
+                    moved += await self._move(strays)
+                    await asyncio.sleep(REST_S)
+                elif len(portion) == PORTION:
+                    await asyncio.sleep(REST_S)
+        return moved
+
+    def _in(self, kind: Kind, ranges: Iterable[tuple[bytes, bytes]]) -> Iterator[Record]:
+        for first, last in ranges:
+            yield from self._store.scan(kind, first, last, content=False)
+
+    async def _move(self, strays: Mapping[Record, Key]) -> int:
+        """Give up or lay elsewhere what the new places have, write what they lack; returns how many were written."""
+        view, lacking = self._overlay.view, await self._lacking(strays)
+        bits, places = view.strategy.slot_bits, {(r.kind, r.id): key for r, key in strays.items()}
+        given_up, ours, left, due = list[Record](), list[Record](), list[Record](), list[Record]()
+        for record, key in strays.items():
+            peers = lacking[record]
+            if any(map(view.is_live, peers)):
+                (due if self._is_first(record) else left).append(record)
+            elif slot_of(key, bits) in view.owned():
+                ours.append(record)
+            else:
+                (left if peers else given_up).append(record)
+        self._astray |= dict.fromkeys(r.key[:SITE_BYTES] for r in left + due)
+        await self._store.forget(given_up)
+        for batch in self._whole(ours):
+            await self._store.put([self._rekeyed(record, places[record.kind, record.id]) for record in batch])
+        try:
+            for batch in self._whole(due):
+                await self._write((record, places[record.kind, record.id]) for record in batch)
+                await asyncio.sleep(self._throttle.delay_s(self._clock().steady, sum(map(size_of, batch))))
+        except (RemoteError, BadDraft, MachineRefuses) as error:
+            log.debug("records not moved count=%d reason=%s", len(due), error)
+            return 0
+        return len(due)
+
+    def _whole(self, bare: Iterable[Record]) -> Iterator[list[Record]]:
+        """Read records with their contents, a package at a time; one that changed meanwhile is left to the next
+        look."""
+        found = ((r, self._store.find(r.kind, r.id)) for r in bare)
+        same = (r for before, r in found if r and (r.version, r.key) == (before.version, before.key))
+        return batches(same, self._config)
+
+    def _is_first(self, record: Record) -> bool:
+        """Whether this node moves what lies in a slot: the first of its ready owners, or nobody else could."""
+        view = self._overlay.view
+        slot = slot_of(record.key, view.strategy.slot_bits)
+        ready = view.ready(slot)
+        order = [p for p in view.owners(slot) if p in ready] or list(ready) or [view.node_id]
+        return order[0] == view.node_id

@@ -1,0 +1,92 @@
+"""Whose records this node takes, before it looks at what is in them.
+
+Pure but for the view that it is given: `now` is an argument. What a slot holds is written by its candidates, the
+members from whom its owners come, and they bring what others wrote when they repair, hand over or pay what they owe;
+so a record's author says nothing about who may bring it. From other members come found URLs, what a former
+owner that has fallen out of the candidates still has to hand over, and their own imports, if they may import: all at
+a bounded rate. Who is no member brings nothing. Where a site lies is said by the holder of its home slot alone
+(`store/writing/host_writers.py`).
+"""
+
+from collections.abc import Callable, Sequence
+
+from dht import NodeId, Now, Overlay, RateLimiter, SiteShards, Slot, node_id_of, placement_key, slot_of
+from store.record.package import MAX_RECORDS, url_of
+from store.record.record import Kind, Record
+from store.record.time_flaw import AHEAD_S
+from store.writing.host_writers import HostWriters
+from store.writing.import_right import import_flaw, is_import
+
+BURST_S = 4.0  # of the rate: a page's links come together
+
+
+class Admission:
+    """Decides whose records one node takes."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        records_s: float,
+        places: SiteShards,
+        serves: Callable[[bytes], bool],
+        host_writers: HostWriters,
+    ) -> None:
+        """`serves(key)`: whether this node answers for the slot of a key, which may be another's by now."""
+        self._overlay, self._places, self._serves = overlay, places, serves
+        self._host_writers = host_writers
+        self._foreign = RateLimiter(records_s, max(BURST_S * records_s, MAX_RECORDS))
+
+    def objections(self, now: Now, peer: NodeId, records: Sequence[Record], *, is_hint: bool = False) -> list[str]:
+        """Say why each record is not taken from this peer, "" where it is. A candidate takes what is left with it for
+        owners (`is_hint`), whomever it believes to be live, and from each peer at a bounded rate."""
+        view = self._overlay.view
+        bits, owned = view.strategy.slot_bits, view.owned()
+        reasons, foreign = [""] * len(records), list[int]()
+        for n, record in enumerate(records):
+            slot = slot_of(record.key, bits)
+            is_ours = slot in owned or slot in view.kept() or self._serves(record.key)
+            if not is_ours and not (is_hint and view.node_id in view.candidates(slot)):
+                reasons[n] = f"slot {slot} is not mine"
+            elif record.kind == Kind.HOST and (objection := self._of_site(peer, record, slot)):
+                reasons[n] = objection
+            elif peer not in view.candidates(slot):
+                reasons[n] = self._of_another(now, peer, record, slot)
+                foreign.extend(() if reasons[n] else (n,))
+            elif not is_ours:
+                foreign.append(n)
+        if foreign and not self._foreign.take(peer, now.steady, len(foreign)):
+            for n in foreign:
+                reasons[n] = "too many records for slots that are not yours; send them again later"
+        return reasons
+
+    def _of_site(self, peer: NodeId, record: Record, slot: Slot) -> str:
+        view = self._overlay.view
+        return self._host_writers.objection(record, by_owner=peer in view.owners(slot) or view.is_ready(peer, slot))
+
+    def _of_another(self, now: Now, peer: NodeId, record: Record, slot: Slot) -> str:
+        """Found URLs, what a former owner has, and the peer's own imports; no word about the future, which
+        would win."""
+        epoch = record.version.epoch
+        if is_import(record) and node_id_of(record.proof.author) == peer:
+            view = self._overlay.view
+            flaw = import_flaw(record.proof.author, view.strategy, view.members())
+            return f"its author {flaw}" if flaw else ""
+        if record.kind == Kind.VISIT and epoch == 0:
+            return ""
+        is_past = epoch <= now.wall + AHEAD_S
+        if is_past and (self._overlay.view.is_ready(peer, slot) or self._moves(peer, record)):
+            return ""
+        return f"slot {slot} is written by its candidates, and you are none"
+
+    def _moves(self, peer: NodeId, record: Record) -> bool:
+        """Whether a record of a spread site comes from who has it at the place where it lay before."""
+        if record.kind == Kind.HOST:
+            return False
+        try:
+            url = url_of(record)
+            # the home's owners know of a spread before others do
+            keys = {*self._places.keys_of(url), placement_key(url)}
+        except ValueError:
+            return False
+        view = self._overlay.view
+        return any(view.is_ready(peer, slot_of(key, view.strategy.slot_bits)) for key in keys if key != record.key)

@@ -1,0 +1,113 @@
+"""What is shown of an order: copies folded under the first, three results of a host in ten."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from dht import NodeId
+from index.query.parser import parse_query
+from index.results.near_copies import NEAR_BITS, NearIndex, are_near, likeness
+from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, PickedHit, names_site, pick
+from index.results.top_k_merge import MergedHit
+from index.shard.messages import HitRow
+
+LONG = (0, 0, 0, 200)
+
+
+def hit(number: int, host: int = 0, signature: bytes = b"", digest: int | None = None) -> MergedHit:
+    said = (number if digest is None else digest).to_bytes(16, "big")
+    row = HitRow(number.to_bytes(20, "big"), bytes(20), bytes(32), said, 999.0 - number, (), LONG, 0)
+    changes = {"host": host.to_bytes(8, "big"), "signature": signature}
+    return MergedHit(type(row)(*(changes.get(name, getattr(row, name)) for name in row.__struct_fields__)), NodeId(b""))
+
+
+def believe(one: HitRow, other: HitRow) -> bool:
+    return True
+
+
+def number_of(found: MergedHit) -> int:
+    return int.from_bytes(found.hit.id, "big")
+
+
+def flipped(signature: bytes, bits: int, rng: Random) -> bytes:
+    number = int.from_bytes(signature, "big")
+    for bit in rng.sample(range(128), bits):
+        number ^= 1 << bit
+    return number.to_bytes(16, "big")
+
+
+def numbers_of(picked: list[PickedHit]) -> list[int]:
+    return [number_of(each.found) for each in picked]
+
+
+def test_each_ten_results_have_three_of_a_host_while_others_follow_and_nothing_is_lost() -> None:
+    rng = Random(1)
+    order = [hit(number, host=rng.choice([1, 1, 1, 1, 2, 3, 4, 5])) for number in range(200)]
+    picked = pick(order, believe, 200)
+    for start in range(0, len(picked), TEN):
+        ten = picked[start : start + TEN]
+        hosts = Counter(each.found.hit.host for each in ten if not each.is_filling)
+        assert max(hosts.values()) <= OF_ONE_HOST
+        left = {each.found.hit.host for each in picked[start + TEN :]}
+        assert not any(each.is_filling for each in ten) or all(hosts[host] == OF_ONE_HOST for host in left)
+    assert sorted(numbers_of(picked)) == list(range(200))
+    for enough in (5, 20, 27):
+        assert numbers_of(pick(order, believe, enough)) == numbers_of(picked[:enough])
+
+
+def test_pages_of_one_host_or_of_three_are_full() -> None:
+    assert numbers_of(pick([hit(number) for number in range(30)], believe, 20)) == list(range(20))
+    of_three = [hit(number, host=number // 20) for number in range(60)]
+    assert numbers_of(pick(of_three, believe, 20)) == [
+        *(0, 1, 2, 20, 21, 22, 40, 41, 42, 3),
+        *(4, 5, 6, 23, 24, 25, 43, 44, 45, 7),
+    ]
+
+
+def test_results_that_depend_on_what_may_follow_are_left_out() -> None:
+    order = [hit(number) for number in range(9)] + [hit(9, host=1)]
+    assert numbers_of(pick(order, believe, 10, is_whole=False)) == [0, 1, 2, 9]
+
+
+def test_a_page_of_one_host_shows_all_where_a_site_was_asked_for() -> None:
+    order = [hit(number) for number in range(30)]
+    order += [hit(number, host=number) for number in range(30, 40)]
+    assert numbers_of(pick(order, believe, 10)) == [0, 1, 2, 30, 31, 32, 33, 34, 35, 36]
+    assert numbers_of(pick(order, believe, 10, is_crowded=False)) == list(range(10))
+    assert names_site(parse_query("run site:a.example")) and names_site(parse_query("run", site="a.example"))
+    assert not names_site(parse_query("run -site:a.example"))
+
+
+def test_a_copy_is_folded_under_the_first_that_is_shown() -> None:
+    order = [hit(0, digest=7), hit(1), hit(2), hit(3, digest=8), hit(4, host=2, digest=8), hit(5, host=3, digest=7)]
+    picked = pick(order, believe, 10)
+    assert numbers_of(picked) == [0, 1, 2, 4]  # 3 was passed over when 4 was shown
+    assert [[number_of(each) for each in group.similar] for group in picked] == [[5], [], [], [3]]
+
+
+def test_who_has_the_last_word_may_say_that_a_copy_is_none() -> None:
+    order = [hit(0, host=1, digest=7), hit(1, host=2, digest=7), hit(2, host=1, digest=7)]
+    picked = pick(order, lambda one, other: one.host == other.host, 10)
+    assert [[number_of(each) for each in group.similar] for group in picked] == [[2], []]
+
+
+def test_a_result_stands_for_so_many_pages_of_other_hosts_and_no_more() -> None:
+    order = [hit(number, host=number, digest=7) for number in range(MAX_ELSEWHERE + 3)]
+    picked = pick(order, believe, 100)
+    assert [len(each.similar) for each in picked] == [MAX_ELSEWHERE, 1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_index_of_near_marks_finds_what_comparing_all_finds(seed: int) -> None:
+    rng = Random(seed)
+    base = [rng.randbytes(16) for _ in range(5)]
+    known, index = [], NearIndex()
+    for number in range(120):
+        signature = flipped(rng.choice(base), rng.randint(0, NEAR_BITS), rng) if rng.random() < 0.9 else b""
+        row = hit(number, signature=signature, digest=rng.randrange(60)).hit
+        assert list(index.near(row)) == [
+            place for place, each in enumerate(known) if are_near(likeness(each), likeness(row))
+        ]
+        known.append(row)
+        index.add(row)

@@ -1,0 +1,183 @@
+"""The index against a dictionary: whatever is put, removed and moved, each way to look says the same."""
+
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht import DocumentId, Key
+from store import Kind, MemoryDisk, RecordStore
+from store.catalog.catalog import Catalog
+from store.catalog.catalog_reader import RecordChange
+from store.catalog.cell_sums import keys_of
+from store.catalog.row_table import CatalogRow
+from store.errors import StoreCorrupt
+from store.record.record import ShortVersion
+from store.segments.file_system import Disk, FolderDisk
+from store.segments.segments import SegmentPlace
+from tests.store.support import CONFIG, StillClock, draft, records
+
+FIRST, LAST = bytes(20), b"\xff" * 20
+SITES = [bytes([1, 1, n]).ljust(10, b"s") for n in range(2)] + [bytes([200 + n]).ljust(10, b"t") for n in range(3)]
+NAMES = 40
+Name = tuple[Kind, DocumentId]
+
+
+def name(n: int) -> Name:
+    """Some ids begin alike; a document and a visit share theirs."""
+    return Kind(1 + n % 2), DocumentId(bytes([n // 8]) * 10 + bytes([n // 2]) * 10)
+
+
+class Model:
+    """What the index should say, and the index."""
+
+    def __init__(self, disk: Disk) -> None:
+        self.catalog = Catalog(disk)
+        self.live: dict[Name, CatalogRow] = {}
+        self.log: dict[Name, RecordChange] = {}
+        self.sequence = self.written = 0
+
+    def put(self, numbers: set[int], site: int) -> None:
+        """New versions, in one frame."""
+        come = []
+        for place, n in zip(self.places(len(numbers)), sorted(numbers), strict=True):
+            version = ShortVersion(self.sequence, n, bytes([n]) * 8)
+            come.append(CatalogRow(*name(n), self.key(n, site), version, 30 + n % 3, place))
+        with self.catalog.transaction():
+            self.catalog.put(come, self.catalog.rows_of((r.kind, r.id) for r in come))
+        for row in come:
+            self.changed(row, removed=False)
+            self.live[row.kind, row.id] = row
+
+    def remove(self, numbers: set[int]) -> None:
+        went = [row for row in self.catalog.rows_of(map(name, sorted(numbers))) if row is not None]
+        with self.catalog.transaction():
+            self.catalog.remove(went, 20)
+        for row in went:
+            self.changed(row, removed=True)
+            del self.live[row.kind, row.id]
+
+    def move(self, numbers: set[int], meanwhile: set[int]) -> None:
+        """Compaction read the rows, then some of them changed, then it copies all."""
+        moved = [row for row in self.catalog.rows_of(map(name, sorted(numbers))) if row is not None]
+        self.put(meanwhile, 0)
+        places = self.places(len(moved))
+        with self.catalog.transaction():
+            self.catalog.move(moved, places)
+        for row, place in zip(moved, places, strict=True):
+            if self.live[row.kind, row.id].version == row.version:
+                self.live[row.kind, row.id] = self.live[row.kind, row.id]._replace(place=place)
+
+    def places(self, count: int) -> list[SegmentPlace]:
+        self.written += 1
+        frame = SegmentPlace(self.written % 3, self.written, 1000, 10)
+        return [frame.of(n, count) for n in range(count)] if count > 1 else [frame] * count
+
+    def key(self, n: int, site: int) -> Key:
+        return Key(SITES[site] + bytes([7 * n % 256]) * 10)
+
+    def changed(self, row: CatalogRow, *, removed: bool) -> None:
+        self.sequence += 1
+        self.log[row.kind, row.id] = RecordChange(self.sequence, row.kind, row.id, row.key, removed)
+
+    def check(self) -> None:
+        catalog, live = self.catalog, list(self.live.values())
+        assert [bare(catalog.reader.find(*name(n))) for n in range(NAMES)] == [
+            self.live.get(name(n)) for n in range(NAMES)
+        ]
+        assert list(map(bare, catalog.rows_of(map(name, range(NAMES))))) == [
+            self.live.get(name(n)) for n in range(NAMES)
+        ]
+        ordered = sorted(live, key=lambda r: (r.key, r.id))
+        for first, last in ((FIRST, LAST), keys_of(257), (SITES[1].ljust(20, b"\0"), SITES[3] + b"\x40" * 10)):
+            inside = [r for r in ordered if first <= r.key <= last]
+            assert Counter(map(bare, catalog.reader.rows(first, last))) == Counter(inside)
+            assert [bare(r) for r in catalog.reader.scan(Kind.VISIT, first, last)] == [
+                r for r in inside if r.kind == Kind.VISIT
+            ]
+        assert [catalog.reader.changes(change.sequence - 1, 3)[0] for change in self.changes()] == self.changes()
+        assert catalog.reader.changes(0, 1000) == self.changes()
+        for n in range(3):
+            assert Counter(map(bare, catalog.rows_in(n))) == Counter(r for r in live if r.place.segment == n)
+        frames = Counter(r.place[:4] for r in live)
+        sizes = Counter[int]()
+        for place, count in frames.items():
+            members = next(r.place.part % 256 for r in live if r.place[:4] == place)
+            sizes[place[0]] += (place[2] + place[3]) * count // max(1, members)
+        assert catalog.live_bytes() == sizes
+        per_site = Counter(r.key[:10] for r in live if r.kind == Kind.DOCUMENT)
+        assert sorted(catalog.reader.big_sites(Kind.DOCUMENT, FIRST, LAST, 2)) == sorted(
+            (s, n) for s, n in per_site.items() if n > 1
+        )
+        kept = {
+            table: catalog.reader.database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("frames", "sites")
+        }
+        assert kept == {"frames": len(frames), "sites": len({r.key[:10] for r in live})}, "nothing is listed for nobody"
+
+    def changes(self) -> list[RecordChange]:
+        return sorted(self.log.values())
+
+
+def bare(row: CatalogRow | None) -> CatalogRow | None:
+    """As it was put."""
+    return row and row._replace(sequence=0, frame=0)
+
+
+some = st.sets(st.integers(0, NAMES - 1), max_size=12)
+steps = st.one_of(
+    st.tuples(st.just("put"), some, st.integers(0, len(SITES) - 1)),
+    st.tuples(st.just("remove"), some),
+    st.tuples(st.just("move"), some, some),
+)
+
+
+@given(st.lists(steps, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_every_way_to_look_agrees_with_a_dictionary(script: list[tuple]) -> None:  # type: ignore[type-arg]
+    model = Model(MemoryDisk())
+    for verb, *values in script:
+        getattr(model, verb)(*values)
+    model.check()
+
+
+async def test_an_index_of_a_newer_program_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    made = records(*(draft(n, kind=Kind.VISIT) for n in range(30)), *(draft(n) for n in range(5)))
+    store = RecordStore(FolderDisk(tmp_path), CONFIG, StillClock())
+    await store.put(made)
+    store.close()
+    with sqlite3.connect(tmp_path / "catalog.sqlite") as database:
+        database.executescript("PRAGMA user_version = 99;")
+    database.close()
+    with pytest.raises(StoreCorrupt, match=r"format 99, this program reads 1.*use the newer program"):
+        RecordStore(FolderDisk(tmp_path), CONFIG, StillClock())
+    with sqlite3.connect(tmp_path / "catalog.sqlite") as database:
+        database.executescript("PRAGMA user_version = 1;")
+    database.close()
+    store = RecordStore(FolderDisk(tmp_path), CONFIG, StillClock())
+    assert [store.find(r.kind, r.id) for r in made] == made
+    store.close()
+
+
+async def test_an_index_damaged_under_a_running_store_is_rebuilt_by_the_next_start(tmp_path: Path) -> None:
+    store = RecordStore.open(tmp_path, CONFIG, StillClock())
+    made = records(*(draft(n) for n in range(200)))
+    await store.put(made)
+    store.close()
+    store = RecordStore.open(tmp_path, CONFIG, StillClock())
+    index = tmp_path / "catalog.sqlite"
+    data = bytearray(index.read_bytes())
+    data[4096:] = b"\x5a" * (len(data) - 4096)
+    index.write_bytes(data)
+    with pytest.raises(StoreCorrupt, match="rebuilt from the segments"):
+        for record in made:
+            store.find(record.kind, record.id)
+    with pytest.raises(StoreCorrupt):
+        await store.try_again()  # whoever met it first, the node hears of it
+    store.close()
+    again = RecordStore.open(tmp_path, CONFIG, StillClock())
+    assert [again.find(r.kind, r.id) for r in made] == made
+    again.close()

@@ -1,0 +1,224 @@
+"""A scrub reads all that lies on the disk, and what it finds damaged comes back from others."""
+
+import asyncio
+import random
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from store import Kind, MemoryDisk, RecordStore
+from store.catalog.scrub_pace import DAY_S, MOST_BYTES_S, SHORTEST_REST_S, STEP_BYTES, period_of
+from store.catalog.store_check import check_store
+from store.segments.file_system import Disk, FolderDisk
+from tests.faults.test_damaged_records import watched
+from tests.store.network import Net, Node, network
+from tests.store.replication.test_replicator import complete, started
+from tests.store.support import CONFIG, WALL, StillClock, draft, random_draft, records
+
+PERIOD_S = 30.0 * DAY_S
+SMALL = replace(CONFIG, segment_bytes=400_000)
+
+
+def opened(disk: Disk) -> RecordStore:
+    return RecordStore(disk, SMALL, StillClock())
+
+
+async def one_pass(store: RecordStore, now: float, *, most: int = 10_000) -> float:
+    """Let a whole pass go by and return when it ended."""
+    ended = store.scrub.status().ended_at
+    for _ in range(most):
+        now += max(0.25, 6 * await store.scrub.step(PERIOD_S, now))
+        if store.scrub.status().ended_at > ended:
+            return now
+    raise AssertionError("the pass never ended")
+
+
+async def passed(node: Node) -> None:
+    """Let a running node's pass come to its end, overdue as after a long absence."""
+    scrub, loop = node.store.scrub, asyncio.get_running_loop()
+    ended = scrub.status().ended_at
+    for _ in range(10_000):
+        if scrub.status().ended_at > ended:
+            return
+        await asyncio.sleep(min(1.0, await scrub.step(1.0, WALL + loop.time())))
+    raise AssertionError("the pass never ended")
+
+
+async def filled(store: RecordStore) -> None:
+    for first in range(0, 200, 20):
+        await store.put([r for n in range(first, first + 20) for r in records(random_draft(n, 12_000))])
+    await store.put(records(*(draft(n, kind=Kind.VISIT) for n in range(300))))
+
+
+async def test_a_sound_store_is_read_once_in_a_period_and_nothing_is_found(disk: Disk) -> None:
+    store = opened(disk)
+    await filled(store)
+    began = WALL
+    ended = await one_pass(store, began)
+    status = store.scrub.status()
+    assert PERIOD_S <= ended - began <= PERIOD_S + 10_000
+    assert (status.found_before, status.lost) == (0, 0) and not await store.judge_unreadable()
+    store.close()
+
+
+async def test_a_pass_goes_on_where_it_was_after_a_restart(tmp_path: Path) -> None:
+    store = opened(FolderDisk(tmp_path))
+    await filled(store)
+    now = WALL
+    while not 0.4 < store.scrub.status().share < 0.7:
+        now += max(0.25, await store.scrub.step(PERIOD_S, now))
+    share = store.scrub.status().share
+    store.close()
+    again = opened(FolderDisk(tmp_path))
+    assert again.scrub.status().share == share and again.scrub.status().begun_at == WALL
+    assert await one_pass(again, now) - WALL <= PERIOD_S + 10_000
+    again.close()
+
+
+async def test_an_index_that_leads_to_another_record_is_found_and_the_row_goes(tmp_path: Path) -> None:
+    store = opened(FolderDisk(tmp_path))
+    await filled(store)
+    store.close()
+    with closing(sqlite3.connect(tmp_path / "catalog.sqlite")) as index, index:
+        index.execute("UPDATE records SET at_ms = at_ms + 1 WHERE sequence = 20")
+        (id,) = index.execute("SELECT id FROM records WHERE sequence = 20").fetchone()
+    store = opened(FolderDisk(tmp_path))
+    await one_pass(store, WALL)
+    assert store.scrub.status().found_before == 1 and len(await store.judge_unreadable()) == 1
+    assert store.find(Kind.DOCUMENT, id) is None and store.summary(bytes(20), b"\xff" * 20).documents == 199
+    store.close()
+
+
+async def test_what_is_damaged_where_nothing_lives_costs_nothing_and_is_rewritten(tmp_path: Path) -> None:
+    store = opened(FolderDisk(tmp_path))
+    await filled(store)
+    await store.put(records(draft(0, at=9.0)))
+    segment = tmp_path / "segment-00000001"
+    data = bytearray(segment.read_bytes())
+    data[6000] ^= 1  # in the former version of page 0, which nothing leads to any more
+    segment.write_bytes(data)
+    await one_pass(store, WALL)
+    assert store.scrub.status().found_before == 0 and not await store.judge_unreadable()
+    await store.compact()
+    assert not segment.exists() and store.summary(bytes(20), b"\xff" * 20).documents == 200
+    store.close()
+    assert check_store(tmp_path).flaws == []
+
+
+def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners() -> None:
+    async def story(net: Net) -> None:
+        net.config(segment_bytes=200_000, tend_every_s=5.0)
+        await started(net, 3)
+        drafts = [draft(n) if n % 3 else random_draft(n, 6000) for n in range(300)]
+        visits = [draft(n, kind=Kind.VISIT) for n in range(1000, 1300)]
+        for first in range(0, 300, 60):
+            await net.list[0].replicator.write(drafts[first : first + 60])
+        await net.list[0].replicator.write(visits)
+        await net.list[0].replicator.write([draft(n, at=3.0) for n in range(60)])
+        drafts[:60] = [draft(n, at=3.0) for n in range(60)]
+        wanted = drafts + visits
+        await net.until(lambda: complete(net, wanted))
+        hurt, rng = net.list[0], random.Random(13)
+        assert isinstance(hurt.disk, MemoryDisk)
+        faults, running = watched(hurt), hurt.task
+        names = [name for name in hurt.disk.names() if name.startswith("segment-")]
+        sizes = [hurt.disk.size(name) for name in names]
+        for name in rng.choices(names, sizes, k=1000):
+            data = hurt.disk._files[name]
+            data[rng.randrange(16, len(data))] ^= 1 << rng.randrange(8)
+        for _ in range(2):  # what this pass had read before is read by the next
+            await passed(hurt)
+        found = hurt.store.scrub.status()
+        assert found.lost > 150, "much of what lives was hit"
+        await net.until(lambda: hurt.own_ready and not len(hurt.store._unreadable) and complete(net, wanted), 600)
+        healed = hurt.store.scrub.status()
+        assert healed.lost == healed.healed == found.lost
+        for d in wanted:
+            held = hurt.store.find(d.kind, d.id)
+            assert held is not None and held.body == d.body and held.content == d.content
+        assert hurt.task is running and not running.done(), "the node stayed up"
+        await net.until(lambda: faults.present() == ())
+        await hurt.store.compact()
+        await passed(hurt)
+        await passed(hurt)
+        status = hurt.store.scrub.status()
+        assert status.lost == found.lost and status.found_before == 0, "nothing damaged stays"
+
+    network(3, story)
+
+
+def test_an_operator_has_all_read_at_once_at_the_bound_and_may_ask_twice() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 3)
+        drafts = [random_draft(n, 40_000) for n in range(100)]
+        await net.list[0].replicator.write(drafts)
+        await net.until(lambda: complete(net, drafts))
+        await asyncio.sleep(10.0)  # others have asked for samples of what they gave, which would find damage, too
+        hurt, loop = net.list[0], asyncio.get_running_loop()
+        assert isinstance(hurt.disk, MemoryDisk)
+        data = hurt.disk._files["segment-00000001"]
+        for place in (300_000, 1_500_000, 3_000_000):
+            data[place] ^= 1
+        await asyncio.sleep(30.0)  # it rests for minutes at a time
+        assert hurt.store.scrub.status().share < 0.3
+        began = loop.time()
+        hurt.replicator.scrub_now()
+        asked_at = hurt.store.scrub.status().asked_at
+        await net.until(lambda: hurt.store.scrub.status().share > 0.5, 10.0)
+        hurt.replicator.scrub_now()
+        await net.until(lambda: hurt.store.scrub.status().read_at > 0.0, 10.0)
+        assert loop.time() - began >= len(data) / MOST_BYTES_S - 0.5
+        status = hurt.store.scrub.status()
+        assert status.asked_at == asked_at and status.share == 1.0 and status.read_records >= 100
+        await net.until(lambda: not hurt.store.scrub.status().open and complete(net, drafts), 60.0)
+        status = hurt.store.scrub.status()
+        assert status.damaged == status.came_back >= 3, "records lie several in a frame"
+        hurt.replicator.scrub_now()
+        status = hurt.store.scrub.status()
+        assert (status.read_at, status.damaged, status.came_back) == (0.0, 0, 0), "the next one begins anew"
+        await net.until(lambda: hurt.store.scrub.status().read_at > 0.0, 20.0)
+        assert not hurt.store.scrub.status().damaged
+
+    network(3, story)
+
+
+async def test_a_pass_that_was_asked_for_goes_on_at_once_after_a_restart(tmp_path: Path) -> None:
+    store = opened(FolderDisk(tmp_path))
+    await filled(store)
+    assert store.scrub.ask(WALL) and not store.scrub.ask(WALL + 1.0)
+    assert await store.scrub.step(PERIOD_S, WALL + 1.0) == SHORTEST_REST_S
+    store.close()
+    again = opened(FolderDisk(tmp_path))
+    assert again.scrub.status().asked_at == WALL and not again.scrub.ask(WALL + 2.0)
+    while not again.scrub.status().read_at:
+        assert await again.scrub.step(PERIOD_S, WALL + 3.0) >= SHORTEST_REST_S
+    assert again.scrub.status().read_records >= 500
+    again.close()
+
+
+def test_steps_are_small() -> None:
+    assert STEP_BYTES <= 1 << 20 and 25 * DAY_S <= period_of(bytes(20)) < 26 * DAY_S
+
+
+@pytest.mark.parametrize("step", [0.0, 1e9])
+async def test_an_empty_store_rests(step: float) -> None:
+    store = opened(MemoryDisk())
+    assert await store.scrub.step(PERIOD_S, WALL + step) == 600.0
+    store.close()
+
+
+def test_the_note_of_a_pass_survives_a_lost_index() -> None:
+    async def story() -> None:
+        disk = MemoryDisk()
+        store = opened(disk)
+        await filled(store)
+        await store.scrub.step(PERIOD_S, WALL)
+        disk.crash(lose_database=True)
+        again = opened(disk)
+        assert again.scrub.status().begun_at == 0.0, "it begins anew"
+        again.close()
+
+    asyncio.run(story())

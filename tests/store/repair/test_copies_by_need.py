@@ -1,0 +1,131 @@
+"""Copies of owners that fall silent are made by need, by whoever will own them, and go when the owners are back."""
+
+import asyncio
+from collections import Counter
+
+import pytest
+
+from store.repair import absences
+from store.repair.durability import PATIENCE_S
+from store.repair.readiness import KEPT_S
+from tests.store.network import Net, Node, network
+from tests.store.support import draft
+
+PAGES = 150
+SOON_S = 60.0
+SHORT_S = 300.0  # of waiting for a stable machine: four hours show nothing more
+
+
+async def filled(net: Net) -> None:
+    """All nodes run, and hold some pages."""
+    net.config(step_s=5.0, deliver_every_s=5.0, reconcile_every_s=300.0)  # hours pass
+    for node in net.list:
+        node.start()
+    await net.all_ready()
+    await net.list[0].replicator.write([draft(n, hosts=97) for n in range(PAGES)])
+    await net.until(net.is_level)
+    await asyncio.sleep(20.0)
+
+
+def copies(net: Net, pages: range = range(PAGES)) -> Counter[int]:
+    """How many pages lie at how many running nodes."""
+    made = [draft(n, hosts=97) for n in pages]
+    return Counter(sum(n.store.find_version(d.kind, d.id) is not None for n in net.running()) for d in made)
+
+
+def moved(net: Net) -> int:
+    """Messages that carry records."""
+    asked = [n.overlay.counted for n in net.list]
+    return sum(counted.get("FetchRecords", 0) + counted.get("PutPackage", 0) for counted in asked)
+
+
+def kept(net: Net) -> int:
+    return sum(n.replicator.status().copies.kept for n in net.running())
+
+
+async def killed(net: Net, *nodes: Node) -> None:
+    for node in nodes:
+        node.kill()
+    await asyncio.sleep(0)
+
+
+def test_one_copy_becomes_two_within_a_minute_and_three_later_at_those_who_own_them_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(absences, "STABLE_S", SHORT_S)
+
+    async def story(net: Net) -> None:
+        await filled(net)
+        await killed(net, *net.list[2:4])
+        assert min(copies(net)) == 1
+        assert min(n.replicator.status().copies.least for n in net.running()) <= 3
+        await asyncio.sleep(SOON_S)
+        assert min(copies(net)) == 2, "begun, and no third copy yet"
+        assert 2 in copies(net)
+        await asyncio.sleep(SHORT_S + PATIENCE_S + 600.0)
+        assert set(copies(net)) == {3}
+        status = [n.replicator.status() for n in net.running()]
+        assert kept(net) > 0 and not any(each.copies.copying for each in status)
+        assert all(each.copies.oldest_s == 0 for each in status)
+        before = moved(net)
+        net.strangers |= {node.id for node in net.list[2:4]}
+        await asyncio.sleep(SOON_S)
+        assert net.is_level() and moved(net) == before, "keepers own now what the silent did, and nothing moves twice"
+
+    network(6, story)
+
+
+def test_a_reboot_moves_nothing_and_neither_does_a_cut() -> None:
+    async def story(net: Net) -> None:
+        await filled(net)
+        before = moved(net)
+        await killed(net, net.list[2])
+        await asyncio.sleep(300.0)
+        net.list[2].start()
+        await net.all_ready()
+        net.cut = {node.id for node in net.list[:3]}
+        await asyncio.sleep(300.0)
+        net.cut = set()
+        await asyncio.sleep(120.0)
+        assert moved(net) == before and net.is_level()
+
+    network(6, story)
+
+
+def test_what_is_new_has_all_its_copies_at_once_and_none_too_many_when_the_owner_is_back() -> None:
+    async def story(net: Net) -> None:
+        await filled(net)
+        await killed(net, net.list[2])
+        await asyncio.sleep(5.0)
+        new = range(PAGES, PAGES + 50)
+        await net.list[0].replicator.write([draft(n, hosts=97) for n in new])
+        await asyncio.sleep(2.0)
+        assert set(copies(net, new)) == {3}
+        net.list[2].start()
+        await net.all_ready()
+        await net.until(net.is_level)
+        assert set(copies(net, range(PAGES + 50))) == {3}
+
+    network(6, story)
+
+
+def test_owners_that_come_back_late_have_everything_and_keepers_forget_it_ten_minutes_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(absences, "STABLE_S", SHORT_S)
+
+    async def story(net: Net) -> None:
+        await filled(net)
+        await killed(net, *net.list[2:4])
+        await asyncio.sleep(SHORT_S + PATIENCE_S + 700.0)
+        late = range(PAGES, PAGES + 50)
+        await net.list[0].replicator.write([draft(n, hosts=97) for n in late])
+        for node in net.list[2:4]:
+            node.start()
+        await net.all_ready()
+        await asyncio.sleep(KEPT_S / 2)
+        assert max(copies(net)) > 3, "they stay for a while: who came back may fall silent again"
+        await asyncio.sleep(KEPT_S)
+        assert set(copies(net, range(PAGES + 50))) == {3} and net.is_level() and not kept(net)
+
+    network(6, story)
