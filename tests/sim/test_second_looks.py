@@ -167,7 +167,7 @@ def test_a_forger_of_a_tenth_of_all_pages_is_found_within_minutes_at_three_fetch
     simulate(scenario, replace(LARGE, seed=seed))
 
 
-MIXED = replace(WEB, seed=35)
+MIXED = replace(FORGED, seed=35)
 FAR = WorldPlan(seed=36, hosts=12, pages=4)
 SPREAD = WorldPlan(seed=37, hosts=2, pages=80, slot_bits=6)
 BIG = "site0.example"
