@@ -38,7 +38,7 @@ def shape_heap() -> None:
     mallopt(3)); to be called before there are threads.
 
     By itself glibc gives threads up to eight heaps a core, and what is free in one is not used in another: under load
-    they grew by 8 MB in 50 minutes, while what was in use stayed at 45 MB (docs/survival.md).
+    they grew by 8 MB in 50 minutes, while what was in use stayed at 45 MB (docs/history/survival.md).
     And it puts buffers of up to 32 MB into a heap once it has seen one freed. There what is read of a line stays where
     its buffer of 256 KiB began, and between such pieces the heap is free and lost: 13 MB after ten minutes under load,
     where 3 are if such buffers are mapped. What is not used of a mapped one takes no memory, and all of it goes back.
