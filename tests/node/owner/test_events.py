@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 
 from dht import Now
-from node.app.owner_events import CALM_S, LASTS_S, REMEMBERED_S, OwnerEvents
-from node.app.owner_needs import NeedState, OwnerNeed
+from node.owner.events import CALM_S, LASTS_S, REMEMBERED_S, OwnerEvents
+from node.owner.needs import NeedState, OwnerNeed
 
 WALL = 1_800_000_000.0
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from dht import MachineRefuses
-from node.app.setting_desk import LIVE, SettingDesk
 from node.config.settings import Config, load_config
 from node.config.toml_reader import keys_of
 from node.errors import ConfigError
 from node.extras.simulation.world import World, WorldPlan, simulate
 from node.owner.setting_change import is_open
+from node.owner.setting_desk import LIVE, SettingDesk
 
 
 def test_a_node_at_work_obeys_its_owner_at_once(tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ from dht import (
     slot_of,
 )
 from dht.ownership.failure_domains import domains_of
-from node.app.strategy_draft import DraftRequest, draft
-from node.app.strategy_impact import Json
-from node.app.strategy_preview import StrategyPreview, site_range
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.strategy.draft import DraftRequest, draft
+from node.strategy.impact import Json
+from node.strategy.preview import StrategyPreview, site_range
 from store import Kind
 from tests.sim.judged import crawled
 
@@ -36,7 +36,7 @@ def drafted(node: SimNode, wishes: DraftRequest) -> Strategy:
 
 
 async def previewed(node: SimNode, after: Strategy) -> Json:
-    preview = StrategyPreview(node.node_core.store, node.overlay, node.clock)
+    preview = StrategyPreview(node.node_core.store.records, node.node_core.store.replicator, node.overlay, node.clock)
     return await preview.preview(encode_document(after))
 
 

@@ -1,4 +1,4 @@
-"""What the web listener asks of a node: one protocol, which `node/app/node_service.py` and the tests' fake implement.
+"""The web listener asks a node through a protocol, which `node/service/node_service.py` and the tests' fake implement.
 
 Pure: values and a protocol. Every answer is plain data, ready for JSON, in the shapes of the HTTP contract; what the
 archive reads are values that HTTP shows in several shapes.
@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from crawl import ScopeKind
 from dht import Key
 from index import SearchRequest
-from node.app.owner_service import OwnerService
 from node.captures.capture import Capture
 from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
+from node.owner.owner_service import OwnerService
 
 Json = dict[str, Any]
 

@@ -8,16 +8,16 @@ from math import nan
 from crawl import SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
 from node.app.node_core import NodeCore
-from node.app.owner_service import SitesSeen
-from node.app.query_meter import QueryMeter
-from node.app.setting_desk import SettingDesk
 from node.jobs.job_progress import Followed
 from node.owner.figure_history import STEP_S, FigureHistory, Figures
-from node.owner.host_wishes import Wish
 from node.owner.job_ledger import JobLedger, JobRow
 from node.owner.log_ring import LogLine, LogRing
 from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map, place_of
+from node.owner.owner_service import SitesSeen
+from node.owner.query_meter import QueryMeter
+from node.owner.setting_desk import SettingDesk
 from node.owner.setting_list import SettingRow
+from node.sites.host_wishes import Wish
 from node.views.safe_text import plain
 
 PROGRESS_WITHIN_S = 3.0  # of asking what became of jobs; what is not known by then is asked at the next look

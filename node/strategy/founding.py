@@ -13,8 +13,8 @@ from typing import Any
 from bootstrap import load_network, new_network, split_invitation, with_invitation
 from dht import Identity, Invitation, Strategy, parse_address, sign_voucher
 from index import NEWEST_RULES
-from node.app.strategy_draft import DAY_S, NEXT_S, VALID_S
 from node.config.data_dir import DataDir, write_secret
+from node.strategy.draft import DAY_S, NEXT_S, VALID_S
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from dht import Clock, MachineRefuses, write_atomically
-from node.app.owner_events import OwnerEvent, OwnerEvents
-from node.app.owner_needs import MAX_TEXT, OwnerNeed
+from node.owner.events import OwnerEvent, OwnerEvents
+from node.owner.needs import MAX_TEXT, OwnerNeed
 from node.views.safe_text import plain
 
 log = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""What the owner's pages ask of a node: one protocol, which `node/app/owner_desk.py` and the tests' fake implement.
+"""What the owner's pages ask of a node: one protocol, which `node/owner/desk.py` and the tests' fake implement.
 
 Pure: values and a protocol.
 """
@@ -9,11 +9,11 @@ from typing import Protocol
 
 from crawl import SitePage
 from node.owner.figure_history import FigureHistory
-from node.owner.host_wishes import Wish
 from node.owner.job_ledger import JobRow
 from node.owner.log_ring import LogLine
 from node.owner.network_map import NetworkMap
 from node.owner.setting_list import SettingRow
+from node.sites.host_wishes import Wish
 
 
 @dataclass(frozen=True, slots=True)

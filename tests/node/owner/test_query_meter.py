@@ -1,6 +1,6 @@
 """How many queries, how fast: counted without their words, and within bounds."""
 
-from node.app.query_meter import KEPT, QueryMeter
+from node.owner.query_meter import KEPT, QueryMeter
 
 
 def test_shares_are_of_the_last_answers_and_the_count_is_of_all() -> None:

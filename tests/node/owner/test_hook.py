@@ -16,9 +16,9 @@ import pytest
 import uvloop
 from aiohttp import web
 
-from node.app.owner_events import OwnerEvent
-from node.app.owner_hook import OwnerHook, _converse
 from node.config.settings import HookConfig
+from node.owner.events import OwnerEvent
+from node.owner.hook import OwnerHook, _converse
 
 EVENT = OwnerEvent("disk", "begins", "$(touch /tmp/x); 9.5 GB of 10 GB are used", 1_800_000_000.0, 1_800_000_000.0)
 ABOUT = {"node": "c0ffee", "network": "campus"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from node.owner.host_wishes import MAX_HOSTS, BadHostWish, HostWishes, host_named, read_wishes, write_wishes
+from node.sites.host_wishes import MAX_HOSTS, BadHostWish, HostWishes, host_named, read_wishes, write_wishes
 
 
 def test_a_host_has_one_wish_and_none_once_it_is_allowed() -> None:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from dht import Now
-from node.app.owner_needs import TOPICS, OwnerNeed
+from node.owner.needs import TOPICS, OwnerNeed
 
 LASTS_S = {"clock": 60.0, "disk": 30.0, "machine": 30.0}  # before it is told; others last by their own definition
 CALM_S = 300.0  # of all being fine before it is over: a disk that is cleaned up fills again, peers come and go

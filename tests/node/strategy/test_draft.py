@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dht import BadStrategy, CrawlRules, Rule, Strategy, check_bounds
 from dht.strategy.document import Admitter, Gone, Revocation
-from node.app.strategy_draft import (
+from node.strategy.draft import (
     DAY_S,
     DraftRequest,
     draft,

@@ -6,10 +6,10 @@ import pytest
 
 from crawl import VisitState
 from index import CountedDocuments, SearchRequest
-from node.app.network_size import LEAST_SLOTS, network_size
-from node.app.node_status import NodeStatus
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.service.network_size import LEAST_SLOTS, network_size
+from node.service.node_status import NodeStatus
 from tests.sim.judged import crawled
 
 SIXTEEN = frozenset(range(16))

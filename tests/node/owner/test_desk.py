@@ -6,14 +6,14 @@ from math import isnan
 import pytest
 
 from crawl import VisitState
-from node.app import owner_desk
 from node.app.departure import Departure
-from node.app.node_service import NodeService
-from node.app.setting_desk import SettingDesk
 from node.config.settings import Config
 from node.errors import BadDataDir
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.owner import desk
 from node.owner.log_ring import LogRing
+from node.owner.setting_desk import SettingDesk
+from node.service.node_service import NodeService
 from tests.sim.judged import crawled
 
 
@@ -75,7 +75,7 @@ def test_what_is_shown_before_all_was_counted_is_said_to_be_unfinished(monkeypat
         service = await service_of(world)
         await service.crawl([world.web.seed_url], depth=100)
         await crawled(world)
-        monkeypatch.setattr(owner_desk, "PROGRESS_WITHIN_S", 0.0)
+        monkeypatch.setattr(desk, "PROGRESS_WITHIN_S", 0.0)
         (job,) = await service.owner.jobs()
         assert job.is_counting and not job.is_done
         monkeypatch.undo()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dht import Now
-from node.app.owner_events import CALM_S, OwnerEvent
-from node.app.owner_needs import OwnerNeed
-from node.app.owner_watch import NOTE_EVERY_S, OwnerWatch
+from node.owner.events import CALM_S, OwnerEvent
+from node.owner.needs import OwnerNeed
+from node.owner.watch import NOTE_EVERY_S, OwnerWatch
 
 
 class Owner:

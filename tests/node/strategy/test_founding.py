@@ -12,8 +12,8 @@ from dht import Address, AddressPolicy, DhtConfig, Endpoint, Identity, Network, 
 from dht import system_clock as clock
 from dht.overlay.assembly import open_overlay
 from dht.strategy.document import parse_document
-from node.app.network_founding import make_network
 from node.extras.demo.processes import free_ports
+from node.strategy.founding import make_network
 from tests.dht.overlay.test_service import needs_ipv6, until
 
 LOOPS, PRIVATES, PUBLICS = ("127.0.0.1", "::1"), ("192.168.7.1", "fd12::1"), ("9.9.9.9", "2606:4700::1")

@@ -1,7 +1,7 @@
 """Judges by a node's status what needs its owner: what, how bad it is, and what helps.
 
 Pure: the body of /api/v1/status in, one need for each topic out. `near` lies between: it neither begins nor ends what
-the owner is told, so that a figure which wavers at a bound is told once (`owner_events.py`).
+the owner is told, so that a figure which wavers at a bound is told once (`events.py`).
 """
 
 from collections.abc import Callable

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, node_id_of
-from node.app.network_size import network_size
 from node.app.node_core import NodeCore
-from node.app.owner_needs import OwnerNeed, needs_of
-from node.app.second_look_status import second_looks_json
-from node.app.silence_status import endpoints_json, silence_json
+from node.owner.needs import OwnerNeed, needs_of
+from node.service.network_size import network_size
+from node.service.second_look_status import second_looks_json
+from node.service.silence_status import endpoints_json, silence_json
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
 from store import CopyCounts, PeerFigures, ScrubStatus

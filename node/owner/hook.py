@@ -15,8 +15,8 @@ from typing import Any
 import aiohttp
 import msgspec
 
-from node.app.owner_events import OwnerEvent
 from node.config.settings import HookConfig
+from node.owner.events import OwnerEvent
 from node.version import VERSION
 from node.views.safe_text import plain
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from node.app.owner_needs import TOPICS, needs_of
+from node.owner.needs import TOPICS, needs_of
 
 NOW = 1_800_000_000.0
 DAY_S = 86_400.0

@@ -1,7 +1,7 @@
 """Figures of a change, by how well they are known."""
 
 from dht import NodeId, Rule, Slot, SlotMove, Strategy
-from node.app.strategy_impact import HostEffect, KnownContents, SlotContents, changes_json, moved
+from node.strategy.impact import HostEffect, KnownContents, SlotContents, changes_json, moved
 
 A, B, C = (NodeId(bytes([n]) * 20) for n in range(3))
 

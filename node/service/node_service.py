@@ -22,18 +22,18 @@ from dht import (
 from index import SearchRequest
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
-from node.app.node_status import NodeStatus, scrub_json
-from node.app.owner_desk import OwnerDesk
-from node.app.owner_needs import OwnerNeed
-from node.app.query_desk import DeskSearch, QueryDesk
-from node.app.setting_desk import SettingDesk
-from node.app.strategy_preview import StrategyPreview
 from node.captures.capture import Capture, capture_of
 from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
+from node.owner.desk import OwnerDesk
 from node.owner.log_ring import LogRing
+from node.owner.needs import OwnerNeed
+from node.owner.setting_desk import SettingDesk
+from node.service.node_status import NodeStatus, scrub_json
+from node.service.query_desk import DeskSearch, QueryDesk
+from node.strategy.preview import StrategyPreview
 from store import Document, Record, decode_document
 
 Json = dict[str, Any]
@@ -57,7 +57,7 @@ class NodeService:
         self._status = NodeStatus(node_core, overlay, network, clock)
         self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
         self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
-        self._previews = StrategyPreview(node_core.store, overlay, clock)
+        self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
 
     async def search(self, question: SearchRequest) -> Json:
         return await self._queries.begin(question).answer()

@@ -3,7 +3,7 @@
 import pytest
 
 from crawl import BadUrl
-from node.app.node_service import known_url
+from node.service.node_service import known_url
 
 
 def test_an_address_is_made_canonical_and_other_text_names_nothing() -> None:

@@ -27,10 +27,9 @@ from dht import (
     slot_range,
 )
 from index import unknown_rules
-from node.app.strategy_impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
-from node.app.wiring import StoreParts
 from node.crawling.store_change_feed import visit_of
-from store import Kind, Record, SlotReport, SlotReportReply
+from node.strategy.impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
+from store import Kind, Record, RecordStore, Replicator, SlotReport, SlotReportReply
 
 PEERS_ASKED = 32  # for what lies in slots that this node has not
 ASK_WITHIN_S = 3.0
@@ -45,8 +44,8 @@ PAUSE_EVERY = 64
 class StrategyPreview:
     """Answers what a draft would move, one draft at a time: each costs seconds of work."""
 
-    def __init__(self, store: StoreParts, overlay: OverlayService, clock: Clock) -> None:
-        self._store, self._overlay, self._clock = store, overlay, clock
+    def __init__(self, records: RecordStore, replicator: Replicator, overlay: OverlayService, clock: Clock) -> None:
+        self._records, self._replicator, self._overlay, self._clock = records, replicator, overlay, clock
         self._turn = asyncio.Lock()
 
     async def preview(self, data: bytes) -> Json:
@@ -109,8 +108,8 @@ class StrategyPreview:
             None, lambda: list(placement_diff(old, new, before.slot_bits, after.slot_bits))
         )
         changed = [part.slot for part in found if part.gained]
-        in_force, store = view.strategy.slot_bits, self._store.records
-        ready = self._store.replicator.ready_slots()
+        in_force, store = view.strategy.slot_bits, self._records
+        ready = self._replicator.ready_slots()
         own = [slot for slot in changed if _coarse(slot, bits, in_force) in ready]
         mine = frozenset(own)
         others = [slot for slot in changed if slot not in mine]
@@ -120,7 +119,7 @@ class StrategyPreview:
 
     async def _count(self, slots: Sequence[Slot], bits: int) -> dict[Slot, SlotContents]:
         """Count what lies here; bytes are summed while there is time."""
-        store, until = self._store.records, self._clock().steady + WEIGH_FOR_S
+        store, until = self._records, self._clock().steady + WEIGH_FOR_S
         found: dict[Slot, SlotContents] = {}
         for number, slot in enumerate(slots):
             first, last = slot_range(slot, bits)
@@ -168,13 +167,13 @@ class StrategyPreview:
         placement = view.placement(after)
         owners_after: dict[Slot, tuple[NodeId, ...]] = {}
         effect = HostEffect(before, after, owners_after)
-        ready = sorted(self._store.replicator.ready_slots())
-        visits = sum(self._store.records.summary(*slot_range(slot, bits)).visits for slot in ready)
+        ready = sorted(self._replicator.ready_slots())
+        visits = sum(self._records.summary(*slot_range(slot, bits)).visits for slot in ready)
         for number, record in enumerate(self._sample(before, after, ready, bits)):
             slot_after = slot_of(record.key, after.slot_bits)
             if slot_after not in owners_after:
                 owners_after[slot_after] = placement.live_owners(slot_after, view.live().__contains__)
-            has_document = self._store.records.find_version(Kind.DOCUMENT, record.id) is not None
+            has_document = self._records.find_version(Kind.DOCUMENT, record.id) is not None
             slot, url = slot_of(record.key, bits), visit_of(record).url
             owners, refuses = view.live_owners(slot), partial(self._refuses, url)
             effect.add(url, slot_after, self._holder(slot), has_document=has_document, owners=owners, refuses=refuses)
@@ -185,7 +184,7 @@ class StrategyPreview:
 
     def _sample(self, before: Strategy, after: Strategy, ready: Sequence[Slot], bits: int) -> Iterator[Record]:
         """Yield known URLs: first of hosts that rules name, then of every slot here alike, each once, up to a bound."""
-        store, seen = self._store.records, set[bytes]()
+        store, seen = self._records, set[bytes]()
         named = [site_range(host) for host in named_hosts(before, after)]
         each = max(1, MAX_URLS // max(1, len(ready)))
         scans: list[Iterable[Record]] = [store.scan(Kind.VISIT, *both) for both in named]

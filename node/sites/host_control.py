@@ -7,7 +7,7 @@ from pathlib import Path
 from crawl import Crawler, OperatorBlocklist
 from dht import Overlay, write_atomically
 from node.errors import BadDataDir
-from node.owner.host_wishes import BadHostWish, HostWishes, Wish, host_named, read_wishes, write_wishes
+from node.sites.host_wishes import BadHostWish, HostWishes, Wish, host_named, read_wishes, write_wishes
 
 log = logging.getLogger(__name__)
 
