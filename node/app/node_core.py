@@ -25,7 +25,7 @@ from node.crawling.slot_levels import SlotLevels
 from node.crawling.waiting_for import waiting_reason
 from node.crawling.why_idle import crawl_reason
 from node.crawling.work_left import WorkLeft, work_left
-from node.owner.host_control import HostControl
+from node.sites.host_control import HostControl
 from store import StoreConfig
 
 LIVE_SETTINGS = ("crawl.hours", "crawl.max_bytes_s", "crawl.refuse", "store.quota_bytes", "store.reserve_bytes")

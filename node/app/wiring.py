@@ -30,7 +30,9 @@ from node.audit.second_looks import SecondLooks
 from node.audit.site_turns import SiteTurns
 from node.captures.network_reader import NetworkReader
 from node.crawling.denial_sweep import DenialSweep
+from node.crawling.due_anew import DueAgain
 from node.crawling.fetch_pause import FetchPause
+from node.crawling.fetch_rules import FetchRules
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
 from node.crawling.record_rules import RecordRules
@@ -40,13 +42,14 @@ from node.crawling.url_lookup import UrlLookup
 from node.crawling.waiting_for import waiting_for
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
+from node.delegation.client_fetches import ClientFetches
 from node.delegation.client_worker import ClientWorker
 from node.delegation.order_server import OrderServer
 from node.delegation.routed_fetcher import RoutedFetcher
 from node.delegation.site_token_exchange import SiteTokenExchange
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
-from node.jobs.page_import import PageImport
+from node.jobs.page_import import CaptureReader, PageImport
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 from node.jobs.sitemap_listing import SitemapListing
@@ -59,7 +62,7 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from store import REMOVED, Replicator, StoreConfig
+from store import Replicator, StoreConfig
 
 
 class StoreParts:
@@ -103,50 +106,42 @@ class FetchParts:
         control: CrawlControl,
         audit: PeerAudit,
     ) -> None:
-        self._by_rules, self._denial = StrategyPolicy(lambda: env.overlay.view.strategy).decide, env.store.denial
-        self.refusals = refusals = OperatorBlocklist(config.refuse)
+        strategy = StrategyPolicy(lambda: env.overlay.view.strategy)
+        self.refusals = OperatorBlocklist(config.refuse)
+        self.rules = rules = FetchRules(strategy.decide, env.store.denial.is_removed, self.refusals)
         self.pause = pause
         self.proofs = proofs = DnsProof(env.fetcher, env.find_texts)
         self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend, audit)
+        checks = ClientAudit(env.parsers, audit, control.refetch, clients.refute)
         self.fetcher = RoutedFetcher(
             proofs,
             env.overlay,
-            self.decide,
-            config.max_body_bytes,
+            rules,
             env.new_rng(),
             max_own=config.max_open_fetches,
-            by_client=clients.carry,
-            audit=ClientAudit(env.parsers, audit, control.refetch, clients.refute),
+            clients=ClientFetches(clients.carry, config.max_body_bytes, checks),
             place=shards.key_of,
-            refusals=refusals,
         )
         self.order_server = OrderServer(
             proofs,
             env.overlay,
-            self.decide,
+            rules,
             config.max_body_bytes,
             pause_reason=pause.operator_reason,
             place=shards.key_of,
-            refusals=refusals,
         )
         self.client_worker = ClientWorker(env.overlay, self.order_server.carry, env.new_rng(), pause.operator_reason)
 
-    def decide(self, url: str) -> CrawlDecision:
-        """Return what the strategy says of a canonical URL, and its site's owner as far as it is heard here."""
-        decision = self._by_rules(url)
-        is_removed = decision.allowed and self._denial.is_removed(url)
-        return replace(decision, allowed=False, reason=REMOVED) if is_removed else decision
-
     def decide_here(self, url: str) -> CrawlDecision:
         """Return what the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
-        decision = self.decide(url)
+        decision = self.rules.decide(url)
         declined = self.fetcher.declined(url) if decision.allowed else ""
         return replace(decision, refused_here=declined) if declined else decision
 
     def may_look_at(self, url: str) -> bool:
         """Tell whether this node may fetch a canonical URL for a second look: neither strategy nor operator forbids."""
         is_refused = self.refusals.reason_now(url) or self.pause.operator_reason()
-        return self.decide(url).allowed and not is_refused
+        return self.rules.is_allowed(url) and not is_refused
 
 
 class CrawlParts:
@@ -169,18 +164,8 @@ class CrawlParts:
             fetching.proofs.find,
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
-        self.frontier_sync = FrontierSync(
-            self.crawler,
-            env.store,
-            env.overlay,
-            store.shards,
-            store.host_book,
-            store.host_records.hear,
-            lambda url: fetching.decide(url).allowed,
-            store.denial_sweep,
-            env.clock,
-            store.evidence,
-        )
+        due = DueAgain(env.store, fetching.rules.is_allowed, store.denial_sweep, store.evidence, env.clock)
+        self.frontier_sync = FrontierSync(self.crawler, env.store, env.overlay, store.shards, store.host_records, due)
 
 
 class SiteParts:
@@ -191,7 +176,7 @@ class SiteParts:
         records, replicator, lookup = store.host_records, store.replicator, store.lookup
         self.writer = writer = HostRecordWriter(env.store, replicator, store.host_book, clock)
         self.sharder = SiteSharder(
-            env.spreading, overlay, env.store, replicator, store.shards, records, writer, clock, env.new_rng()
+            env.spreading, overlay, env.store, replicator, store.shards, records, writer, env.new_rng()
         )
         self.mirror_finder = MirrorFinder(overlay, control, lookup, records, writer, clock)
 
@@ -209,7 +194,7 @@ class AuditParts:
         audit: PeerAudit,
     ) -> None:
         overlay, clock, evidence = env.overlay, env.clock, store.evidence
-        turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
+        turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.rules.decide, clock)
         fetcher = DnsProof(env.second_look_fetcher or env.fetcher, env.find_texts)
         self.evidence = evidence
         self.look = SecondLook(
@@ -242,16 +227,15 @@ class JobParts:
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawler: Crawler
     ) -> None:
         overlay, lookup, clock = env.overlay, store.lookup, env.clock
-        decide, refusals = fetching.decide, fetching.refusals
+        rules, decide = fetching.rules, fetching.rules.decide
         self.seed_publisher = SeedPublisher(store.ingest.submit, overlay, decide, clock, env.new_rng())
         self.removals = RemovalRequests(fetching.proofs, self.seed_publisher, lookup, store.shards)
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
         self.resubmission = Resubmission(self.progress.answer, self.seed_publisher.publish, clock)
         waits_for = partial(waiting_for, overlay.view)
-        self.submission = Submission(self.seed_publisher, waits_for, decide, refusals, lookup, self.resubmission, clock)
+        self.submission = Submission(self.seed_publisher, waits_for, rules, lookup, self.resubmission, clock)
         replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher
-        self.page_import = PageImport(
-            config, overlay, env.parsers, replicator, ingest, lookup, decide, refusals, seeds, clock
-        )
-        self.explanations = Explanations(overlay, store.shards, crawler, lookup, decide, refusals, clock)
+        reader = CaptureReader(config, env.parsers, clock)
+        self.page_import = PageImport(overlay, reader, replicator, ingest, lookup, rules, seeds, clock)
+        self.explanations = Explanations(overlay, store.shards, crawler, lookup, rules, clock)

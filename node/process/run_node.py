@@ -42,10 +42,6 @@ from node.app.disk_meter import bytes_below
 from node.app.environment import NodeEnvironment
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
-from node.app.node_service import NodeService
-from node.app.owner_hook import OwnerHook
-from node.app.owner_watch import OwnerWatch
-from node.app.setting_desk import SettingDesk
 from node.config.data_dir import DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
@@ -53,12 +49,16 @@ from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
 from node.extras import QUERY_TRACER, TRACE_EXPORT, added
 from node.joining.rejoin import Rejoiner
+from node.owner.hook import OwnerHook
 from node.owner.log_ring import LogRing
+from node.owner.setting_desk import SettingDesk
+from node.owner.watch import OwnerWatch
 from node.process.clean_end import CleanEnd
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
 from node.process.reopening import reopening
 from node.process.service_manager import ServiceManager
 from node.process.twin_stop import give_way_to_twin
+from node.service.node_service import NodeService
 from node.version import VERSION
 from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer

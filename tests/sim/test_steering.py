@@ -4,10 +4,10 @@ import re
 
 from crawl import CrawlConfig, VisitState
 from dht import NodeId, Rule, Strategy, encode_document, placement_key, sign_strategy, slot_of
-from node.app.strategy_draft import DraftRequest, draft
 from node.extras.simulation.census import repeated, take_census
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.strategy.draft import DraftRequest, draft
 from tests.sim.judged import assert_complete, assert_polite, crawled
 
 SMALL = WorldPlan(seed=5, hosts=10, pages=4)

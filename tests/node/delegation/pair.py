@@ -6,8 +6,9 @@ from typing import Any
 
 import msgspec
 
-from crawl import CrawlDecision, FamilyMissing, Fetched, FetchFailed
+from crawl import CrawlDecision, Decide, FamilyMissing, Fetched, FetchFailed, OperatorBlocklist
 from dht import BadMessage, Contact, Endpoint, Message, NodeId, Slot
+from node.crawling.fetch_rules import FetchRules
 from node.delegation.fetch_order import FetchAnswer, FetchOrder
 from node.delegation.order_server import OrderServer
 
@@ -79,9 +80,13 @@ def decide(url: str) -> CrawlDecision:
     return CrawlDecision("/secret" not in url and not url.endswith("robots.txt"), "rule 1 of strategy 1")
 
 
+def ruled(decide: Decide = decide, *refused: str) -> FetchRules:
+    return FetchRules(decide, lambda _url: False, OperatorBlocklist(refused))
+
+
 def carrier(pair: Pair) -> Web:
     web = Web()
-    OrderServer(web, pair, decide, 1000)  # type: ignore[arg-type]
+    OrderServer(web, pair, ruled(), 1000)  # type: ignore[arg-type]
     return web
 
 
