@@ -16,9 +16,17 @@ if TYPE_CHECKING:
     from crawl.config import CrawlConfig
     from crawl.content.media_types import looks_like_html
     from crawl.content.page import Page
-    from crawl.content.parse_task import ParseResult, ParseTask, Parsers
+    from crawl.content.parse_task import ParseResult, Parsers, ParseTask
     from crawl.content.similarity import different_bits, signature
-    from crawl.errors import AddressRefused, BadHostsFile, BadUrl, FamilyMissing, FetchDeclined, FetchFailed, PageUnreadable
+    from crawl.errors import (
+        AddressRefused,
+        BadHostsFile,
+        BadUrl,
+        FamilyMissing,
+        FetchDeclined,
+        FetchFailed,
+        PageUnreadable,
+    )
     from crawl.fetch.content_codings import BadCoding, decode_body
     from crawl.fetch.fetcher import open_fetcher
     from crawl.fetch.request_signer import RequestSigner
@@ -46,7 +54,15 @@ if TYPE_CHECKING:
     from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
     from crawl.schedule.change_rate import change_rate
     from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
-    from crawl.scope import MAX_SCOPE_CHARS, SCOPE_KINDS, ScopeKind, domain_of, public_suffixes, scope_after_redirect, scope_for
+    from crawl.scope import (
+        MAX_SCOPE_CHARS,
+        SCOPE_KINDS,
+        ScopeKind,
+        domain_of,
+        public_suffixes,
+        scope_after_redirect,
+        scope_for,
+    )
 else:
     __getattr__ = lazily(
         __name__,
@@ -63,9 +79,7 @@ else:
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": (
-                "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"
-            ),
+            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",

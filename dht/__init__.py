@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         evidence_points,
     )
     from dht.audit.peer_audit import PeerAudit
-    from dht.audit.sampling import CHALLENGED_RECORDS, CHALLENGE_EVERY_S, Topic
+    from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Topic
     from dht.clock import Clock, Now, ReadableClock, now_of, system_clock
     from dht.config import DhtConfig
     from dht.errors import (
