@@ -1,7 +1,7 @@
 """Ends a node that finds, right after its start, that another machine runs with its identity.
 
 That is a copy that was started beside the one that it was made of, most likely. Of two that run, neither votes nor
-crawls (`dht/membership/twin_watch.py`); the one that was there before goes on when the other has ended.
+crawls (`dht/membership/reasons_apart.py`); the one that was there before goes on when the other has ended.
 """
 
 import asyncio

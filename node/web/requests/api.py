@@ -120,6 +120,7 @@ class Api:
             self.remove,
             self.progress,
             self.explain,
+            self.evidence,
             self.pause,
             self.leave,
             self.scrub,

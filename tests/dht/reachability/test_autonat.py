@@ -42,6 +42,8 @@ class Town:
         identity, rng = Identity(bytes([seed]) * 32), random.Random(seed)
         overlay = open_overlay(identity, self.network, DhtConfig(), place, clock, rng, self.files)
         doors = [overlay.view.contact(o.node_id) or o.view.contact(o.node_id) for o in self.all[:1]]
+        if not doors:
+            overlay.begin_network()
         overlay.join(e.udp for contact in doors if contact is not None for e in contact.endpoints)
         self.running.append(self.tasks.create_task(overlay.run()))
         self.all.append(overlay)
