@@ -20,11 +20,8 @@ from node.app.wiring import AuditParts, CrawlParts, FetchParts, IndexParts, JobP
 from node.crawling.crawl_watch import CrawlWatch
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
-from node.crawling.slot_agreement import SlotAgreement
-from node.crawling.slot_levels import SlotLevels
-from node.crawling.waiting_for import waiting_reason
-from node.crawling.why_idle import crawl_reason
-from node.crawling.work_left import WorkLeft, work_left
+from node.crawling.slot_levels import SlotAgreement, SlotLevels
+from node.crawling.why_idle import WorkLeft, crawl_reason, waiting_reason, work_left
 from node.sites.host_control import HostControl
 from store import StoreConfig
 

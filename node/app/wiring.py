@@ -32,14 +32,13 @@ from node.captures.network_reader import NetworkReader
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.due_anew import DueAgain
 from node.crawling.fetch_pause import FetchPause
-from node.crawling.fetch_rules import FetchRules
+from node.crawling.fetch_rules import FetchRules, StrategyPolicy
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
 from node.crawling.record_rules import RecordRules
 from node.crawling.store_change_feed import StoreChangeFeed
-from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.url_lookup import UrlLookup
-from node.crawling.waiting_for import waiting_for
+from node.crawling.why_idle import waiting_for
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
 from node.delegation.client_fetches import ClientFetches

@@ -53,11 +53,9 @@ from node.owner.hook import OwnerHook
 from node.owner.log_ring import LogRing
 from node.owner.setting_desk import SettingDesk
 from node.owner.watch import OwnerWatch
-from node.process.clean_end import CleanEnd
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
-from node.process.reopening import reopening
+from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
-from node.process.twin_stop import give_way_to_twin
 from node.service.node_service import NodeService
 from node.version import VERSION
 from node.web.rendering.pages import CrawlerIdentity
