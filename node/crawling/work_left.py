@@ -24,5 +24,5 @@ class WorkLeft:
 
 def work_left(view: View, due_here: int) -> WorkLeft:
     """Return what is left, by the newest heartbeats of live peers and what is due at this node."""
-    due, held = sum(view.due(peer) for peer in view.live() if peer != view.node_id), view.leases()
+    due, held = sum(view.peers.due(peer) for peer in view.live() if peer != view.node_id), view.leases()
     return WorkLeft(due_here + due, sum(slot not in held and not view.announced(slot) for slot in view.owned()))

@@ -101,7 +101,9 @@ class RoutedFetcher:
         if not refused and preferred is None:
             return FetchRoute()
         owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
-        return fetch_route(view.node_id, owners, preferred, refused, lambda peer: hashes_cover(view.refuses(peer), url))
+        return fetch_route(
+            view.node_id, owners, preferred, refused, lambda peer: hashes_cover(view.peers.refuses(peer), url)
+        )
 
     async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
         """Have a client fetch a page; None where this node shall fetch it. Rules are read by this node itself:

@@ -17,6 +17,6 @@ async def give_way_to_twin(overlay: OverlayService) -> None:
     """Return when this node is young no longer; raises TwinRuns where another one was there before."""
     ends = asyncio.get_running_loop().time() + YOUNG_S
     while asyncio.get_running_loop().time() < ends:
-        if warning := overlay.twin_warning():
+        if warning := overlay.report.twin_warning():
             raise TwinRuns(warning)
         await asyncio.sleep(LOOK_S)
