@@ -44,6 +44,7 @@ from store.record.messages import ReconcileStep
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import FORM, item, mark
 from store.record.signed_head import SignedHead
+from tests import protocol_vectors
 from tests.protocol_tables import rows_of, structs_in
 from tests.store.support import draft, records
 
@@ -75,6 +76,11 @@ def worked_example(name: str) -> bytes:
         if name in words:
             return bytes.fromhex("".join(line.split()[0] for line in lines.splitlines()))
     raise AssertionError(f"no worked example of {name}")
+
+
+def test_the_vectors_are_the_codes_and_each_belongs_to_a_section() -> None:
+    text = protocol_vectors.FILE.read_text("utf-8")
+    assert text == protocol_vectors.written(), "python -m tests.protocol_vectors writes it anew"
 
 
 def h(data: bytes) -> bytes:
