@@ -12,6 +12,7 @@ from nacl.bindings import crypto_scalarmult, crypto_sign_ed25519_pk_to_curve2551
 from nacl.signing import SigningKey, VerifyKey
 
 import node.process.run_node  # noqa: F401  imports every package, and so every message
+from crawl import Visit
 from dht import (
     DocumentId,
     Identity,
@@ -40,6 +41,8 @@ from dht.wire.packets import PacketHeader, Ping, Stored, decode_body, decode_pac
 from dht.wire.value_record import ValueRecord
 from store import Kind, Version
 from store.record import package
+from store.record.document import Document
+from store.record.host_record import HostRecord
 from store.record.messages import ReconcileStep
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import FORM, item, mark
@@ -112,6 +115,9 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
         SignedGrant,
         Evidence,
         SignedHead,
+        Document,
+        Visit,
+        HostRecord,
         *INVITING,
     ):
         structs |= {struct.__name__: struct for struct in structs_in(root)}
