@@ -84,6 +84,9 @@ def worked_example(name: str) -> bytes:
 def test_the_vectors_are_the_codes_and_each_belongs_to_a_section() -> None:
     text = protocol_vectors.FILE.read_text("utf-8")
     assert text == protocol_vectors.written(), "python -m tests.protocol_vectors writes it anew"
+    sections = {name.split()[0] for name in json.loads(text)} - {"network", "time", "url"}
+    assert {section for section in sections if not re.search(rf"^### {section} ", DOCUMENT, re.M)} == set()
+    assert {section[0] for section in sections} == set("12345")
 
 
 def h(data: bytes) -> bytes:
