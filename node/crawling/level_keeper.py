@@ -103,7 +103,7 @@ class LevelKeeper:
 
     def _is_in_doubt(self, peer: NodeId) -> bool:
         view = self._overlay.view
-        return not view.is_live(peer) and (silent_s := view.silent_s(peer)) is not None and silent_s < DOUBT_S
+        return not view.is_live(peer) and (silent_s := view.peers.silent_s(peer)) is not None and silent_s < DOUBT_S
 
     async def refresh(self) -> None:
         """Find out what changed in the store and the index since the last refresh."""

@@ -160,7 +160,7 @@ class Explanations:
 
     def _owner(self, peer: NodeId, slot: Slot, url: str) -> Json:
         view, is_self = self._overlay.view, peer == self._overlay.view.node_id
-        refuses = bool(self._rules.refusals.reason(url)) if is_self else hashes_cover(view.refuses(peer), url)
+        refuses = bool(self._rules.refusals.reason(url)) if is_self else hashes_cover(view.peers.refuses(peer), url)
         live = is_self or view.is_live(peer)
         return {
             "node_id": peer.hex(),

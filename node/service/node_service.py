@@ -81,7 +81,7 @@ class NodeService:
 
     async def member_keys(self) -> Sequence[bytes]:
         view = self._overlay.view
-        return [said.public_key for peer in view.members() if (said := view.heartbeat(peer))]
+        return [said.public_key for peer in view.members() if (said := view.peers.heartbeat(peer))]
 
     def warnings(self) -> list[str]:
         return list(self._status.warnings())

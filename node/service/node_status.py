@@ -42,7 +42,7 @@ class NodeStatus:
         return self._needs(self._figures())
 
     def _needs(self, figures: Json) -> tuple[OwnerNeed, ...]:
-        return needs_of(figures, self._overlay.clock_warning(), self._clock().wall)
+        return needs_of(figures, self._overlay.report.clock_warning(), self._clock().wall)
 
     def _figures(self) -> Json:
         view, kept = self._overlay.view, self._core.store.replicator.status()
@@ -58,14 +58,14 @@ class NodeStatus:
                     "tried": found.tried,
                     "text": self._overlay.families.reason(family) or found.shown,
                 }
-                for family, found in self._overlay.reachability().items()
+                for family, found in self._overlay.report.reachability().items()
             },
             "clients": self._clients(),
             "peers": self._live(),
             "silent": silence_json(self._overlay),
-            "refused_packets": dict(sorted(self._overlay.refused.items())),
-            "refused_heartbeats": [each._asdict() for each in self._overlay.refused_heartbeats()],
-            "refused_here": self._overlay.why_refused(),
+            "refused_packets": dict(sorted(self._overlay.report.refused.items())),
+            "refused_heartbeats": [each._asdict() for each in self._overlay.report.refused_heartbeats()],
+            "refused_here": self._overlay.report.why_refused(),
             "refused_records": self._refused_records(),
             "refuted_peers": self._refuted_peers(),
             "possession": self._possession(),
@@ -84,8 +84,8 @@ class NodeStatus:
             "copies": _copies_json(kept.copies),
             "owed": kept.owed,
             "crawl": self._crawl(),
-            "balance": balance_json(self._overlay.balance()),
-            "load": load_json(self._overlay.load),
+            "balance": balance_json(self._overlay.report.balance()),
+            "load": load_json(self._overlay.report.load),
             "clock": self._own_clock(),
             "open_files": _open_files(),
             "up_s": round(self._clock().steady - self._began_at),
@@ -105,7 +105,7 @@ class NodeStatus:
     def peers(self) -> list[Json]:
         """Return one object for each member of the network that this node knows, itself included, and for each live
         one that is leaving for good."""
-        leavers = self._overlay.leavers()
+        leavers = self._overlay.report.leavers()
         return [self._peer(peer, peer in leavers) for peer in sorted({*self._overlay.view.members(), *leavers})]
 
     def _clients(self) -> Json:
@@ -158,17 +158,17 @@ class NodeStatus:
         }
 
     def _own_clock(self) -> Json:
-        reading = self._overlay.own_clock()
+        reading = self._overlay.report.own_clock()
         return {"behind_s": round(reading.behind_s, 1), "peers": reading.peers}
 
     def _live(self) -> Json:
         view = self._overlay.view
         others = [peer for peer in view.members() if peer != view.node_id and view.is_live(peer)]
         live = [contact for peer in others if (contact := view.contact(peer))]
-        silent = self._overlay.silent_members()
+        silent = self._overlay.report.silent_members()
         return {
             "live": len(live),
-            "servers": self._overlay.near_servers(),
+            "servers": self._overlay.report.near_servers(),
             "silent_servers": sum(each.stable and not each.took_leave for each in silent),
             "ipv4": sum(4 in c.families for c in live),
             "ipv6": sum(6 in c.families for c in live),
@@ -234,7 +234,7 @@ class NodeStatus:
 
     def warnings(self) -> Iterator[str]:
         """Say what the operator should look at, the strategy aside, one sentence each."""
-        yield from self._overlay.warnings()
+        yield from self._overlay.report.warnings()
         yield from self._core.index.local.warnings()
         faults = self._core.faults.present()
         yield from map(str, faults)
@@ -245,12 +245,12 @@ class NodeStatus:
 
     def _peer(self, peer: NodeId, is_leaving: bool) -> Json:
         view = self._overlay.view
-        contact, heartbeat = view.contact(peer), view.heartbeat(peer)
-        invited = self._overlay.invited_by(peer)
+        contact, heartbeat = view.contact(peer), view.peers.heartbeat(peer)
+        invited = self._overlay.report.invited_by(peer)
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._core.store.replicator.ready_slots()
             leased, told = frozenset(view.leases()), self._core.fetching.refusals.public_hashes
-            load, due = self._overlay.load, sum(self._core.crawl.crawler.due().values())
+            load, due = self._overlay.report.load, sum(self._core.crawl.crawler.due().values())
         else:
             version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
             load, due, told = heartbeat.load, heartbeat.due, heartbeat.refuses
@@ -268,9 +268,9 @@ class NodeStatus:
             "due": due,
             "load": load_json(load),
             "invited_by": invited._asdict() if invited else None,
-            "clock_off_s": round(self._overlay.clock_off_s(peer), 1),
+            "clock_off_s": round(self._overlay.report.clock_off_s(peer), 1),
             "possession": asdict(self._core.store.replicator.possession.figures().get(peer, PeerFigures())),
-            "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
+            "last_heard_s": round(view.peers.silent_s(peer) or 0.0, 1),
         }
 
 

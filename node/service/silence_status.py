@@ -21,7 +21,7 @@ def silence_json(overlay: OverlayService) -> list[Json]:
             "stable": each.stable,
             "farewell": each.took_leave,
         }
-        for each in overlay.silent_members()[:MAX_NAMED]
+        for each in overlay.report.silent_members()[:MAX_NAMED]
     ]
 
 

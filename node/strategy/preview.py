@@ -102,7 +102,7 @@ class StrategyPreview:
 
     async def _moved(self, before: Strategy, after: Strategy) -> Json:
         view, bits = self._overlay.view, max(before.slot_bits, after.slot_bits)
-        old, new = view.placement(before), view.placement(after)
+        old, new = view.domains.placement(view.members(), before), view.domains.placement(view.members(), after)
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(
             None, lambda: list(placement_diff(old, new, before.slot_bits, after.slot_bits))
@@ -164,7 +164,7 @@ class StrategyPreview:
 
     async def _hosts(self, before: Strategy, after: Strategy) -> Json:
         view, bits = self._overlay.view, self._overlay.view.strategy.slot_bits
-        placement = view.placement(after)
+        placement = view.domains.placement(view.members(), after)
         owners_after: dict[Slot, tuple[NodeId, ...]] = {}
         effect = HostEffect(before, after, owners_after)
         ready = sorted(self._replicator.ready_slots())
@@ -199,7 +199,7 @@ class StrategyPreview:
                 yield record
 
     def _refuses(self, url: str, peer: NodeId) -> bool:
-        return hashes_cover(self._overlay.view.refuses(peer), url)
+        return hashes_cover(self._overlay.view.peers.refuses(peer), url)
 
     def _holder(self, slot: Slot) -> NodeId | None:
         view = self._overlay.view

@@ -110,6 +110,14 @@ class FakeOverlay:
     def strategy(self) -> Strategy:
         return self.net.strategy
 
+    @property
+    def peers(self) -> "FakeOverlay":
+        return self
+
+    @property
+    def votes(self) -> "FakeOverlay":
+        return self
+
     def why_apart(self) -> str:
         return ""
 
@@ -195,7 +203,7 @@ class FakeOverlay:
     def is_stable(self, peer: NodeId) -> bool:
         return peer not in self.net.laptops
 
-    def vanished_members(self) -> frozenset[NodeId]:
+    def vanished(self) -> frozenset[NodeId]:
         return frozenset()
 
     def silent_s(self, peer: NodeId) -> float | None:

@@ -27,7 +27,7 @@ from dht import (
     Network,
     NodeId,
     OnEvent,
-    OverlayDependencies,
+    OverlayFiles,
     OverlayService,
     OverlaySettings,
     ProtocolEngine,
@@ -200,27 +200,26 @@ class SimNode:
             return datagrams
 
         return OverlayService(
-            OverlayDependencies(
-                OverlaySettings(
-                    LISTENING,
-                    self.folder,
-                    member=not self.is_bare,
-                    invitation=self.folder / "invitation",
-                    vouchers=self.folder / "vouchers",
-                    mode=self.mode,
-                ),
-                core,
-                drive,
-                SimCarrier(wire, self.name, self.identity.node_id, self.clock, self._hear_time),
-                StrategyHistory(around.network, self.folder / "strategy"),
-                self.clock,
-                around.executor,
-                is_declared=False,
-                dial_back=DialBack(self.identity, network, self.rng, SimPorts(wire, self.name, self.rng).open),
-                probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
-                rng=Random(self.rng.random()),
-                faults=faults,
-            )
+            self._settings(),
+            core,
+            drive,
+            SimCarrier(wire, self.name, self.identity.node_id, self.clock, self._hear_time),
+            StrategyHistory(around.network, self.folder / "strategy"),
+            self.clock,
+            OverlayFiles(self.folder, around.executor, faults),
+            DialBack(self.identity, network, self.rng, SimPorts(wire, self.name, self.rng).open),
+        )
+
+    def _settings(self) -> OverlaySettings:
+        return OverlaySettings(
+            LISTENING,
+            self.folder,
+            member=not self.is_bare,
+            invitation=self.folder / "invitation",
+            vouchers=self.folder / "vouchers",
+            mode=self.mode,
+            is_declared=False,
+            probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
         )
 
 
