@@ -152,7 +152,6 @@ class CrawlParts:
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
     ) -> None:
         overlay, machine, web, clock = env.member.overlay, env.machine, env.web, env.machine.clock
-        self.refetch = control.refetch
         self.tokens = SiteTokenExchange(overlay, store.shards, store.replicator, clock)
         ports = CrawlerPorts(
             store.ingest,

@@ -2,10 +2,10 @@
 
 It is also who tells the store which former versions of pages the strategy keeps.
 
-What is taken back is hidden and refused from the moment that the strategy is in force (`store/record/denial.py`). The
-sweep looks through all that lies here, once for each change of denials, also after a restart; index and fingerprints
-follow from it. Of what a blocked node says became of a URL only the URL stays, as every owner words it alike, so that
-somebody else fetches it.
+Pages that the strategy denies are hidden and refused from the moment that it is in force (`store/record/denial.py`).
+The sweep looks through all that lies here, once for each change of denials, also after a restart; index and
+fingerprints follow from it. Of what a blocked node says became of a URL only the URL stays, as every owner words it
+alike, so that somebody else fetches it.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ class DenialSweep:
 
     @property
     def done(self) -> str:
-        """What marks the strategy's denials whose sweep ended last."""
+        """The mark of the strategy's denials whose sweep ended last."""
         return self._done
 
     def is_vanishing(self) -> bool:
