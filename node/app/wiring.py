@@ -59,7 +59,7 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from store import REMOVED, Replicator, StoreConfig
+from store import REMOVED, RecordCheck, Replicator, StoreConfig
 
 
 class StoreParts:
@@ -69,16 +69,15 @@ class StoreParts:
         self.records = env.store
         self.host_book = HostBook(env.clock)
         self.shards = SiteShards(env.overlay.view, self.host_book)
+        check = RecordCheck(RecordRules(), self.shards, env.store.denial)
         self.replicator = Replicator(
             config,
             env.store,
             env.overlay,
             env.identity,
-            env.clock,
+            check,
             env.new_rng(),
-            self.shards,
             expects_others=env.expects_others,
-            rules=RecordRules(),
             audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)

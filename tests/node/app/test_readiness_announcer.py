@@ -28,7 +28,7 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
         view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=4), why_apart=lambda: "")
         env: Any = SimpleNamespace(
             overlay=SimpleNamespace(view=view, announce=announce),
-            store=SimpleNamespace(disk_bytes=1, quota_bytes=10),
+            store=SimpleNamespace(room=SimpleNamespace(used_bytes=1, quota_bytes=10)),
             machine=MachineReading,
             clock=loop.clock(),
             faults=SimpleNamespace(present=lambda: faults),
