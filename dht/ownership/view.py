@@ -15,7 +15,7 @@ from dht.membership.member_table import MemberTable
 from dht.membership.reasons_apart import FirstMeeting
 from dht.ownership.member_domains import MemberDomains, OwnWord
 from dht.ownership.peer_words import PeerWords
-from dht.ownership.readiness import FULL_PERCENT, Readiness
+from dht.ownership.readiness import FULL_PERCENT, PeerReadiness
 from dht.ownership.rendezvous import Placement, slots_of
 from dht.ownership.votes import Votes
 from dht.strategy.document import Strategy
@@ -53,7 +53,7 @@ class OverlayView:
         self.peers = PeerWords(members, clock, lambda: self.strategy.slot_bits, stable=own.stable)
         self.votes = Votes(self, self.farewells, clock)
         self.domains = MemberDomains(node_id, members, strategies, clock, own)
-        self.readiness = Readiness(node_id, self._strategy.slot_bits)
+        self.readiness = PeerReadiness(node_id, self._strategy.slot_bits)
         self._away = frozenset[NodeId]()
         self._refresh_at = self._all_live_until = float("-inf")
         self._basis: tuple[object, ...] = ()

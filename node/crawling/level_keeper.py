@@ -169,7 +169,8 @@ class LevelKeeper:
         return blake2b(stored + totals.fingerprint_bytes, digest_size=DIGEST_BYTES).digest()
 
     def _due(self) -> Iterator[tuple[NodeId, list[SlotDigest]]]:
-        """Whom to tell something now, and what: everything at times, in between what changed."""
+        """Yield the peers that are told something now, each with its digests: at times all of them, in between those
+        that changed."""
         steady = self._clock().steady
         self._refresh_audience(steady)
         for peer, slots in sorted(self._told_of.items()):
@@ -183,7 +184,7 @@ class LevelKeeper:
                 yield peer, digests
 
     def _refresh_audience(self, steady: float) -> None:
-        """Who is told of which slots: their owners, and whoever else answers for them."""
+        """Work out which peers are told of which slots: the owners of a slot, and other nodes that answer for it."""
         view, found = self._overlay.view, dict[NodeId, list[Slot]]()
         basis = self._digests.keys(), view.owners_by_slot(), view.ready_by_slot(), view.live()
         if basis == self._told_of_basis and steady < self._told_of_until:

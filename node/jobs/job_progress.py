@@ -1,8 +1,8 @@
 """Says how far a crawl is that somebody handed in: the state of each URL, and what was found there to go on with.
 
-No list of jobs is kept anywhere. Whoever wants to know begins with the seeds and follows the stored pages' links as the
-crawler did, and what sitemaps listed: what a page led to was safe with its owners before its outcome was written, so a
-link that no owner knows once its page is done was not taken.
+No list of jobs is kept anywhere. The asker begins with the seeds and follows the stored pages' links and the sitemaps,
+as the crawler did. The URLs of a page were safe with their owners before its outcome was written. So a link that no
+owner knows once its page is done was not taken.
 """
 
 from collections.abc import Sequence

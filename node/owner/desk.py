@@ -60,7 +60,7 @@ class OwnerDesk:
             p50_ms=nan if asked[1] is None else asked[1],
             p95_ms=nan if asked[2] is None else asked[2],
             peers=len(self._overlay.view.live() - {self._overlay.view.node_id}),
-            disk_bytes=self._core.store.records.disk_bytes,
+            disk_bytes=self._core.store.records.room.used_bytes,
             copies=kept.copies.mean if kept.copies.slots_by_copies else nan,
             too_few=kept.under_replicated,
             copying=kept.copies.copying,

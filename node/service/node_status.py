@@ -180,9 +180,9 @@ class NodeStatus:
         store = self._core.store.records
         refuses = store.no_room(1)
         return {
-            "used": store.disk_bytes,
-            "quota": store.quota_bytes,
-            "records": store.used_bytes,
+            "used": store.room.used_bytes,
+            "quota": store.room.quota_bytes,
+            "records": store.room.record_bytes,
             "refuses": refuses,
         }
 

@@ -114,7 +114,7 @@ class StrategyPreview:
         mine = frozenset(own)
         others = [slot for slot in changed if slot not in mine]
         whole = store.summary(bytes(KEY_BYTES), b"\xff" * KEY_BYTES)
-        usual_bytes = store.used_bytes / max(1, whole.documents + whole.visits)
+        usual_bytes = store.room.record_bytes / max(1, whole.documents + whole.visits)
         return moved(found, KnownContents(await self._count(own, bits), await self._ask(others, bits), usual_bytes))
 
     async def _count(self, slots: Sequence[Slot], bits: int) -> dict[Slot, SlotContents]:
