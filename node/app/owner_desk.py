@@ -7,11 +7,11 @@ from math import nan
 
 from crawl import SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
+from node.api.crawl import Followed
 from node.app.node_core import NodeCore
 from node.app.owner_service import SitesSeen
 from node.app.query_meter import QueryMeter
 from node.app.setting_desk import SettingDesk
-from node.jobs.job_progress import Followed
 from node.owner.figure_history import STEP_S, FigureHistory, Figures
 from node.owner.host_wishes import Wish
 from node.owner.job_ledger import JobLedger, JobRow
@@ -101,7 +101,7 @@ class OwnerDesk:
                     while batches := self.ledger.ask():
                         for wait, asked in batches:
                             answers = await self._core.jobs.progress.answer([Followed(**each) for each in asked])
-                            wait.take(asked, answers)
+                            wait.take(asked, [answer.plain() for answer in answers])
                             await asyncio.sleep(0)  # what lies here is answered at once: others go on in between
             except (TimeoutError, RemoteError, MachineRefuses):  # what was known before is shown
                 pass

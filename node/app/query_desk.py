@@ -2,9 +2,9 @@
 
 from dht import Clock, OverlayService
 from index import RunningSearch, Searcher, SearchRequest
+from node.api.body import Json
 from node.app.answer_cache import AnswerCache
 from node.app.query_meter import QueryMeter
-from node.app.service import Json
 
 
 class QueryDesk:

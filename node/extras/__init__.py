@@ -7,7 +7,7 @@ itself. The core finds what extras add by the names below, which it imports at u
 from importlib import import_module
 from typing import Any
 
-ROUTE_MODULES = (  # each has ROUTES, SCHEMAS (JSON schemas of bodies) and handlers(service, config)
+ROUTE_MODULES = (  # each has ROUTES and handlers(service, config)
     "node.extras.clients.routes",
     "node.extras.archive.routes",
 )

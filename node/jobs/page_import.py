@@ -7,9 +7,6 @@ named as such, and is brought again: nothing is lost or doubled, since a version
 import asyncio
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Literal
-
-import msgspec
 
 from crawl import (
     CrawlConfig,
@@ -24,6 +21,7 @@ from crawl import (
     refusal_reason,
 )
 from dht import Clock, InputError, Overlay, RemoteError
+from node.api.documents import BroughtPage
 from node.captures.capture import Capture
 from node.captures.imported_page import GONE, capture_flaw, imported_page, origin_of, response_flaw, response_of
 from node.crawling.ingest import Ingest
@@ -34,15 +32,6 @@ from store import Draft, Replicator, Version, digest_of
 
 WITHIN_S = 25.0  # then a call answers with what there is; a request may take 30 s
 NOTHING = Version(0, -1, b"")
-
-
-class BroughtPage(msgspec.Struct, frozen=True):
-    """Says what became of a page: it is stored, was stored already as it is, or is older than what is stored; or it is
-    refused for good, or for now, and why."""
-
-    state: Literal["taken", "known", "older", "refused", "later"]
-    reason: str = ""
-
 
 LATER = BroughtPage("later", "it was not its turn yet")
 

@@ -112,7 +112,7 @@ class Health:
     async def readyz(self, request: web.Request) -> web.Response:
         """Answer GET /readyz: 200 when this node serves at least one slot, else 503 with the reasons, a line each or,
         where JSON is asked for, {ready, reasons, slots: {owned, ready}}."""
-        told = await self._service.status()
+        told = (await self._service.status()).plain()
         reasons, slots = not_ready_reasons(told), view_of(told)
         code = 503 if reasons else 200
         wanted = read_parameters(route("readyz"), list(request.query.items())).text("format")
@@ -125,5 +125,5 @@ class Health:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Answer GET /metrics."""
-        body = self._metrics.text(view_of(await self._service.status()), len(asyncio.all_tasks()))
+        body = self._metrics.text(view_of((await self._service.status()).plain()), len(asyncio.all_tasks()))
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

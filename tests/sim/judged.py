@@ -3,14 +3,25 @@
 from collections.abc import Sequence
 
 from crawl import VisitState
+from dht import Network
 from index import SearchRequest
+from node.app.departure import Departure
+from node.app.node_status import NodeStatus
+from node.app.query_meter import QueryMeter
 from node.extras.demo.judge import MOST_SECOND_LOOK_SHARE
 from node.extras.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
+from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World
 
 MIN_DELAY_S = 1.0
 CRAWLED_WITHIN_S = 900.0
 SETTLED_WITHIN_S = 300.0
+
+
+def status_of(node: SimNode, network: Network) -> NodeStatus:
+    """Return what writes a node's status, as its service has it."""
+    departure = Departure(node.overlay, node.node_core.store, None)
+    return NodeStatus(node.node_core, node.overlay, network, QueryMeter(), departure, node.clock)
 
 
 async def crawled(world: World) -> None:

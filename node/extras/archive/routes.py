@@ -1,7 +1,5 @@
 """Lists the route by which archives' programs list what is stored. `node/extras/__init__.py` names this module."""
 
-from typing import Any
-
 from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.web.requests.handlers import Handlers
@@ -18,22 +16,19 @@ _CDX = (
     Parameter("limit", "lines, at most", "count", 1000, 1, 10_000),
     Parameter("cursor", "that of the link `next` of the answer before", most=40),
 )
-
+_ABOUT = "The stored versions of pages, as CDX servers list them"
 ROUTES: tuple[HttpRoute, ...] = (
     HttpRoute(
         "GET",
         "/cdx",
         "cdx",
-        "Which versions of which pages there are, as CDX servers say it",
+        "The stored versions of pages, as CDX servers list them",
         TEXT,
-        "",
-        "",
-        _CDX,
+        parameters=_CDX,
         weight=20,
         is_public=True,
     ),
 )
-SCHEMAS: dict[str, Any] = {}
 
 
 def handlers(service: Service, config: NodeConfig) -> Handlers:

@@ -5,9 +5,9 @@ A cookie is sent along by any page's request to this node, so it counts only for
 
 import asyncio
 
-import msgspec
 from aiohttp import web
 
+from node.api.operation import LinkOrder, LoginLink
 from node.web.owner.logins import LINK_S, SESSION_S, Logins
 from node.web.rendering.pages import Pages
 from node.web.requests.api import json_response, parameters, read_body
@@ -18,10 +18,6 @@ from node.web.requests.problems import Problem
 from node.web.requests.route_table import route
 
 STALE_LINK = "This link was used before, or is too old: `dse-node open` prints another."
-
-
-class LinkOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/login, which says nothing."""
 
 
 class Owner:
@@ -38,7 +34,7 @@ class Owner:
         """Answer POST /api/v1/login: the path of a link that logs in once."""
         await read_body(request, LinkOrder)
         code = self._logins.new_link(_now())
-        return json_response({"path": f"{route('login').path}?code={code}", "expires_in_s": LINK_S})
+        return json_response(LoginLink(path=f"{route('login').path}?code={code}", expires_in_s=LINK_S))
 
     async def login(self, request: web.Request) -> web.Response:
         """Use a link up and lead to the owner's page, logged in; what only looks ahead uses nothing up."""

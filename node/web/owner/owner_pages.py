@@ -14,7 +14,8 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from crawl import SCOPE_KINDS
-from node.app.service import Json, Service
+from node.api.body import Json
+from node.app.service import Service
 from node.errors import ConfigError
 from node.owner.figure_history import Span
 from node.owner.host_wishes import Wish
@@ -69,7 +70,7 @@ class OwnerPages:
         span: Span | None = next((each for each in get_args(Span) if each == wanted), None)
         if span is None:
             raise BadParameter("span", "is neither hour nor day")
-        status = await self._service.status()
+        status = (await self._service.status()).plain()
         view = view_of(status)
         plots = figure_plots(self._service.owner.history, span, time.time(), _translate(request))
         return self._render(request, "owner.html", status=view, state=owner_state(status, view), plots=plots, span=span)
@@ -100,8 +101,8 @@ class OwnerPages:
         """Show jobs, strategy, durability, the newest log lines and the settings."""
         owner, values = self._service.owner, parameters(request, "owner_work")
         settings, wanted = owner.settings(), values.text("setting")
-        view = view_of(await self._service.status())
-        log = await self._service.strategy_log()
+        view = view_of((await self._service.status()).plain())
+        log = (await self._service.strategy_log()).plain()
         return self._render(
             request,
             "owner_work.html",
@@ -131,8 +132,8 @@ class OwnerPages:
         url = values.text("url").strip()
         url = url if "://" in url else f"http://{url}"
         told = await self._service.crawl([url], depth=values.count("depth"), scope=scope)
-        refused = next((str(each["reason"]) for each in told["refused"]), "")
-        return _lead_to(request, "owner_sites", accepted=told["accepted"] or "", refused=plain(refused, REFUSAL_CHARS))
+        refused = next((each.reason for each in told.refused), "")
+        return _lead_to(request, "owner_sites", accepted=told.accepted or "", refused=plain(refused, REFUSAL_CHARS))
 
     async def owner_set(self, request: web.Request) -> web.Response:
         """Change a setting, and lead back to it with what became of that."""

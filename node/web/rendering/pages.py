@@ -103,15 +103,15 @@ class Pages:
         """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""
         if "q" in request.query:
             raise web.HTTPSeeOther(f"/search?{request.rel_url.raw_query_string}")
-        status = view_of(await self._service.status())
+        status = view_of((await self._service.status()).plain())
         is_posted = request.query.get("by") == "post"
         warnings = self._service.warnings()
         return self.render(request, "home.html", status=status, warnings=warnings, is_posted=is_posted)
 
     async def status_page(self, request: web.Request) -> web.Response:
         """Show the state of this node and its peers."""
-        status = view_of(await self._service.status())
-        rows = peer_rows((await self._service.peers())[:MAX_PEERS])
+        status = view_of((await self._service.status()).plain())
+        rows = peer_rows([peer.plain() for peer in (await self._service.peers())[:MAX_PEERS]])
         live = "live" in request.query
         is_owner = request.get(IS_OWNER, False)
         return self.render(

@@ -1,4 +1,4 @@
-"""What answers a route: a coroutine that takes a request, found by the name of its route, which is its own."""
+"""Defines the handler of a route: a coroutine that takes a request. It bears the name of its route."""
 
 from collections.abc import Awaitable, Callable
 

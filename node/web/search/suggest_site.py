@@ -45,7 +45,7 @@ class SuggestSite:
         if is_owner:
             self._tips.take(url)
             crawled = await self._service.crawl([url], depth=OWNERS_DEPTH, scope="host")
-            refused = next((plain(each["reason"], 300) for each in crawled["refused"]), "")
+            refused = next((plain(each.reason, 300) for each in crawled.refused), "")
             return self._show(request, "add.refused" if refused else "add.taken", url, refused)
         known, why = await self._known(url)
         if known:
@@ -59,8 +59,8 @@ class SuggestSite:
             found = await self._service.explain(url)
         except RemoteError:
             return "", ""
-        if found.get("known") or found.get("answer") == "no":
-            return "add.known" if found.get("known") else "add.refused", plain(found.get("why") or "", 300)
+        if found.known or found.answer == "no":
+            return "add.known" if found.known else "add.refused", plain(found.why, 300)
         return "", ""
 
     def _show(

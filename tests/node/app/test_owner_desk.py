@@ -30,9 +30,9 @@ def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs() -> None:
         service = await service_of(world)
         desk, seed = service.owner, world.web.seed_url
         desk.step()
-        assert (await service.crawl([seed], depth=3, dry_run=True))["accepted"] == 1
+        assert (await service.crawl([seed], depth=3, dry_run=True)).accepted == 1
         assert await desk.jobs() == (), "a dry run is no job"
-        assert (await service.crawl([seed], depth=3))["accepted"] == 1
+        assert (await service.crawl([seed], depth=3)).accepted == 1
         for _ in range(12):
             await world.pass_time(10.0)
             desk.step()

@@ -56,7 +56,7 @@ def test_a_query_error_has_its_position(site: Any) -> None:
 
 
 def test_reading_routes(site: Any) -> None:
-    assert site.get("/api/v1/status").json["new_field"] == [1, 2, 3]
+    assert site.get("/api/v1/status").json["slots"]["leased"] == 17
     assert len(site.get("/api/v1/peers").json["peers"]) == 2
     assert site.get("/api/v1/strategy").json["replicas"] == 3
     found = site.get("/api/v1/document?url=http://evil.test/&url=http://none.test/&local=true").json["documents"]

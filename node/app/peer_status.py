@@ -1,0 +1,85 @@
+"""Writes the parts of the status about other members: silent ones, shared work, evidence against authors."""
+
+from dht import BalanceReport, Endpoint, Load, NodeId, OverlayService
+from node.api.peers import Balance, ContradictedAuthor, LookFigures, MachineLoad, Move, Silent
+from node.app.wiring import AuditParts
+from node.views.silence import MAX_NAMED
+
+
+def silent_of(overlay: OverlayService) -> list[Silent]:
+    """Return the silent members, a few at most, those first that should answer."""
+    return [
+        Silent(
+            node_id=each.node_id.hex(),
+            endpoint=next(iter(endpoints_of(overlay, each.node_id)), None),
+            operator=each.operator,
+            silent_s=round(each.silent_s),
+            stable=each.stable,
+            farewell=each.took_leave,
+        )
+        for each in overlay.silent_members()[:MAX_NAMED]
+    ]
+
+
+def endpoints_of(overlay: OverlayService, peer: NodeId) -> list[Endpoint]:
+    """Return the addresses of a member, or of this node, as far as they are known."""
+    contact = overlay.view.contact(peer)
+    return list(contact.endpoints) if contact else []
+
+
+def second_looks_of(parts: AuditParts) -> LookFigures:
+    """Return the counts since the start, the kept pieces by accused author, and the authors without votes."""
+    looks, keeper = parts.second_looks, parts.evidence
+    pieces: dict[str, int] = {}
+    for each in keeper.found:
+        author = each.head.author.hex()
+        pieces[author] = pieces.get(author, 0) + 1
+    return LookFigures(
+        fetches=parts.look.fetches,
+        compared=looks.compared,
+        unlike=looks.unlike,
+        confirmed=looks.confirmed,
+        without_turn=parts.look.without_turn,
+        evidence=dict(sorted(pieces.items())),
+        contradicted=[
+            ContradictedAuthor(
+                node_id=author.hex(),
+                domains=list(each.domains),
+                until=each.until,
+                votes=author not in keeper.without_votes,
+            )
+            for author, each in keeper.contradicted().items()
+        ],
+    )
+
+
+def balance_of(report: BalanceReport) -> Balance:
+    """Say how work is shared between this node and others: what is due, what moved, and why nothing does."""
+    outlook = report.outlook
+    moves = [
+        Move(
+            at=round(at, 3),
+            to=lot.peer.hex(),
+            slots=len(lot.slots),
+            due_here=lot.here,
+            due_there=lot.there,
+            k=round(lot.k, 2),
+            beta=round(lot.beta, 3),
+            reason=lot.reason,
+        )
+        for at, lot in report.moves
+    ]
+    return Balance(
+        due=outlook.mine,
+        peers_mean=round(outlook.mean, 1),
+        peers=outlook.peers,
+        reason=outlook.reason,
+        lent=report.lent,
+        borrowed=report.borrowed,
+        moves=moves,
+    )
+
+
+def load_of(load: Load) -> MachineLoad:
+    """Return the shares of a machine that are in use."""
+    return MachineLoad(cpu=load.cpu, memory=load.memory, disk=load.disk, network=load.network)
