@@ -10,6 +10,8 @@ from msgspec import Meta
 from node.api.body import RequestBody, ResponseBody
 from node.views.duration import MAX_S
 
+LeaveState = Literal["here", "leaving", "gone"]
+
 
 class PauseOrder(RequestBody):
     """The body of POST /api/v1/pause."""
@@ -36,7 +38,7 @@ class LeaveProgress(ResponseBody):
     """How far a node is on its way out: what lies here still, documents of which no live node has another copy, and the
     silent owners that it waits for."""
 
-    state: Literal["here", "leaving", "gone"]
+    state: LeaveState
     slots: int
     documents: int
     at_risk: int

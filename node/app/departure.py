@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from dht import NodeId, OverlayService, Slot, slot_range
-from node.api.operation import LeaveProgress
+from node.api.operation import LeaveProgress, LeaveState
 from node.api.status import Leaving
 from node.app.wiring import StoreParts
 from node.errors import NobodyElse
@@ -50,17 +50,13 @@ class Departure:
             documents += count
             at_risk += 0 if any(peer != view.node_id for peer in view.ready(slot)) else count
             silent |= {peer for peer in view.owners(slot) if not view.is_live(peer)}
-        return LeaveProgress(
-            state="gone" if self._is_over else "leaving" if self._is_leaving else "here",
-            slots=len(slots),
-            documents=documents,
-            at_risk=at_risk,
-            silent=sorted(peer.hex() for peer in silent)[:SHOWN],
-        )
+        state: LeaveState = "gone" if self._is_over else "leaving" if self._is_leaving else "here"
+        named = sorted(peer.hex() for peer in silent)[:SHOWN]
+        return LeaveProgress(state, len(slots), documents, at_risk, named)
 
     def leaving(self) -> Leaving | None:
         """Return in how many slots anything lies here still; None where this node stays. Cheap to ask."""
-        return Leaving(slots=sum(1 for _ in self._slots())) if self._is_leaving else None
+        return Leaving(sum(1 for _ in self._slots())) if self._is_leaving else None
 
     async def run(self) -> None:
         """Return when this node has left, and who waits for that has had time to hear it."""

@@ -21,21 +21,8 @@ def open_files() -> OpenFiles:
 
 def scrub_of(scrub: ScrubStatus) -> ScrubProgress:
     """Say how far the reading through of the disk is, and what was damaged; times are Unix seconds, 0 for never."""
-    return ScrubProgress(
-        begun_at=int(scrub.begun_at),
-        share=round(scrub.share, 3),
-        ended_at=int(scrub.ended_at),
-        found=scrub.found,
-        found_before=scrub.found_before,
-        lost=scrub.lost,
-        healed=scrub.healed,
-        read_records=scrub.read_records,
-        asked_at=int(scrub.asked_at),
-        read_at=int(scrub.read_at),
-        damaged=scrub.damaged,
-        came_back=scrub.came_back,
-        open=scrub.open,
-    )
+    times = {name: int(getattr(scrub, name)) for name in ("begun_at", "ended_at", "asked_at", "read_at")}
+    return ScrubProgress(**scrub._asdict() | times | {"share": round(scrub.share, 3), "open": scrub.open})
 
 
 def copies_of(copies: CopyCounts) -> Copies:
@@ -53,10 +40,4 @@ def copies_of(copies: CopyCounts) -> Copies:
 
 def fault_of(fault: LocalFault) -> Fault:
     """Say what fails, why, since when and what helps."""
-    return Fault(
-        site=fault.site.name.lower(),
-        cause=fault.cause,
-        since=fault.since,
-        what_stops=fault.what_stops,
-        remedy=fault.remedy,
-    )
+    return Fault(fault.site.name.lower(), fault.cause, fault.since, fault.what_stops, fault.remedy)

@@ -205,19 +205,14 @@ def may_be_shown(document: Document) -> bool:
 
 def _version(entry: AdoptedStrategy, in_force: int) -> StrategyVersion:
     strategy = entry.strategy
-    return StrategyVersion(
-        version=strategy.version,
-        digest=entry.digest,
-        signed_by=list(entry.signed_by),
-        effective_at=strategy.effective_at,
-        expires_at=strategy.expires_at,
-        next_at=strategy.next_at,
-        publishers=list(strategy.publishers),
-        threshold=strategy.threshold,
-        changes_publishers=entry.changes_publishers,
-        forks=list(entry.rivals),
-        in_force=strategy.version == in_force,
-    )
+    about = {
+        "digest": entry.digest,
+        "signed_by": entry.signed_by,
+        "changes_publishers": entry.changes_publishers,
+        "forks": entry.rivals,
+        "in_force": strategy.version == in_force,
+    }
+    return msgspec.convert(msgspec.structs.asdict(strategy) | about, StrategyVersion)
 
 
 def known_url(text: str) -> str:
@@ -235,27 +230,14 @@ def known_url(text: str) -> str:
 
 def stored_document(record: Record, document: Document, replicas: int) -> StoredDocument:
     """Return a stored document as programs read it; `replicas`: ready replicas of its slot."""
-    return StoredDocument(
-        id=record.id.hex(),
-        key=record.key.hex(),
-        version=record.version.digest.hex(),
-        epoch=record.version.epoch,
-        author=record.proof.author.hex(),
-        expires_day=record.expires_day,
-        replicas=replicas,
-        url=document.url,
-        status=document.status,
-        gone=document.gone,
-        media_type=document.media_type,
-        charset=document.charset,
-        language=document.language,
-        fetched_at=document.fetched_at,
-        title=document.title,
-        headings=list(document.headings),
-        text=document.text,
-        boilerplate=document.boilerplate,
-        signature=document.signature.hex(),
-        published_at=document.published_at,
-        modified_at=document.modified_at,
-        origin=document.origin,
-    )
+    about = {
+        "id": record.id.hex(),
+        "key": record.key.hex(),
+        "version": record.version.digest.hex(),
+        "epoch": record.version.epoch,
+        "author": record.proof.author.hex(),
+        "expires_day": record.expires_day,
+        "replicas": replicas,
+        "signature": document.signature.hex(),
+    }
+    return msgspec.convert(msgspec.structs.asdict(document) | about, StoredDocument)

@@ -1,5 +1,7 @@
 """Writes the parts of the status about other members: silent ones, shared work, evidence against authors."""
 
+from collections import Counter
+
 from dht import BalanceReport, Endpoint, Load, NodeId, OverlayService
 from node.api.peers import Balance, ContradictedAuthor, LookFigures, MachineLoad, Move, Silent
 from node.app.wiring import AuditParts
@@ -29,28 +31,14 @@ def endpoints_of(overlay: OverlayService, peer: NodeId) -> list[Endpoint]:
 
 def second_looks_of(parts: AuditParts) -> LookFigures:
     """Return the counts since the start, the kept pieces by accused author, and the authors without votes."""
-    looks, keeper = parts.second_looks, parts.evidence
-    pieces: dict[str, int] = {}
-    for each in keeper.found:
-        author = each.head.author.hex()
-        pieces[author] = pieces.get(author, 0) + 1
-    return LookFigures(
-        fetches=parts.look.fetches,
-        compared=looks.compared,
-        unlike=looks.unlike,
-        confirmed=looks.confirmed,
-        without_turn=parts.look.without_turn,
-        evidence=dict(sorted(pieces.items())),
-        contradicted=[
-            ContradictedAuthor(
-                node_id=author.hex(),
-                domains=list(each.domains),
-                until=each.until,
-                votes=author not in keeper.without_votes,
-            )
-            for author, each in keeper.contradicted().items()
-        ],
-    )
+    looks, look, keeper = parts.second_looks, parts.look, parts.evidence
+    pieces = Counter(each.head.author.hex() for each in keeper.found)
+    contradicted = [
+        ContradictedAuthor(author.hex(), list(each.domains), each.until, author not in keeper.without_votes)
+        for author, each in keeper.contradicted().items()
+    ]
+    counts = look.fetches, looks.compared, looks.unlike, looks.confirmed, look.without_turn
+    return LookFigures(*counts, dict(sorted(pieces.items())), contradicted)
 
 
 def balance_of(report: BalanceReport) -> Balance:
@@ -58,26 +46,13 @@ def balance_of(report: BalanceReport) -> Balance:
     outlook = report.outlook
     moves = [
         Move(
-            at=round(at, 3),
-            to=lot.peer.hex(),
-            slots=len(lot.slots),
-            due_here=lot.here,
-            due_there=lot.there,
-            k=round(lot.k, 2),
-            beta=round(lot.beta, 3),
-            reason=lot.reason,
+            *(round(at, 3), lot.peer.hex(), len(lot.slots), lot.here, lot.there),
+            *(round(lot.k, 2), round(lot.beta, 3), lot.reason),
         )
         for at, lot in report.moves
     ]
-    return Balance(
-        due=outlook.mine,
-        peers_mean=round(outlook.mean, 1),
-        peers=outlook.peers,
-        reason=outlook.reason,
-        lent=report.lent,
-        borrowed=report.borrowed,
-        moves=moves,
-    )
+    mean = round(outlook.mean, 1)
+    return Balance(outlook.mine, mean, outlook.peers, outlook.reason, report.lent, report.borrowed, moves)
 
 
 def load_of(load: Load) -> MachineLoad:

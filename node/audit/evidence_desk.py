@@ -157,10 +157,5 @@ class EvidenceDesk:
 
 def _piece(piece: FoundPiece) -> EvidencePiece:
     evidence, head = piece.found.evidence, piece.found.head
-    return EvidencePiece(
-        site=evidence.site,
-        document=head.id.hex(),
-        written_at=head.at_ms / 1000,
-        looks=[evidence.first.at, evidence.second.at],
-        finder=piece.finder.hex(),
-    )
+    looks: list[float] = [evidence.first.at, evidence.second.at]
+    return EvidencePiece(evidence.site, head.id.hex(), head.at_ms / 1000, looks, piece.finder.hex())

@@ -46,7 +46,7 @@ class JobProgress:
 
     def _answer(self, asked: Followed, visit: Visit | None, links: Sequence[str]) -> UrlProgress:
         if visit is None:
-            return UrlProgress(url=asked.url, state="unknown", reason="", found=[])
+            return UrlProgress(asked.url, "unknown", "", [])
         found: list[Visit] = []
         if visit.state == VisitState.REDIRECT and is_canonical(visit.target):  # a stranger may have written it
             trail = Trail(asked.depth, 0, scope_after_redirect(asked.scope, visit.url, visit.target))
@@ -56,12 +56,8 @@ class JobProgress:
         elif links:
             depth = allowed_depth(asked.depth, self._decide(asked.url))
             found = self._found(links, Trail(depth - 1, 0, asked.scope)) if depth > 0 else []
-        return UrlProgress(
-            url=asked.url,
-            state=VisitState(visit.state).name.lower(),
-            reason=visit.reason,
-            found=[Followed(each.url, each.depth, each.scope) for each in found],
-        )
+        following = [Followed(each.url, each.depth, each.scope) for each in found]
+        return UrlProgress(asked.url, VisitState(visit.state).name.lower(), visit.reason, following)
 
     def _found(self, urls: Sequence[str], trail: Trail) -> list[Visit]:
         return admit_urls(filter(is_canonical, urls), trail, self._decide, self._clock().wall)[0]

@@ -59,10 +59,10 @@ class Submission:
             try:
                 url = canonical_url(text)
             except BadUrl as error:
-                refused.append(Refused(url=text, reason=f"{error.reason}; {GIVE_URL}"))
+                refused.append(Refused(text, f"{error.reason}; {GIVE_URL}"))
                 continue
             if reason := self._refusal(url):
-                refused.append(Refused(url=text, reason=reason))
+                refused.append(Refused(text, reason))
             elif url not in found or is_sitemap:
                 found[url] = Visit(url, depth, scope=scope_for(scope, url), is_sitemap=is_sitemap)
         seeds = list(found.values())
@@ -74,15 +74,8 @@ class Submission:
             behind, is_all = await self._resubmission.count(old), True
         else:
             behind, is_all = await self._resubmission.follow(old)
-        return Crawled(
-            accepted=len(seeds),
-            refused=refused,
-            seeds=shown,
-            behind=behind,
-            following=not is_all,
-            waits="" if is_safe else self._wait_reason(),
-            dry_run=dry_run,
-        )
+        waits = "" if is_safe else self._wait_reason()
+        return Crawled(len(seeds), refused, shown, behind, not is_all, waits, dry_run)
 
     def _wait_reason(self) -> str:
         """Say for what seeds wait that too few owners keep."""
@@ -97,7 +90,7 @@ class Submission:
 
 
 def _seed(visit: Visit, known: Visit | None) -> Seed:
-    return Seed(url=visit.url, scope=visit.scope, sitemap=visit.is_sitemap, known=_known_as(visit, known))
+    return Seed(visit.url, visit.scope, visit.is_sitemap, _known_as(visit, known))
 
 
 def _known_as(seed: Visit, known: Visit | None) -> str:

@@ -1,4 +1,4 @@
-"""Whole bodies of which a test names a few fields: the others are empty."""
+"""Makes whole bodies from a few fields, the others empty, and checks the shape of bodies."""
 
 from typing import Any, TypeVar
 
@@ -10,6 +10,12 @@ Body = TypeVar("Body")
 
 def filled(kind: type[Body], given: dict[str, Any]) -> Body:
     return msgspec.convert(_whole(inspect.type_info(kind), given), kind)
+
+
+def has_shape(raw: bytes, kind: Any) -> bool:
+    """Tell whether JSON has all fields of a type of bodies, each as it should be, and no other."""
+    told = msgspec.json.decode(raw)
+    return msgspec.json.decode(msgspec.json.encode(msgspec.convert(told, kind))) == told
 
 
 def _whole(kind: inspect.Type, given: Any) -> Any:

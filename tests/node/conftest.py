@@ -18,7 +18,7 @@ from dht import BadStrategy, CrawlerKey, Endpoint, Identity, Key, PeerTimeout, S
 from index import QueryError, SearchRequest
 from node.api.body import Json
 from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
-from node.api.documents import BroughtPage
+from node.api.documents import BroughtPage, StoredDocument
 from node.api.evidence import Accused
 from node.api.operation import LeaveProgress, ScrubProgress
 from node.api.peers import Peer
@@ -259,9 +259,10 @@ class FakeService:
         about = {"digest": "ef" * 32, "signed_by": ["cd" * 32], "warnings": ["the next version is 3 days late"]}
         return {**msgspec.to_builtins(strategy), **about}
 
-    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
+    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[StoredDocument | Json | None]:
         found = [PAGES.get(url) for url in urls]
-        return [{k: v for k, v in page.items() if k != "content"} if page else None for page in found]
+        known = [{k: v for k, v in page.items() if k != "content"} if page else None for page in found]
+        return [filled(StoredDocument, page) if page and page["language"].isalpha() else page for page in known]
 
     async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         self.wishes.append((wish, start, bounds.pages, content))
@@ -436,7 +437,10 @@ def _hit(page: Json, query: str, numbers: Json) -> Json:
         "id": "00" * 20,
         "replicas": 3,
         "site_more": 4,
+        "date": 0.0,
+        "origin": "",
         "similar": ["http://mirror.test/appetite.html"],
+        "similar_count": 1,
         **({"explain": numbers} if numbers else {}),
     }
 
