@@ -45,10 +45,6 @@ class LeaveProgress(ResponseBody):
     silent: list[str]
 
 
-class ScrubOrder(RequestBody):
-    """The body of POST /api/v1/scrub, which says nothing."""
-
-
 class ScrubProgress(ResponseBody):
     """How far the reading through of the disk is, and what was damaged; times are Unix seconds, 0 for never."""
 
@@ -67,8 +63,8 @@ class ScrubProgress(ResponseBody):
     open: int
 
 
-class LinkOrder(RequestBody):
-    """The body of POST /api/v1/login, which says nothing."""
+class NoFields(RequestBody):
+    """The body of a request that has nothing to say, such as POST /api/v1/scrub."""
 
 
 class LoginLink(ResponseBody):

@@ -21,8 +21,9 @@ def open_files() -> OpenFiles:
 
 def scrub_of(scrub: ScrubStatus) -> ScrubProgress:
     """Say how far the reading through of the disk is, and what was damaged; times are Unix seconds, 0 for never."""
-    times = {name: int(getattr(scrub, name)) for name in ("begun_at", "ended_at", "asked_at", "read_at")}
-    return ScrubProgress(**scrub._asdict() | times | {"share": round(scrub.share, 3), "open": scrub.open})
+    told = scrub._asdict()
+    times = {name: int(told[name]) for name in ("begun_at", "ended_at", "asked_at", "read_at")}
+    return ScrubProgress(**told | times | {"share": round(scrub.share, 3), "open": scrub.open})
 
 
 def copies_of(copies: CopyCounts) -> Copies:

@@ -111,9 +111,7 @@ class NodeStatus:
         own = {slot: totals.documents for slot, totals in self._core.index.local.totals_by_slot().items()}
         slots, counted = 2**self._overlay.view.strategy.slot_bits, self._core.index.searcher.counted
         size = network_size(own, self._core.store.replicator.ready_slots(), slots, counted, self._clock().steady)
-        return bodies.NetworkState(
-            name=self._network.name, id=self._network.id, documents=size.documents, exact=size.is_exact
-        )
+        return bodies.NetworkState(self._network.name, self._network.id, size.documents, size.is_exact)
 
     def peers(self) -> list[peer_bodies.Peer]:
         """Return each member of the network that this node knows, itself included, and each live one that is leaving
@@ -137,18 +135,13 @@ class NodeStatus:
 
     def _refuted_peers(self) -> list[peer_bodies.RefutedPeer]:
         """List the peers found out lately to answer otherwise than others, or than signed documents, do."""
-        avoided = self._core.audit.refuted()
+        avoided, told = self._core.audit.refuted(), self._core.audit.refutations()
+        against = [[peer.hex() for peer in each.against] for each in told]
         return [
             peer_bodies.RefutedPeer(
-                peer=told.peer.hex(),
-                at=told.at,
-                topic=told.topic.value,
-                reason=told.reason,
-                against=[peer.hex() for peer in told.against],
-                behind=told.is_behind,
-                avoided=told.peer in avoided,
+                each.peer.hex(), each.at, each.topic.value, each.reason, others, each.is_behind, each.peer in avoided
             )
-            for told in self._core.audit.refutations()
+            for each, others in zip(told, against, strict=True)
         ]
 
     def _possession(self) -> peer_bodies.Possession:
@@ -162,7 +155,7 @@ class NodeStatus:
             failed=sum(each.failed for each in figures),
             doubted=sorted({peer.hex() for peers in doubted.values() for peer in peers}),
             accused_by=[
-                peer_bodies.AccusedBy(peer=each.peer.hex(), at=each.at, slots=each.slots, records=each.records)
+                peer_bodies.AccusedBy(each.peer.hex(), each.at, each.slots, each.records)
                 for each in audit.accusations()
             ],
         )
@@ -221,23 +214,15 @@ class NodeStatus:
         """By which rules this node answers, and which other indexes it has."""
         local = self._core.index.local
         others = sorted(local.beside().items())
-        beside = [
-            bodies.OtherIndex(analyzer=number, share=round(share, 3), answers=able) for number, (share, able) in others
-        ]
+        beside = [bodies.OtherIndex(number, round(share, 3), able) for number, (share, able) in others]
         return bodies.RulesInUse(analyzer=local.serving.number, ranking=local.plan.now.ranking.number, beside=beside)
 
     def _strategy(self) -> bodies.StrategyState:
         strategy, newest = self._overlay.view.strategy, self._strategies.newest
-        return bodies.StrategyState(
-            version=strategy.version,
-            expires_at=strategy.expires_at,
-            next_at=strategy.next_at,
-            newest=newest.version,
-            effective_at=newest.effective_at,
-            forks=self._strategies.fork_count,
-            upgrade=list(self._strategies.not_understood(self._clock())),
-            warnings=list(self._strategies.warnings(self._clock())),
-        )
+        in_force = strategy.version, strategy.expires_at, strategy.next_at
+        following = newest.version, newest.effective_at, self._strategies.fork_count
+        upgrade, warnings = self._strategies.not_understood(self._clock()), self._strategies.warnings(self._clock())
+        return bodies.StrategyState(*in_force, *following, list(upgrade), list(warnings))
 
     def warnings(self) -> Iterator[str]:
         """Say what the operator should look at, the strategy aside, one sentence each."""

@@ -10,16 +10,11 @@ from node.views.silence import MAX_NAMED
 
 def silent_of(overlay: OverlayService) -> list[Silent]:
     """Return the silent members, a few at most, those first that should answer."""
+    silent = overlay.silent_members()[:MAX_NAMED]
+    endpoints = [next(iter(endpoints_of(overlay, each.node_id)), None) for each in silent]
     return [
-        Silent(
-            node_id=each.node_id.hex(),
-            endpoint=next(iter(endpoints_of(overlay, each.node_id)), None),
-            operator=each.operator,
-            silent_s=round(each.silent_s),
-            stable=each.stable,
-            farewell=each.took_leave,
-        )
-        for each in overlay.silent_members()[:MAX_NAMED]
+        Silent(each.node_id.hex(), place, each.operator, round(each.silent_s), each.stable, each.took_leave)
+        for each, place in zip(silent, endpoints, strict=True)
     ]
 
 
@@ -57,4 +52,4 @@ def balance_of(report: BalanceReport) -> Balance:
 
 def load_of(load: Load) -> MachineLoad:
     """Return the shares of a machine that are in use."""
-    return MachineLoad(cpu=load.cpu, memory=load.memory, disk=load.disk, network=load.network)
+    return MachineLoad(load.cpu, load.memory, load.disk, load.network)

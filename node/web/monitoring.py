@@ -17,7 +17,6 @@ from node.app.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
 from node.web.process_figures import process_figures
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import read_parameters
 from node.web.requests.route_table import route
 
@@ -100,10 +99,6 @@ class Health:
     def __init__(self, service: Service, metrics: Metrics) -> None:
         self._service = service
         self._metrics = metrics
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.healthz, self.readyz, self.metrics)
 
     async def healthz(self, request: web.Request) -> web.Response:
         """Answer GET /healthz: the process is there."""

@@ -2,7 +2,7 @@
 
 from node.app.service import Service
 from node.config.settings import NodeConfig
-from node.web.requests.handlers import Handlers
+from node.web.requests.handlers import Handlers, handlers_of
 from node.web.requests.routes import MAX_URL, TEXT, HttpRoute, Parameter
 
 _CDX = (
@@ -35,4 +35,4 @@ def handlers(service: Service, config: NodeConfig) -> Handlers:
     """Make what answers the route."""
     from node.extras.archive.cdx_handler import Cdx
 
-    return Cdx(service).handlers()
+    return handlers_of(Cdx(service))

@@ -9,7 +9,7 @@ from node.api.body import Json
 from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.extras.clients.bodies import OpenWebUiLoad, OpenWebUiSearch, TavilyExtract, TavilySearch
-from node.web.requests.handlers import Handlers
+from node.web.requests.handlers import Handlers, handlers_of
 from node.web.requests.routes import JSON, MAX_COUNT, MAX_QUERY, MAX_START, HttpRoute, Parameter
 
 _YACY = (
@@ -59,4 +59,4 @@ def handlers(service: Service, config: NodeConfig) -> Handlers:
     from node.extras.clients.client_handlers import Clients
     from node.extras.clients.mcp_http import Mcp
 
-    return Clients(service).handlers() | Mcp(service, config.web_origins).handlers()
+    return handlers_of(Clients(service), Mcp(service, config.web_origins))

@@ -7,12 +7,11 @@ import asyncio
 
 from aiohttp import web
 
-from node.api.operation import LinkOrder, LoginLink
+from node.api.operation import LoginLink, NoFields
 from node.web.owner.logins import LINK_S, SESSION_S, Logins
 from node.web.rendering.pages import Pages
 from node.web.requests.api import json_response, parameters, read_body
 from node.web.requests.forms import is_own_page
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.own_origin import cookie_name, is_https
 from node.web.requests.problems import Problem
 from node.web.requests.route_table import route
@@ -26,13 +25,9 @@ class Owner:
     def __init__(self, logins: Logins, pages: Pages) -> None:
         self._logins, self._pages = logins, pages
 
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.make_login_link, self.login, self.logout)
-
     async def make_login_link(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/login: the path of a link that logs in once."""
-        await read_body(request, LinkOrder)
+        await read_body(request, NoFields)
         code = self._logins.new_link(_now())
         return json_response(LoginLink(path=f"{route('login').path}?code={code}", expires_in_s=LINK_S))
 

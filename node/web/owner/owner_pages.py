@@ -28,7 +28,6 @@ from node.web.rendering.pages import Pages
 from node.web.rendering.translations import Translate, choose, translator
 from node.web.requests.api import parameters
 from node.web.requests.forms import read_form
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
 from node.web.requests.route_table import route
@@ -48,21 +47,6 @@ class OwnerPages:
         static = files("node.web") / "static"
         self._style, self._script = ((static / name).read_text() for name in ("owner.css", "owner.js"))
         self._version = sha256((self._style + self._script).encode()).hexdigest()[:10]
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(
-            self.owner_overview,
-            self.owner_network,
-            self.owner_sites,
-            self.owner_work,
-            self.owner_pause,
-            self.owner_crawl,
-            self.owner_set,
-            self.owner_wish,
-            self.owner_style,
-            self.owner_script,
-        )
 
     async def owner_overview(self, request: web.Request) -> web.Response:
         """Show how the node is, in a sentence, and its figures over time."""

@@ -10,12 +10,11 @@ from index import SearchRequest
 from node.api.crawl import CrawlOrder, ProgressList, ProgressOrder, RemovalOrder
 from node.api.documents import DocumentList
 from node.api.evidence import EvidenceOrder
-from node.api.operation import LeaveOrder, Paused, PauseOrder, ScrubOrder
+from node.api.operation import LeaveOrder, NoFields, Paused, PauseOrder
 from node.api.peers import Peers
 from node.api.search import Suggestions
 from node.app.service import Service
 from node.jobs.job_progress import MAX_ASKED
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.openapi import openapi
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter
@@ -61,30 +60,6 @@ class Api:
     def __init__(self, service: Service, version: str) -> None:
         self._service = service
         self._openapi = openapi(version)
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(
-            self.search,
-            self.suggest,
-            self.opensearch_suggestions,
-            self.status,
-            self.peers,
-            self.strategy,
-            self.strategy_log,
-            self.preview_strategy,
-            self.document,
-            self.crawl,
-            self.remove,
-            self.progress,
-            self.evidence,
-            self.explain,
-            self.pause,
-            self.leave,
-            self.scrub,
-            self.publish_strategy,
-            self.openapi,
-        )
 
     async def search(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/search."""
@@ -179,7 +154,7 @@ class Api:
 
     async def scrub(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/scrub."""
-        await read_body(request, ScrubOrder)
+        await read_body(request, NoFields)
         return json_response(self._service.scrub())
 
     async def publish_strategy(self, request: web.Request) -> web.Response:

@@ -15,7 +15,6 @@ from node.web.rendering.pages import Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
 from node.web.requests.api import parameters, search_request
 from node.web.requests.forms import read_form, read_query
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter, Problem, problem_of
 from node.web.requests.route_table import route
@@ -51,10 +50,6 @@ class SearchPage:
     def __init__(self, service: Service, pages: Pages, preferences: Preferences, searches: RunningSearches) -> None:
         self._service, self._pages, self._preferences, self._searches = service, pages, preferences, searches
         self._rendered = RenderedPages()
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.results, self.posted_results)
 
     async def results(self, request: web.Request) -> web.Response:
         """Show results, in another form where one is asked for; an empty query leads to the front page."""

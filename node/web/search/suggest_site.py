@@ -8,7 +8,6 @@ from node.app.service import Service
 from node.views.safe_text import plain
 from node.web.rendering.pages import IS_OWNER, Pages
 from node.web.requests.forms import is_own_page, read_form
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.problems import Problem
 from node.web.requests.routes import MAX_URL
 from node.web.search.site_tips import SiteTips
@@ -22,10 +21,6 @@ class SuggestSite:
     def __init__(self, service: Service, pages: Pages) -> None:
         self._service, self._pages = service, pages
         self._tips = SiteTips()
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.suggest_site, self.suggested_site)
 
     async def suggest_site(self, request: web.Request) -> web.Response:
         """Show the form, and to the owner what was suggested."""

@@ -14,7 +14,6 @@ from node.app.service import Service
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import FIRST, Wish, wish_of
 from node.web.requests.api import json_response, parameters, read_body
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
 from node.web.stored.memento import last_instant
@@ -30,10 +29,6 @@ class Documents:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.documents, self.take_pages)
 
     async def documents(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/documents."""
