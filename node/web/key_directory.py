@@ -1,8 +1,8 @@
 """Lists the keys by which the network's nodes sign their requests to sites: those of all members that this node knows.
 
-The form is that of HTTP Message Signatures directories (draft-ietf-webbotauth-httpsig-protocol-01): a JSON Web Key Set,
-which this node signs by its own key, so that nobody shows it elsewhere as theirs. A key follows from a member's signed
-heartbeat, so nobody lists keys of others, and who is no member is not listed.
+The form is that of HTTP Message Signatures directories (draft-ietf-webbotauth-httpsig-protocol-01): a JSON Web Key Set.
+This node signs the set by its own key, so that nobody shows it elsewhere as theirs. A key follows from a member's
+signed heartbeat: nobody lists keys of others, and only members are listed.
 """
 
 import asyncio

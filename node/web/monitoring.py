@@ -105,8 +105,9 @@ class Health:
         return web.Response(text="ok\n")
 
     async def readyz(self, request: web.Request) -> web.Response:
-        """Answer GET /readyz: 200 when this node serves at least one slot, else 503 with the reasons, a line each or,
-        where JSON is asked for, {ready, reasons, slots: {owned, ready}}."""
+        """Answer GET /readyz: 200 when this node serves at least one slot, else 503 with the reasons, a line each.
+
+        A caller that asks for JSON gets {ready, reasons, slots: {owned, ready}}."""
         told = (await self._service.status()).plain()
         reasons, slots = not_ready_reasons(told), view_of(told)
         code = 503 if reasons else 200

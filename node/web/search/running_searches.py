@@ -1,7 +1,7 @@
 """Carries searches on whose first results are shown already, until their readers fetch what came later.
 
-In memory alone, a bounded number for a bounded time. Whoever fetches an answer knows the token in the page of the first
-results, and the question. Where there are too many, a search is waited for instead.
+They are in memory alone, a bounded number for a bounded time. To fetch an answer a reader needs the question and the
+token in the page of the first results. Where there are too many, a search is waited for instead.
 """
 
 import asyncio

@@ -31,9 +31,11 @@ FILTER_NAMES = ("lang", "site")
 
 @dataclass(frozen=True, slots=True)
 class PageOfResults:
-    """Holds an answer whose results are those of one page, in the reader's order. `following`: the parameters of the
-    next page, empty where there is none; `touched`: how many of the first hundred each kind of rule touched; `later`:
-    the token by which the page's script fetches all of it, where this is what came first."""
+    """Holds an answer whose results are those of one page, in the reader's order.
+
+    `following`: the parameters of the next page, empty where there is none.
+    `touched`: how many of the first hundred results each kind of rule touched.
+    `later`: the token by which the page's script fetches all of it, where these are the first results."""
 
     answer: Json
     following: Mapping[str, object] = field(default_factory=dict)
