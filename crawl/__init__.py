@@ -9,10 +9,10 @@ Then, by room: `fetch` makes one request, `content` reads one body, `parsing` do
 
 from typing import TYPE_CHECKING
 
+from crawl.canonical_url import canonical_url, is_canonical  # at once, since the function has the name of its module
 from dht import lazily
 
 if TYPE_CHECKING:
-    from crawl.canonical_url import canonical_url, is_canonical
     from crawl.config import CrawlConfig
     from crawl.content.media_types import looks_like_html
     from crawl.content.page import Page
@@ -67,7 +67,6 @@ else:
     __getattr__ = lazily(
         __name__,
         {
-            "crawl.canonical_url": "canonical_url is_canonical",
             "crawl.config": "CrawlConfig",
             "crawl.content.media_types": "looks_like_html",
             "crawl.content.page": "Page",

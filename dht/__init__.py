@@ -80,9 +80,10 @@ if TYPE_CHECKING:
     from dht.messages import Done, Message
     from dht.overlay.api import Overlay, View
     from dht.overlay.assembly import open_overlay
-    from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
+    from dht.overlay.overlay_files import OverlayFiles
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
+    from dht.overlay.settings import OnEvent, OverlaySettings
     from dht.ownership.placement_diff import SlotMove, placement_diff
     from dht.ownership.rendezvous import Placement
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
@@ -179,9 +180,10 @@ else:
             "dht.messages": "Done Message",
             "dht.overlay.api": "Overlay View",
             "dht.overlay.assembly": "open_overlay",
-            "dht.overlay.dependencies": "OnEvent OverlayDependencies OverlaySettings",
+            "dht.overlay.overlay_files": "OverlayFiles",
             "dht.overlay.peer_cache_file": "has_met_peers",
             "dht.overlay.service": "OverlayService",
+            "dht.overlay.settings": "OnEvent OverlaySettings",
             "dht.ownership.placement_diff": "SlotMove placement_diff",
             "dht.ownership.rendezvous": "Placement",
             "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
@@ -233,7 +235,7 @@ __all__ = [
     "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint",
     "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError",
     "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses",
-    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayDependencies",
+    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayFiles",
     "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
     "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
     "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",

@@ -1,6 +1,6 @@
 """Keeps holders of the same slots informed of what each other's copies hold, by small digests that they push.
 
-From these follow whether an answer is exact (`slot_agreement.py`) and whether all is settled. Nobody is asked anything,
+From these follow whether an answer is exact (`slot_levels.py`) and whether all is settled. Nobody is asked anything,
 so neither costs a query a message; the cost of a push follows what changed, and does not grow with the network.
 """
 
@@ -103,7 +103,7 @@ class LevelKeeper:
 
     def _is_in_doubt(self, peer: NodeId) -> bool:
         view = self._overlay.view
-        return not view.is_live(peer) and (silent_s := view.silent_s(peer)) is not None and silent_s < DOUBT_S
+        return not view.is_live(peer) and (silent_s := view.peers.silent_s(peer)) is not None and silent_s < DOUBT_S
 
     async def refresh(self) -> None:
         """Find out what changed in the store and the index since the last refresh."""

@@ -7,18 +7,16 @@ from typing import Any
 
 from crawl import (
     BadUrl,
-    Decide,
-    OperatorBlocklist,
     ScopeKind,
     Visit,
     VisitState,
     canonical_url,
     public_suffixes,
     reach,
-    refusal_reason,
     scope_for,
 )
 from dht import Clock
+from node.crawling.fetch_rules import FetchRules
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
@@ -32,29 +30,26 @@ class Submission:
     """Takes seeds from people.
 
     `waiting_for`: names the silent members that are needed for a write.
-    `decide`: the network's rules.
-    `refusals`: those of this node's operator.
     """
 
     def __init__(
         self,
         seeds: SeedPublisher,
         waiting_for: Callable[[], str],
-        decide: Decide,
-        refusals: OperatorBlocklist,
+        rules: FetchRules,
         known: UrlLookup,
         resubmission: Resubmission,
         clock: Clock,
     ) -> None:
-        self._seeds, self._decide, self._refusals, self._known, self._clock = seeds, decide, refusals, known, clock
+        self._seeds, self._rules, self._known, self._clock = seeds, rules, known, clock
         self._resubmission, self._waiting_for = resubmission, waiting_for
 
     async def crawl(
         self, urls: Sequence[str], sitemaps: Sequence[str], depth: int, scope: ScopeKind, dry_run: bool
     ) -> Json:
-        """Hand in pages and sitemaps; a dry run writes nothing. The shape of the answer is that of `Service.crawl`:
-        `known` says what is known of a seed, which is then not fetched anew; `behind` counts addresses behind such
-        seeds that are handed in, too, since no crawl before went so far, and `following` that more may be found.
+        """Hand in pages and sitemaps; a dry run writes nothing. The shape of the answer is that of `Service.crawl`.
+        `known` says what is known of a seed, which is then not fetched anew. `behind` counts addresses behind such
+        seeds: they are handed in, too, since no crawl before went so far. `following` says that more may be found.
         `waits` says for which members the seeds wait, "" where they are safe."""
         if scope == "domain":
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
@@ -96,9 +91,9 @@ class Submission:
 
     def _refusal(self, url: str) -> str:
         """Say why a canonical URL is not handed in, "" where it is."""
-        if refusal := self._refusals.reason(url):
+        if refusal := self._rules.refusals.reason(url):
             return f"refused by this node's {refusal}; another node takes it"
-        return refusal_reason(url, self._decide(url), self._clock().wall)
+        return self._rules.denied(url, self._clock().wall)
 
 
 def _seed(visit: Visit, known: Visit | None) -> Json:

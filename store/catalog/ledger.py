@@ -29,8 +29,9 @@ from store.record.package_part import PackagePart, is_plain, make_parts, whole_p
 from store.record.record import Kind, Record, ShortVersion, Version
 from store.segments.dictionary_training import DictionaryTraining
 from store.segments.file_system import Disk
+from store.segments.frame import FrameType, SegmentPlace
 from store.segments.record_group import encode_group, parts_of
-from store.segments.segments import FrameType, SegmentPlace, Segments
+from store.segments.segments import Segments
 from store.segments.shared_frame import open_shared
 
 log = logging.getLogger(__name__)

@@ -22,8 +22,7 @@ from store.catalog.change_log import ChangeLog
 from store.catalog.compaction import Compaction
 from store.catalog.known_grants import KnownGrants
 from store.catalog.ledger import MORE_ROOM, Ledger
-from store.catalog.recent_records import RecentRecords
-from store.catalog.record_reader import RecordReader
+from store.catalog.record_reader import RecentRecords, RecordReader
 from store.catalog.row_table import CatalogRow
 from store.catalog.scrub import Scrub
 from store.catalog.unreadable_records import UnreadableRecords

@@ -25,6 +25,7 @@ from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
 from store.repair.copies_by_need import CopyCounts
+from store.repair.debt_delivery import DebtDelivery
 from store.repair.peer_sync import PeerSync
 from store.repair.possession_audit import PossessionAudit
 from store.repair.possession_checks import PossessionChecks
@@ -35,6 +36,7 @@ from store.writing.admission import Admission
 from store.writing.draft_proofs import DraftProofs
 from store.writing.hinted_handoff import HintedHandoff
 from store.writing.host_writers import HostWriters
+from store.writing.package_sender import PackageSender
 from store.writing.proof_thread import ProofThread
 from store.writing.replica_writer import ReplicaWriter
 from store.writing.write_right import WriteRight
@@ -99,27 +101,15 @@ class Replicator:
             store,
             overlay,
             sync,
-            handoff,
             clock,
             rng,
             checks=checks,
             expects_others=expects_others,
         )
-        self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
-        self._writer = ReplicaWriter(
-            config,
-            store,
-            overlay,
-            handoff,
-            signer,
-            clock,
-            repair.not_kept,
-            repair.left_here,
-            places,
-            check,
-            right,
-            drafts,
-        )
+        self.ready_changed = repair.announced.changed  # set with each change of `ready_slots`
+        self._debts = DebtDelivery(config, overlay, sync, handoff, clock, repair.compare_soon)
+        sender = PackageSender(config, store, overlay, right, places, clock, repair.not_kept, repair.left_here)
+        self._writer = ReplicaWriter(config, overlay, handoff, clock, repair.not_kept, check, drafts, sender)
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
@@ -210,7 +200,7 @@ class Replicator:
     def level_at(self) -> Mapping[Slot, int]:
         """Return for each ready slot the number of the store's last change when it became ready: who follows the log
         so far has all that makes it so. The same object until that changes."""
-        return self._repair.level_at
+        return self._repair.announced.level_at
 
     def compared(self) -> frozenset[NodeId]:
         """Return the live members with which this node has compared all slots that both own. Comparisons count since
@@ -260,7 +250,7 @@ class Replicator:
     async def _deliver(self) -> None:
         while True:
             try:
-                await self._repair.deliver_owed()
+                await self._debts.deliver()
             except MachineRefuses as error:
                 log.debug("debts not settled reason=%s", error)
             await asyncio.sleep(self._config.deliver_every_s)

@@ -16,7 +16,6 @@ import pytest
 from crawl import UrlStatus
 from dht import BadStrategy, CrawlerKey, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import QueryError, SearchRequest
-from node.app.service import Json
 from node.captures.capture import Capture
 from node.captures.network_reader import ArchivePart, ReadBounds, UnreadPart
 from node.captures.scope import Wish, scope_of
@@ -25,6 +24,7 @@ from node.errors import NotProved
 from node.jobs.explain_verdict import Facts, verdict
 from node.jobs.job_progress import Followed
 from node.jobs.page_import import BroughtPage
+from node.service.service import Json
 from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 from store import NoReadyOwner

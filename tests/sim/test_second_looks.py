@@ -11,11 +11,11 @@ from random import Random
 import pytest
 
 from dht import DOMAINS_NEEDED, Family, NodeId, Rule
-from node.app.second_look_status import second_looks_json
 from node.extras.simulation.census import hurried
 from node.extras.simulation.scripted_web import ScriptedReply, ScriptedWeb
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.service.second_look_status import second_looks_json
 from node.views.second_looks import evidence_line
 from store import Document, Kind, Record, decode_document
 from tests.sim.judged import MIN_DELAY_S

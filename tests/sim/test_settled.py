@@ -4,8 +4,8 @@ import pytest
 
 from bootstrap import load_network, new_network
 from dht import Identity, Strategy
-from node.app.node_status import NodeStatus
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.service.node_status import NodeStatus
 from tests.sim.judged import crawled
 
 FIRST = Strategy(network="", version=1, effective_at=0, next_at=2**40, expires_at=2**41)

@@ -29,8 +29,7 @@ from dht import (
     Strategy,
     slot_of,
 )
-from dht.membership.answer_times import AnswerTimes
-from dht.membership.late_peers import LatePeers
+from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.ownership.slot_announcements import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.record.record_check import BodyRules, NoBodyRules
@@ -110,6 +109,14 @@ class FakeOverlay:
     @property
     def strategy(self) -> Strategy:
         return self.net.strategy
+
+    @property
+    def peers(self) -> "FakeOverlay":
+        return self
+
+    @property
+    def votes(self) -> "FakeOverlay":
+        return self
 
     def why_apart(self) -> str:
         return ""
@@ -196,7 +203,7 @@ class FakeOverlay:
     def is_stable(self, peer: NodeId) -> bool:
         return peer not in self.net.laptops
 
-    def vanished_members(self) -> frozenset[NodeId]:
+    def vanished(self) -> frozenset[NodeId]:
         return frozenset()
 
     def silent_s(self, peer: NodeId) -> float | None:

@@ -16,11 +16,11 @@ from dht import (
     parse_invitation,
     voucher_id,
 )
-from node.app.network_founding import make_invitation
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir, write_secret
 from node.errors import BadDataDir
+from node.strategy.founding import make_invitation
 from node.views.safe_text import day
 
 MAX_FILE_BYTES = 1 << 20

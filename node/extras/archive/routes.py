@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from node.app.service import Service
 from node.config.settings import NodeConfig
+from node.service.service import Service
 from node.web.requests.handlers import Handlers
 from node.web.requests.routes import MAX_URL, TEXT, HttpRoute, Parameter
 

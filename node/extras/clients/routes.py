@@ -3,9 +3,9 @@
 `node/extras/__init__.py` names this module.
 """
 
-from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.extras.clients.bodies import schemas
+from node.service.service import Service
 from node.web.requests.handlers import Handlers
 from node.web.requests.routes import JSON, MAX_COUNT, MAX_QUERY, MAX_START, HttpRoute, Parameter
 

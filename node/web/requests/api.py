@@ -8,8 +8,8 @@ from aiohttp import web
 from crawl import ScopeKind
 from dht import MALFORMED
 from index import SearchRequest
-from node.app.service import Service
 from node.jobs.job_progress import MAX_ASKED, Followed
+from node.service.service import Service
 from node.views.duration import MAX_S
 from node.web.requests.handlers import Handlers, named
 from node.web.requests.openapi import openapi
@@ -120,6 +120,7 @@ class Api:
             self.remove,
             self.progress,
             self.explain,
+            self.evidence,
             self.pause,
             self.leave,
             self.scrub,

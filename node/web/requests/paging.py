@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 from index import SearchRequest
-from node.app.service import Json, Service
+from node.service.service import Json, Service
 from node.web.requests.routes import MAX_COUNT
 
 LEAST_MS = 50  # of a deadline, as the API's

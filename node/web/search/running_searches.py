@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from index import SearchRequest
-from node.app.service import Json, SearchRun, Service
+from node.service.service import Json, SearchRun, Service
 
 FIRST_MS = 400  # after which a reader is shown what has come, where that is anything
 KEPT_S = 10.0  # an answer, from when it came; the page's script fetches it at once

@@ -15,7 +15,8 @@ from store import MemoryDisk, Record, RecordStore
 from store.catalog.store_check import check_store
 from store.catalog.store_copy import store_copy
 from store.segments.file_system import Disk, FolderDisk
-from store.segments.segments import FrameType, Segments
+from store.segments.frame import FrameType
+from store.segments.segments import Segments
 from tests.store.support import CONFIG, StillClock, draft, records
 
 PACKED = replace(CONFIG, segment_bytes=1 << 18, dictionary_bytes=4096)

@@ -7,7 +7,8 @@ from store import Draft, Kind, Record, RecordStore, StoreConfig
 from store.catalog.store_check import check_store
 from store.record.package_part import PackagePart, make_parts
 from store.segments.file_system import Disk, FolderDisk
-from store.segments.segments import FrameType, Segments
+from store.segments.frame import FrameType
+from store.segments.segments import Segments
 from tests.store.support import StillClock, draft, records
 
 CONFIG = StoreConfig(reserve_bytes=0)
