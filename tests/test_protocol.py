@@ -133,6 +133,18 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
         assert all(row[3] for row in rows), f"{name}: each field says its bound"
 
 
+def test_each_message_is_named_once_among_questions_and_answers() -> None:
+    section = DOCUMENT.split("### 1.9 ")[1].split("### 1.10 ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| `")]
+    named = set(re.findall(r"`(\w+)`", " ".join(rows)))
+    parts = {"Claim", "Vote", "Order"}  # of others
+    assert named == {message.__name__ for message in messages()} - parts
+    for row in rows:
+        questions, answers, chapter = (cell.split(", ") for cell in row.strip("| ").split(" | "))
+        assert len(questions) == len(answers) or answers == ["`Done`"], row
+        assert all(re.search(rf"^##+ {each}[. ]", DOCUMENT, re.M) for each in chapter), row
+
+
 def test_no_line_but_a_tables_row_is_longer_than_100_columns() -> None:
     assert [line for line in DOCUMENT.splitlines() if len(line) > 100 and not line.startswith("|")] == []
 

@@ -27,6 +27,7 @@ from dht import (
     slot_range,
 )
 from index import unknown_rules
+from node.api.strategy import Preview
 from node.crawling.store_change_feed import visit_of
 from node.strategy.impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
 from store import Kind, Record, RecordStore, Replicator, SlotReport, SlotReportReply
@@ -48,22 +49,22 @@ class StrategyPreview:
         self._records, self._replicator, self._overlay, self._clock = records, replicator, overlay, clock
         self._turn = asyncio.Lock()
 
-    async def preview(self, data: bytes) -> Json:
+    async def preview(self, data: bytes) -> Preview:
         """Return what a draft or a signed document (`data`) would move and change; raises BadStrategy."""
         after = parse_document(decode_signed(data).document if b'"signatures"' in data else data)
         check_bounds(after)
         base = self._base(after)
         before = parse_document(base.document)
         async with self._turn:
-            return {
-                "from": {"version": before.version, "digest": base.digest},
-                "to": {"version": after.version, "effective_at": after.effective_at},
-                "members": len(self._overlay.view.members()),
-                "changes": changes_json(before, after),
+            return Preview(
+                base={"version": before.version, "digest": base.digest},
+                to={"version": after.version, "effective_at": after.effective_at},
+                members=len(self._overlay.view.members()),
+                changes=changes_json(before, after),
                 **await self._moved(before, after),
-                "hosts": await self._hosts(before, after),
-                "notes": list(self._notes(base, before, after)),
-            }
+                hosts=await self._hosts(before, after),
+                notes=list(self._notes(base, before, after)),
+            )
 
     def _base(self, after: Strategy) -> SignedStrategy:
         """Return the version that a draft follows, or the newest where it follows none that is known."""

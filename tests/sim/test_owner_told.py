@@ -11,10 +11,9 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
 from node.owner.events import CALM_S, OwnerEvent
 from node.owner.watch import OwnerWatch
-from node.service.node_status import NodeStatus
 from node.views.owner_state import owner_state
 from node.views.status import view_of
-from tests.sim.judged import crawled
+from tests.sim.judged import crawled, status_of
 from tests.sim.test_settled import NETWORK
 
 SETTLED_S = 90.0  # a node that has just started names nobody for a minute
@@ -27,7 +26,7 @@ class Owner:
 
     def __init__(self, node: SimNode, network: Network = NETWORK) -> None:
         self.node, self.heard = node, list[tuple[float, OwnerEvent]]()
-        self._status = NodeStatus(node.node_core, node.overlay, network, node.clock)
+        self._status = status_of(node, network)
         self._watch = OwnerWatch(self._needs, self._tell, node.folder / "owner-told.json", node.clock)
 
     async def run(self) -> None:
@@ -45,7 +44,7 @@ class Owner:
 
     async def page(self) -> tuple[str, str, list[str]]:
         """Kind and sentence of the owner's page, and the warnings of the status."""
-        status = await self._status.status()
+        status = (await self._status.status()).plain()
         state = owner_state(status, view_of(status))
         return state.kind, state.why, status["warnings"]
 

@@ -19,7 +19,7 @@ def test_one_of_two_keeps_what_is_handed_in_and_waits_for_the_other_by_name() ->
         began, seed = world.loop.time(), world.web.seed_url
         told = await core.jobs.submission.crawl([seed], [], 30, "whole", False)
         assert world.loop.time() - began < AT_ONCE_S
-        assert told["accepted"] == 1 and name in told["waits"]
+        assert told.accepted == 1 and name in told.waits
         await world.pass_time(120.0)
         assert not world.log, "nothing is fetched that could not be kept"
         await world.restart(dead)
@@ -28,7 +28,7 @@ def test_one_of_two_keeps_what_is_handed_in_and_waits_for_the_other_by_name() ->
         assert_complete(world)
         assert_fetched_once(world)
         again = await core.jobs.submission.crawl([f"{seed}?new"], [], 0, "whole", False)
-        assert again["waits"] == ""
+        assert again.waits == ""
 
     simulate(scenario, WorldPlan(seed=5, hosts=4, pages=4))
 

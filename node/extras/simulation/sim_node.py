@@ -1,6 +1,6 @@
 """Makes one simulated node: the `OverlayService` and the `NodeCore` of a real one, over memory, not sockets and disks.
 
-What outlives a kill lies in `SimNode` itself: the identity, the disk, and a small folder with the overlay's notes.
+`SimNode` itself holds all that outlives a kill: the identity, the disk, and a small folder with the overlay's notes.
 """
 
 import asyncio
