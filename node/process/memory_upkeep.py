@@ -38,10 +38,10 @@ def shape_heap() -> None:
     mallopt(3)); to be called before there are threads.
 
     By itself glibc gives threads up to eight heaps a core, and no thread uses the free room in another heap. Under load
-    they grew by 8 MB in 50 minutes, while 45 MB stayed in use (docs/survival.md). And it puts buffers of up to 32 MB
-    into a heap once it has seen one freed. There a line that was read stays where its buffer of 256 KiB began, and the
-    heap between such lines is free and lost. That was 13 MB after ten minutes under load, and 3 MB with mapped buffers.
-    The unused part of a mapped buffer takes no memory, and all of it goes back.
+    they grew by 8 MB in 50 minutes, while 45 MB stayed in use (docs/history/survival.md). And it puts buffers of up to
+    32 MB into a heap once it has seen one freed. There a line that was read stays where its buffer of 256 KiB began,
+    and the heap between such lines is free and lost. That was 13 MB after ten minutes under load, and 3 MB with mapped
+    buffers. The unused part of a mapped buffer takes no memory, and all of it goes back.
     """
     with suppress(OSError, AttributeError, TypeError):  # another C library: all goes on as it is
         libc = ctypes.CDLL(None)
