@@ -6,7 +6,8 @@ Instructions do not depend on what else the machine does. Valgrind counts them (
 without valgrind nothing is measured. Each figure is a ratio to UNIT rounds of a loop in Python, counted the same way:
 another build of Python changes it little. PAGES pages of the bundled sample warm everything up; of as many others, each
 is parsed, indexed and asked for. A task's instructions are those of a process that does it after the warm-up, less
-those of a process that only warms up. `tests/data/ratchet.toml` has the ceilings.
+those of a process that only warms up. Two counts of the same program differ by up to NOISE. `tests/data/ratchet.toml`
+has the ceilings.
 """
 
 import argparse
@@ -26,14 +27,17 @@ from shutil import which
 ROOT = Path(__file__).parents[1]
 PAGES = 23
 LOOPS, UNIT = 1_000_000, 1_000  # rounds that are counted, and rounds to which all is compared
-PARSED = 4  # times each page, since threads of the start-up make a process vary by some million instructions
+PARSED = 2  # times each page
 QUERY_WORDS = 2
 MAX_LINKS, MAX_TEXT_CHARS = 2_000, 1 << 20
 TASKS = ("parser", "index", "query")
 LOOP = "loop"
+BARE, NODE = "warm parser", "warm node"  # warm-ups alone; threads of a node vary by some million instructions
+RUNS = (BARE, LOOP, "parser", NODE, "index", "query")
 SLOWER = 50  # so many times slower go the clocks, since valgrind slows everything down: no deadline passes
 COUNTED = re.compile(rb"I\s+refs:\s+([\d,]+)")
 WITHIN_S = 900
+NOISE = 0.05
 MISSING = "valgrind is not installed"
 
 
@@ -45,10 +49,13 @@ def has_valgrind() -> bool:
 def measure(tree: Path = ROOT) -> tuple[dict[str, int], int]:
     """Return the instructions of each task for one page or query, and those of UNIT rounds of the loop."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        warm, loop, *each = pool.map(lambda task: _counted(tree, task), ("", LOOP, *TASKS))
-    times = {"parser": PARSED * PAGES}
-    counts = {task: (n - warm) // times.get(task, PAGES) for task, n in zip(TASKS, each, strict=True)}
-    return counts, (loop - warm) * UNIT // LOOPS
+        found = dict(zip(RUNS, pool.map(lambda task: _counted(tree, task), RUNS), strict=True))
+    counts = {
+        "parser": (found["parser"] - found[BARE]) // (PARSED * PAGES),
+        "index": (found["index"] - found[NODE]) // PAGES,
+        "query": (found["query"] - found[NODE]) // PAGES,
+    }
+    return counts, (found[LOOP] - found[BARE]) * UNIT // LOOPS
 
 
 def _counted(tree: Path, task: str) -> int:
@@ -61,7 +68,7 @@ def _counted(tree: Path, task: str) -> int:
     )  # fmt: skip
     found = COUNTED.search(done.stderr)
     if done.returncode or not found:
-        raise RuntimeError(f"{task or 'the warm-up'} failed:\n{done.stderr.decode()[-2000:]}")
+        raise RuntimeError(f"{task} failed:\n{done.stderr.decode()[-2000:]}")
     return int(found[1].replace(b",", b""))
 
 
@@ -73,37 +80,43 @@ def loop() -> int:
     return total
 
 
-async def work(task: str) -> None:
+def work(task: str) -> None:
     """Warm up, and do one task."""
+    warm, cold, unread = _sample()
+    parse(warm)
+    if task == LOOP:
+        loop()
+    elif task == "parser":
+        parse(unread * PARSED)
+    elif task != BARE:
+        asyncio.run(work_on_node(task, warm, cold))
+
+
+async def work_on_node(task: str, warm: Sequence[tuple[str, bytes]], cold: Sequence[tuple[str, bytes]]) -> None:
+    """Have a node index some pages and answer queries for them; do one task with the others."""
     from benchmarks.search.one_node import TextsOfLog, node_of
     from benchmarks.search.web_pages import WebPage, read_page
     from index import DocumentChange
 
-    files = _sample()
-    warm, cold = ([read_page(*file) for file in each] for each in files[:2])
+    pages = {name: [read_page(*file) for file in files] for name, files in (("warm", warm), ("cold", cold))}
     log = list[DocumentChange]()
 
-    async def add(pages: Sequence[WebPage]) -> None:
-        log.extend(DocumentChange(page.text.id, page.text) for page in pages)
+    async def add(added: Sequence[WebPage]) -> None:
+        log.extend(DocumentChange(page.text.id, page.text) for page in added)
         await node.follow()
 
-    async def ask(pages: Sequence[WebPage]) -> None:
-        for page in pages:
+    async def ask(asked: Sequence[WebPage]) -> None:
+        for page in asked:
             await node.ask(" ".join(page.text.body.split()[:QUERY_WORDS]))
 
     with tempfile.TemporaryDirectory() as folder:
         async with node_of(log, "tantivy", Path(folder), TextsOfLog(log)) as node:
-            parse(files[0])
-            await add(warm)
-            await ask(warm)
-            if task == LOOP:
-                loop()
-            elif task == "parser":
-                parse(files[2] * PARSED)
-            elif task == "index":
-                await add(cold)
+            await add(pages["warm"])
+            await ask(pages["warm"])
+            if task == "index":
+                await add(pages["cold"])
             elif task == "query":
-                await ask(cold)
+                await ask(pages["cold"])
 
 
 def parse(files: Sequence[tuple[str, bytes]]) -> None:
@@ -153,12 +166,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="counts instructions for a page and for a query")
     parser.add_argument("--json", action="store_true", help="print the ratios as one JSON object")
     parser.add_argument("--tree", type=Path, default=ROOT, metavar="DIR", help="the checkout that runs")
-    parser.add_argument("--task", choices=["", LOOP, *TASKS], help="do the work itself, as valgrind's process does")
+    parser.add_argument("--task", choices=RUNS, help="do the work itself, as valgrind's process does")
     chosen = parser.parse_args()
     if chosen.task is not None:
         sys.path[0] = str(chosen.tree)  # not the folder of this file: that has rooms of the same names
         slow_clocks()
-        asyncio.run(work(chosen.task))
+        work(chosen.task)
     elif not has_valgrind():
         print(f"instructions: left out, {MISSING}")
     else:

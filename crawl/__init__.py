@@ -9,16 +9,24 @@ Then, by room: `fetch` makes one request, `content` reads one body, `parsing` do
 
 from typing import TYPE_CHECKING
 
+from crawl.canonical_url import canonical_url, is_canonical  # at once, since the function has the name of its module
 from dht import lazily
 
 if TYPE_CHECKING:
-    from crawl.canonical_url import canonical_url, is_canonical
     from crawl.config import CrawlConfig
     from crawl.content.media_types import looks_like_html
     from crawl.content.page import Page
-    from crawl.content.parse_task import ParseResult, ParseTask, Parsers
+    from crawl.content.parse_task import ParseResult, Parsers, ParseTask
     from crawl.content.similarity import different_bits, signature
-    from crawl.errors import AddressRefused, BadHostsFile, BadUrl, FamilyMissing, FetchDeclined, FetchFailed, PageUnreadable
+    from crawl.errors import (
+        AddressRefused,
+        BadHostsFile,
+        BadUrl,
+        FamilyMissing,
+        FetchDeclined,
+        FetchFailed,
+        PageUnreadable,
+    )
     from crawl.fetch.content_codings import BadCoding, decode_body
     from crawl.fetch.fetcher import open_fetcher
     from crawl.fetch.request_signer import RequestSigner
@@ -46,12 +54,19 @@ if TYPE_CHECKING:
     from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
     from crawl.schedule.change_rate import change_rate
     from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
-    from crawl.scope import MAX_SCOPE_CHARS, SCOPE_KINDS, ScopeKind, domain_of, public_suffixes, scope_after_redirect, scope_for
+    from crawl.scope import (
+        MAX_SCOPE_CHARS,
+        SCOPE_KINDS,
+        ScopeKind,
+        domain_of,
+        public_suffixes,
+        scope_after_redirect,
+        scope_for,
+    )
 else:
     __getattr__ = lazily(
         __name__,
         {
-            "crawl.canonical_url": "canonical_url is_canonical",
             "crawl.config": "CrawlConfig",
             "crawl.content.media_types": "looks_like_html",
             "crawl.content.page": "Page",
@@ -63,9 +78,7 @@ else:
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": (
-                "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"
-            ),
+            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",

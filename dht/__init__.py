@@ -14,28 +14,76 @@ from dht.front_door import lazily
 
 if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
-    from dht.audit.evidence import ALIKE_BITS, DOMAINS_NEEDED, EVIDENCE_KEPT, EVIDENCE_KEPT_S, LOOK_AGAIN_S, MAX_EVIDENCE_BYTES, NO_VOTES_S, RECORDS_AT_POINT, UNLIKE_BITS, Evidence, Look, decode_piece, decode_pieces, encode_piece, encode_pieces, evidence_points
+    from dht.audit.evidence import (
+        ALIKE_BITS,
+        DOMAINS_NEEDED,
+        EVIDENCE_KEPT,
+        EVIDENCE_KEPT_S,
+        LOOK_AGAIN_S,
+        MAX_EVIDENCE_BYTES,
+        NO_VOTES_S,
+        RECORDS_AT_POINT,
+        UNLIKE_BITS,
+        Evidence,
+        Look,
+        decode_piece,
+        decode_pieces,
+        encode_piece,
+        encode_pieces,
+        evidence_points,
+    )
     from dht.audit.peer_audit import PeerAudit
-    from dht.audit.sampling import CHALLENGED_RECORDS, CHALLENGE_EVERY_S, Topic
+    from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Topic
     from dht.clock import Clock, Now, ReadableClock, now_of, system_clock
     from dht.config import DhtConfig
-    from dht.errors import MALFORMED, BadIdentity, BadInvitation, BadMessage, BadStrategy, BrokenFile, DseError, InputError, LocalError, MachineRefuses, PeerTimeout, RemoteError, leaves_of
+    from dht.errors import (
+        MALFORMED,
+        BadIdentity,
+        BadInvitation,
+        BadMessage,
+        BadStrategy,
+        BrokenFile,
+        DseError,
+        InputError,
+        LocalError,
+        MachineRefuses,
+        PeerTimeout,
+        RemoteError,
+        leaves_of,
+    )
     from dht.front_door import lazily
     from dht.identity.crawler_key import CrawlerKey, crawler_key_of
     from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
     from dht.identity.node_key import Identity, node_id_of, verify
     from dht.identity.puzzle import solve_all, work_of
     from dht.identity.puzzle_solver import PuzzleFile
-    from dht.keys import MAX_SLOT_BITS, MAX_SPREAD, SITE_BYTES, DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_range, slot_start, split_url
+    from dht.keys import (
+        MAX_SLOT_BITS,
+        MAX_SPREAD,
+        SITE_BYTES,
+        DocumentId,
+        Key,
+        NodeId,
+        Slot,
+        distance,
+        document_id,
+        placement_key,
+        site_of,
+        slot_of,
+        slot_range,
+        slot_start,
+        split_url,
+    )
     from dht.leases.lease_balancer import BalanceReport
     from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused
     from dht.membership.working_families import WorkingFamilies
     from dht.messages import Done, Message
     from dht.overlay.api import Overlay, View
     from dht.overlay.assembly import open_overlay
-    from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
+    from dht.overlay.overlay_files import OverlayFiles
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
+    from dht.overlay.settings import OnEvent, OverlaySettings
     from dht.ownership.placement_diff import SlotMove, placement_diff
     from dht.ownership.rendezvous import Placement
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
@@ -52,10 +100,30 @@ if TYPE_CHECKING:
     from dht.slot_resize import resize_inside
     from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
     from dht.strategy.diff import difference
-    from dht.strategy.document import Admitter, Gone, Publishers, Revocation, Rule, SignedStrategy, Strategy, decode_signed, encode_document, encode_signed, parse_document, unknown_parts
+    from dht.strategy.document import (
+        Admitter,
+        Gone,
+        Publishers,
+        Revocation,
+        Rule,
+        SignedStrategy,
+        Strategy,
+        decode_signed,
+        encode_document,
+        encode_signed,
+        parse_document,
+        unknown_parts,
+    )
     from dht.strategy.history import AdoptedStrategy, StrategyHistory
     from dht.strategy.network import Network, check_network, network_id
-    from dht.strategy.validation import MAX_LISTED, add_signature, check_bounds, check_publishers, parse_address, sign_strategy
+    from dht.strategy.validation import (
+        MAX_LISTED,
+        add_signature,
+        check_bounds,
+        check_publishers,
+        parse_address,
+        sign_strategy,
+    )
     from dht.supervisor import STRICT, Supervisor
     from dht.transport.doorway import WEB, Visitor
     from dht.transport.listener import Listener, library_log
@@ -65,7 +133,17 @@ if TYPE_CHECKING:
     from dht.wire.address_policy import AddressPolicy
     from dht.wire.contact import Address, Contact, Endpoint, Family
     from dht.wire.farewell import FEW_MEMBERS
-    from dht.wire.grant import CLOCKS_S, LATE_S, SignedGrant, counted, decode_grant, encode_grant, grant_flaw, owners_needed, signers_needed
+    from dht.wire.grant import (
+        CLOCKS_S,
+        LATE_S,
+        SignedGrant,
+        counted,
+        decode_grant,
+        encode_grant,
+        grant_flaw,
+        owners_needed,
+        signers_needed,
+    )
     from dht.wire.heartbeat import MOST_GRACE_S, Load, VerifiedHeartbeat, open_heartbeat
     from dht.wire.invitation import Invitation, open_voucher, parse_invitation, revoked_id, sign_voucher, voucher_id
 else:
@@ -102,9 +180,10 @@ else:
             "dht.messages": "Done Message",
             "dht.overlay.api": "Overlay View",
             "dht.overlay.assembly": "open_overlay",
-            "dht.overlay.dependencies": "OnEvent OverlayDependencies OverlaySettings",
+            "dht.overlay.overlay_files": "OverlayFiles",
             "dht.overlay.peer_cache_file": "has_met_peers",
             "dht.overlay.service": "OverlayService",
+            "dht.overlay.settings": "OnEvent OverlaySettings",
             "dht.ownership.placement_diff": "SlotMove placement_diff",
             "dht.ownership.rendezvous": "Placement",
             "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
@@ -140,8 +219,7 @@ else:
             "dht.wire.contact": "Address Contact Endpoint Family",
             "dht.wire.farewell": "FEW_MEMBERS",
             "dht.wire.grant": (
-                "CLOCKS_S LATE_S SignedGrant counted decode_grant encode_grant grant_flaw owners_needed "
-                "signers_needed"
+                "CLOCKS_S LATE_S SignedGrant counted decode_grant encode_grant grant_flaw owners_needed signers_needed"
             ),
             "dht.wire.heartbeat": "MOST_GRACE_S Load VerifiedHeartbeat open_heartbeat",
             "dht.wire.invitation": "Invitation open_voucher parse_invitation revoked_id sign_voucher voucher_id",
@@ -157,7 +235,7 @@ __all__ = [
     "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint",
     "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError",
     "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses",
-    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayDependencies",
+    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayFiles",
     "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
     "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
     "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",

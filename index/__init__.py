@@ -50,7 +50,7 @@ else:
     )
 
 __all__ = [
-    "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
-    "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest",
-    "Searcher", "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
+    "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange", "IndexConfig",
+    "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
+    "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
 ]  # fmt: skip

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from store.config import StoreConfig
     from store.errors import NoReadyOwner, NotGranted, StoreCorrupt, TooFewCopies
     from store.record.denial import PROOF_PATH, REMOVED, RecordDenial
-    from store.record.document import MAX_MEDIA_TYPE_CHARS, MAX_ORIGIN_CHARS, Document, RequestNote, decode_document, encode_document
+    from store.record.document import (
+        MAX_MEDIA_TYPE_CHARS,
+        MAX_ORIGIN_CHARS,
+        Document,
+        RequestNote,
+        decode_document,
+        encode_document,
+    )
     from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of, page_in
     from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
     from store.record.messages import SlotReport, SlotReportReply

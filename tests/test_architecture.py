@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from node import extras
+from tests.walks import walks_of
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("node", "dht", "crawl", "store", "index", "bootstrap")
@@ -82,8 +83,10 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node/backup",
         "node/jobs",
         "node/sites",
-        "node/owner",
+        "node/strategy",
         "node/app",
+        "node/owner",
+        "node/service",
         "node/web/requests",
         "node/web/rendering",
         "node/web/search",
@@ -288,6 +291,14 @@ def test_the_architecture_names_every_room() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
     rooms = [*EXTRAS, *(room for order in ROOMS.values() for room in order if room != "node/cli/commands")]
     assert not [room for room in rooms if f"`{room}/`" not in text]
+
+
+def test_each_step_of_the_three_walks_is_a_definition_in_its_file() -> None:
+    steps = walks_of((ROOT / "CONTRIBUTING.md").read_text())
+    assert [len(walk) for walk in steps] == [18, 13, 11]
+    for file, definition in (step for walk in steps for step in walk):
+        found = re.search(rf"^ *(?:async )?{definition}\b", (ROOT / file).read_text(), re.M)
+        assert found, f"CONTRIBUTING.md looks for {definition!r} in {file}"
 
 
 def test_the_walks_end_at_the_deciding_definition() -> None:

@@ -16,7 +16,7 @@ from node.extras.simulation.world import World, simulate
 from store.repair.absences import STABLE_S
 from store.repair.copies_by_need import LINE_SHARES, OTHER_SHARE
 from store.repair.durability import PATIENCE_S
-from store.repair.throttle import LEAST_BYTES_S
+from store.repair.peer_sync import LEAST_BYTES_S
 
 NODES, WATCHED_S = 6, 6 * 3600.0
 LATE_S = STABLE_S + PATIENCE_S  # from then on what has two copies is copied

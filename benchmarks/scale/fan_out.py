@@ -11,14 +11,14 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.overlay.balance import members
+from benchmarks.overlay.report.balance import members
 from dht import NodeId, Placement, Slot
 from dht.membership.answer_times import FEWEST, RECENT, level_of
 from index.asking.replica_plan import ReplicaPlan, all_alike, make_plan
 from index.asking.scatter_gather import EARLY_S, FEW_SILENT
-from node.app.strategy_draft import proposed_bits
 from node.extras.simulation.delays import RTT_S, SIGMA
 from node.extras.simulation.observations import REPLICAS
+from node.strategy.draft import proposed_bits
 
 CANDIDATES = 16
 BLOCK_NODES, BLOCK_SLOTS = 256, 256  # at least

@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.search.judged_sets import JudgedSet, as_texts, read_set
 from benchmarks.search.one_node import one_node
 from benchmarks.search.quiet_network import RULES
-from node.app.network_founding import first_strategy
+from node.strategy.founding import first_strategy
 
 SETS = ("cran", "cacm", "cmrc2018-zh")
 QUERIES = 800

@@ -123,7 +123,7 @@ class LeaseBalancer:
             return [peer for peer in leases.heirs(slot, view) if peer != givers.get(slot)]
 
         siblings = {peer for slot in held for peer in leases.team(slot)} - {view.node_id}
-        beats = {peer: view.heartbeat(peer) for peer in siblings | self._some(siblings)}
+        beats = {peer: view.peers.heartbeat(peer) for peer in siblings | self._some(siblings)}
         there = {peer: beat.due for peer, beat in sorted(beats.items()) if beat is not None and beat.member}
         return LoadSnapshot({slot: due.get(slot, 0) for slot in held}, there, heirs)
 

@@ -123,7 +123,7 @@ class LeaseService:
             await self._tell(self._leases.give_up(self._clock()))
             return
         self._balancer.step(self._clock(), self._leases, work)
-        is_waiting = bool(self._view.waits_for())
+        is_waiting = bool(self._view.votes.waits_for())
         asked = self._leases.step(self._clock(), self._view, work.is_busy, self._ask_grants, is_waiting=is_waiting)
         if asked.requests:
             await self._ask_all(asked)

@@ -1,4 +1,4 @@
-"""How is a node put together?
+"""How is a node put together, and how does it run and end?
 
-Wiring, and the service behind API and command line. Read wiring, node_core, then service.
+Read wiring, then node_core.
 """

@@ -1,7 +1,7 @@
 """Takes a node out of its network for good, and says how far that is and what its going would put at risk.
 
-Each slot's records go to the owners that the slot has without this node, and are dropped here when all of them have
-them: it is done when nothing lies here any more. A note outlives a restart, which goes on with it.
+This node's records go to the owners that its slots have without it. A slot is dropped here when all of them have it, so
+the node has left when nothing lies here any more. A note outlives a restart, which goes on with it.
 """
 
 import asyncio

@@ -30,23 +30,25 @@ from node.audit.second_looks import SecondLooks
 from node.audit.site_turns import SiteTurns
 from node.captures.network_reader import NetworkReader
 from node.crawling.denial_sweep import DenialSweep
+from node.crawling.due_anew import DueAgain
 from node.crawling.fetch_pause import FetchPause
+from node.crawling.fetch_rules import FetchRules, StrategyPolicy
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
 from node.crawling.record_rules import RecordRules
 from node.crawling.store_change_feed import StoreChangeFeed
-from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.url_lookup import UrlLookup
-from node.crawling.waiting_for import waiting_for
+from node.crawling.why_idle import waiting_for
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
+from node.delegation.client_fetches import ClientFetches
 from node.delegation.client_worker import ClientWorker
 from node.delegation.order_server import OrderServer
 from node.delegation.routed_fetcher import RoutedFetcher
 from node.delegation.site_token_exchange import SiteTokenExchange
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
-from node.jobs.page_import import PageImport
+from node.jobs.page_import import CaptureReader, PageImport
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 from node.jobs.sitemap_listing import SitemapListing
@@ -59,36 +61,36 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from store import REMOVED, Replicator, StoreConfig
+from store import RecordCheck, Replicator, StoreConfig
 
 
 class StoreParts:
     """Keeps records, here and at their owners, and knows where they lie."""
 
     def __init__(self, config: StoreConfig, env: NodeEnvironment, control: CrawlControl, audit: PeerAudit) -> None:
-        self.records = env.store
-        self.host_book = HostBook(env.clock)
-        self.shards = SiteShards(env.overlay.view, self.host_book)
+        member, machine, overlay, clock = env.member, env.machine, env.member.overlay, env.machine.clock
+        self.records = records = machine.store
+        self.host_book = HostBook(clock)
+        self.shards = SiteShards(overlay.view, self.host_book)
+        check = RecordCheck(RecordRules(), self.shards, records.denial)
         self.replicator = Replicator(
             config,
-            env.store,
-            env.overlay,
-            env.identity,
-            env.clock,
-            env.new_rng(),
-            self.shards,
-            expects_others=env.expects_others,
-            rules=RecordRules(),
+            records,
+            overlay,
+            member.identity,
+            check,
+            machine.new_rng(),
+            expects_others=member.expects_others,
             audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
-        self.site_removals = SiteRemovals(env.store, env.clock)
-        self.evidence = EvidenceKeeper(env.overlay, env.evidence_path, env.clock)
-        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
+        self.ingest = Ingest(self.replicator, clock, self.shards.key_of)
+        self.site_removals = SiteRemovals(records, clock)
+        self.evidence = EvidenceKeeper(overlay, machine.files.evidence, clock)
+        self.denial_sweep = sweep = DenialSweep(overlay, records, member.identity, clock)
         learn = self.host_records.learn
-        self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
-        self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.store.denial, env.clock)
+        self.lookup = UrlLookup(records, self.replicator, self.shards, learn, sweep.is_vanishing)
+        self.reader = NetworkReader(overlay, self.replicator, self.shards, learn, records.denial, clock)
 
 
 class FetchParts:
@@ -103,50 +105,43 @@ class FetchParts:
         control: CrawlControl,
         audit: PeerAudit,
     ) -> None:
-        self._by_rules, self._denial = StrategyPolicy(lambda: env.overlay.view.strategy).decide, env.store.denial
-        self.refusals = refusals = OperatorBlocklist(config.refuse)
+        overlay, machine, web = env.member.overlay, env.machine, env.web
+        strategy = StrategyPolicy(lambda: overlay.view.strategy)
+        self.refusals = OperatorBlocklist(config.refuse)
+        self.rules = rules = FetchRules(strategy.decide, machine.store.denial.is_removed, self.refusals)
         self.pause = pause
-        self.proofs = proofs = DnsProof(env.fetcher, env.find_texts)
-        self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend, audit)
+        self.proofs = proofs = DnsProof(web.fetcher, web.find_texts)
+        self.client_dispatch = clients = ClientDispatch(overlay, machine.clock, control.lend, audit)
+        checks = ClientAudit(web.parsers, audit, control.refetch, clients.refute)
         self.fetcher = RoutedFetcher(
             proofs,
-            env.overlay,
-            self.decide,
-            config.max_body_bytes,
-            env.new_rng(),
+            overlay,
+            rules,
+            machine.new_rng(),
             max_own=config.max_open_fetches,
-            by_client=clients.carry,
-            audit=ClientAudit(env.parsers, audit, control.refetch, clients.refute),
+            clients=ClientFetches(clients.carry, config.max_body_bytes, checks),
             place=shards.key_of,
-            refusals=refusals,
         )
         self.order_server = OrderServer(
             proofs,
-            env.overlay,
-            self.decide,
+            overlay,
+            rules,
             config.max_body_bytes,
             pause_reason=pause.operator_reason,
             place=shards.key_of,
-            refusals=refusals,
         )
-        self.client_worker = ClientWorker(env.overlay, self.order_server.carry, env.new_rng(), pause.operator_reason)
-
-    def decide(self, url: str) -> CrawlDecision:
-        """Return what the strategy says of a canonical URL, and its site's owner as far as it is heard here."""
-        decision = self._by_rules(url)
-        is_removed = decision.allowed and self._denial.is_removed(url)
-        return replace(decision, allowed=False, reason=REMOVED) if is_removed else decision
+        self.client_worker = ClientWorker(overlay, self.order_server.carry, machine.new_rng(), pause.operator_reason)
 
     def decide_here(self, url: str) -> CrawlDecision:
         """Return what the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
-        decision = self.decide(url)
+        decision = self.rules.decide(url)
         declined = self.fetcher.declined(url) if decision.allowed else ""
         return replace(decision, refused_here=declined) if declined else decision
 
     def may_look_at(self, url: str) -> bool:
         """Tell whether this node may fetch a canonical URL for a second look: neither strategy nor operator forbids."""
         is_refused = self.refusals.reason_now(url) or self.pause.operator_reason()
-        return self.decide(url).allowed and not is_refused
+        return self.rules.is_allowed(url) and not is_refused
 
 
 class CrawlParts:
@@ -155,43 +150,33 @@ class CrawlParts:
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
     ) -> None:
-        self.refetch = control.refetch
-        self.tokens = SiteTokenExchange(env.overlay, store.shards, store.replicator, env.clock)
+        overlay, machine, web, clock = env.member.overlay, env.machine, env.web, env.machine.clock
+        self.tokens = SiteTokenExchange(overlay, store.shards, store.replicator, clock)
         ports = CrawlerPorts(
             store.ingest,
             fetching.fetcher,
-            env.parsers,
+            web.parsers,
             fetching.decide_here,
             self.tokens,
             store.lookup,
-            env.locate,
-            env.late,
+            web.locate,
+            web.late,
             fetching.proofs.find,
         )
-        self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
-        self.frontier_sync = FrontierSync(
-            self.crawler,
-            env.store,
-            env.overlay,
-            store.shards,
-            store.host_book,
-            store.host_records.hear,
-            lambda url: fetching.decide(url).allowed,
-            store.denial_sweep,
-            env.clock,
-            store.evidence,
-        )
+        self.crawler = Crawler(config, ports, control, clock, machine.new_rng(), machine.files.seen, machine.faults)
+        due = DueAgain(machine.store, fetching.rules.is_allowed, store.denial_sweep, store.evidence, clock)
+        self.frontier_sync = FrontierSync(self.crawler, machine.store, overlay, store.shards, store.host_records, due)
 
 
 class SiteParts:
     """Decides for the network how the sites at home here are spread, and what they are mirrors of."""
 
     def __init__(self, env: NodeEnvironment, store: StoreParts, control: CrawlControl) -> None:
-        overlay, clock = env.overlay, env.clock
+        overlay, machine, clock = env.member.overlay, env.machine, env.machine.clock
         records, replicator, lookup = store.host_records, store.replicator, store.lookup
-        self.writer = writer = HostRecordWriter(env.store, replicator, store.host_book, clock)
+        self.writer = writer = HostRecordWriter(machine.store, replicator, store.host_book, clock)
         self.sharder = SiteSharder(
-            env.spreading, overlay, env.store, replicator, store.shards, records, writer, clock, env.new_rng()
+            env.member.spreading, overlay, machine.store, replicator, store.shards, records, writer, machine.new_rng()
         )
         self.mirror_finder = MirrorFinder(overlay, control, lookup, records, writer, clock)
 
@@ -208,15 +193,17 @@ class AuditParts:
         crawl: CrawlParts,
         audit: PeerAudit,
     ) -> None:
-        overlay, clock, evidence = env.overlay, env.clock, store.evidence
-        turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.decide, clock)
-        fetcher = DnsProof(env.second_look_fetcher or env.fetcher, env.find_texts)
+        overlay, web, clock, evidence = env.member.overlay, env.web, env.machine.clock, store.evidence
+        turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.rules.decide, clock)
+        fetcher = DnsProof(web.second_look_fetcher or web.fetcher, web.find_texts)
         self.evidence = evidence
         self.look = SecondLook(
-            config, fetcher, fetcher.find, env.find_way, env.parsers, turns, fetching.may_look_at, clock
+            config, fetcher, fetcher.find, web.find_way, web.parsers, turns, fetching.may_look_at, clock
         )
         fetched = lambda: crawl.crawler.fetched  # noqa: E731
-        self.second_looks = SecondLooks(overlay, env.store, env.identity, audit, self.look, evidence, fetched, clock)
+        self.second_looks = SecondLooks(
+            overlay, store.records, env.member.identity, audit, self.look, evidence, fetched, clock
+        )
         self.desk = EvidenceDesk(overlay, evidence, store.replicator, self.look, clock)
         audit.checks.repeat(self.second_looks.step)
         audit.checks.repeat(evidence.step)
@@ -228,11 +215,14 @@ class IndexParts:
     def __init__(
         self, config: IndexConfig, env: NodeEnvironment, store: StoreParts, agree: Agree, audit: PeerAudit
     ) -> None:
-        feed = StoreChangeFeed(env.store)
-        no_room = partial(env.store.no_room, 0)
-        self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
-        read, rng = store.lookup.texts, env.new_rng()
-        self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
+        overlay, machine = env.member.overlay, env.machine
+        feed = StoreChangeFeed(machine.store)
+        no_room = partial(machine.store.no_room, 0)
+        self.local = LocalIndex.open(config, machine.files.index, overlay, feed, agree, machine.faults, no_room)
+        read, rng = store.lookup.texts, machine.new_rng()
+        self.searcher = Searcher(
+            config, overlay, self.local, read, machine.clock, rng, signature, audit, machine.tracer
+        )
 
 
 class JobParts:
@@ -241,17 +231,16 @@ class JobParts:
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawler: Crawler
     ) -> None:
-        overlay, lookup, clock = env.overlay, store.lookup, env.clock
-        decide, refusals = fetching.decide, fetching.refusals
-        self.seed_publisher = SeedPublisher(store.ingest.submit, overlay, decide, clock, env.new_rng())
+        overlay, lookup, clock = env.member.overlay, store.lookup, env.machine.clock
+        rules, decide = fetching.rules, fetching.rules.decide
+        self.seed_publisher = SeedPublisher(store.ingest.submit, overlay, decide, clock, env.machine.new_rng())
         self.removals = RemovalRequests(fetching.proofs, self.seed_publisher, lookup, store.shards)
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
         self.resubmission = Resubmission(self.progress.answer, self.seed_publisher.publish, clock)
         waits_for = partial(waiting_for, overlay.view)
-        self.submission = Submission(self.seed_publisher, waits_for, decide, refusals, lookup, self.resubmission, clock)
+        self.submission = Submission(self.seed_publisher, waits_for, rules, lookup, self.resubmission, clock)
         replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher
-        self.page_import = PageImport(
-            config, overlay, env.parsers, replicator, ingest, lookup, decide, refusals, seeds, clock
-        )
-        self.explanations = Explanations(overlay, store.shards, crawler, lookup, decide, refusals, clock)
+        reader = CaptureReader(config, env.web.parsers, clock)
+        self.page_import = PageImport(overlay, reader, replicator, ingest, lookup, rules, seeds, clock)
+        self.explanations = Explanations(overlay, store.shards, crawler, lookup, rules, clock)

@@ -9,12 +9,11 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
-from math import inf
 from typing import Protocol
 
-from crawl import Crawler, Visit, VisitState
-from dht import Clock, Overlay, SiteShards, Slot, document_id, shards, slot_of, slot_range
-from node.crawling.due_anew import SETTLED_S, as_doubted, as_due, is_other
+from crawl import Crawler, Visit
+from dht import Overlay, SiteShards, Slot, shards, slot_of, slot_range
+from node.crawling.due_anew import DueAgain
 from node.crawling.store_change_feed import visit_of
 from store import Kind, Record, RecordStore
 
@@ -23,8 +22,11 @@ BATCH_REST_S = 0.05  # while the store changes: what comes meanwhile is followed
 BATCH = 1024
 
 
-class MovedSites(Protocol):
-    """Sites that host records moved, which the frontier has yet to follow."""
+class HostNews(Protocol):
+    """Takes host records, and tells which sites they moved."""
+
+    def hear(self, record: Record) -> None:
+        """Take over a host record that is kept here, or comes in."""
 
     @property
     def has_moved(self) -> bool:
@@ -32,48 +34,6 @@ class MovedSites(Protocol):
 
     def take_moved(self) -> frozenset[str]:
         """Return the sites that came to lie elsewhere since this was last asked."""
-
-
-class Swept(Protocol):
-    """What was swept off this node's disk, which the frontier has yet to follow."""
-
-    @property
-    def done(self) -> str:
-        """What marks the strategy's denials whose sweep ended last."""
-
-    @property
-    def has_sites(self) -> bool:
-        """Whether removals changed since `take_sites`."""
-
-    def take_sites(self) -> frozenset[str]:
-        """Return the sites whose owners remove something else than when this was last asked."""
-
-
-class DoubtedOutcomes(Protocol):
-    """Tells which outcomes are doubted, because second looks contradict their author's pages."""
-
-    @property
-    def mark(self) -> object:
-        """What is another value whenever other outcomes are doubted."""
-
-    @property
-    def is_any(self) -> bool:
-        """Whether any outcome is doubted at all."""
-
-    def is_doubted(self, record: Record) -> bool:
-        """Tell whether a record is one of them; it has its proof."""
-
-
-class NoDoubtedOutcomes:
-    """No outcome is doubted."""
-
-    mark, is_any = None, False
-
-    def is_doubted(self, record: Record) -> bool:
-        return False
-
-
-NOBODY_DOUBTED = NoDoubtedOutcomes()
 
 
 class FrontierSync:
@@ -85,27 +45,16 @@ class FrontierSync:
         store: RecordStore,
         overlay: Overlay,
         places: SiteShards,
-        moved_sites: MovedSites,
-        hear: Callable[[Record], None],
-        is_allowed: Callable[[str], bool],
-        sweep: Swept,
-        clock: Clock,
-        doubts: DoubtedOutcomes = NOBODY_DOUBTED,
+        hosts: HostNews,
+        due: DueAgain,
     ) -> None:
-        """`hear` is told of each host record that is kept here, or comes in; `moved_sites` says what that moves.
-        `is_allowed`: by the strategy's rules and the sites' owners; `sweep`: what was swept off the disk;
-        `doubts`: whose outcomes are due again."""
-        self._doubts, self._mark_doubts = doubts, doubts.mark
-        self._is_allowed, self._sweep, self._clock = is_allowed, sweep, clock
-        self._mark_swept = sweep.done
         self._crawler, self._store, self._overlay, self._places = crawler, store, overlay, places
-        self._moved_sites, self._hear, self._log = moved_sites, hear, store.log
+        self._hosts, self._due, self._log = hosts, due, store.log
         self._kept_hosts = store.scan(Kind.HOST, bytes(20), b"\xff" * 20)
         self._mark: object = places.mark
         self._held: dict[Slot, int] = {}
         self._slot_bits = overlay.view.strategy.slot_bits
         self._filling: dict[Slot, Iterator[Record]] = {}
-        self._sure_until = 0.0  # what is filled now and was visited by then has its page here, if there is one
         self._sequence = 0
 
     @property
@@ -114,7 +63,7 @@ class FrontierSync:
         return not self._filling and self._log.sequence == self._sequence
 
     async def run(self) -> None:
-        """Follow until cancelled. What changes in an idle store is followed at once, leases within `LEASES_EVERY_S`."""
+        """Follow until cancelled. Changes of an idle store are followed at once, leases within `LEASES_EVERY_S`."""
         while True:
             before = self._sequence
             if self.step():
@@ -131,10 +80,10 @@ class FrontierSync:
         """Take the leases and changes of this moment, a batch at most; return whether there are more already."""
         hosts = list(islice(self._kept_hosts, BATCH))
         for record in hosts:
-            self._hear(record)
+            self._hosts.hear(record)
         self._follow_moves()
-        for site in sorted(self._sweep.take_sites()):
-            self._crawler.review(site, lambda visit: is_other(visit, is_allowed=self._is_allowed))
+        for site in self._due.take_sites():
+            self._crawler.review(site, self._due.is_other)
         if self._leases_changed():
             self._follow_leases()
         else:
@@ -146,17 +95,13 @@ class FrontierSync:
         return (
             self._log.sequence > self._sequence
             or self._leases_changed()
-            or self._moved_sites.has_moved
-            or self._sweep.has_sites
+            or self._hosts.has_moved
+            or self._due.has_sites
         )
 
     def _leases_changed(self) -> bool:
         view = self._overlay.view
-        return view.leases() != self._held or self._is_replaced() or self._has_swept()
-
-    def _has_swept(self) -> bool:
-        """Whether pages are due again that the frontier takes for fetched."""
-        return self._sweep.done != self._mark_swept or self._doubts.mark != self._mark_doubts
+        return view.leases() != self._held or self._is_replaced() or self._due.has_more
 
     def _is_replaced(self) -> bool:
         """Whether URLs lie in other slots than they did: the strategy has other slots, or rules that spread sites."""
@@ -164,7 +109,7 @@ class FrontierSync:
 
     def _follow_moves(self) -> None:
         """Give up the slots in which sites lie, or lay, that lie elsewhere now; they are taken up anew."""
-        if moved := self._moved_sites.take_moved():
+        if moved := self._hosts.take_moved():
             bits = self._overlay.view.strategy.slot_bits
             touched = {slot_of(prefix, bits) for site in moved for prefix in shards(site)}
             for slot in touched & self._held.keys():
@@ -173,10 +118,9 @@ class FrontierSync:
 
     def _follow_leases(self) -> None:
         leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
-        is_replaced, is_swept = self._is_replaced(), self._sweep.done != self._mark_swept
-        kept = {} if is_replaced or self._has_swept() else leases
-        self._sure_until = inf if is_swept else self._clock().wall - SETTLED_S
-        self._mark_swept, self._mark_doubts = self._sweep.done, self._doubts.mark
+        is_replaced = self._is_replaced()
+        kept = {} if is_replaced or self._due.has_more else leases
+        self._due.begin()
         for slot in [s for s, epoch in self._held.items() if kept.get(s) != epoch]:
             self._release(slot)
         if is_replaced:
@@ -204,18 +148,7 @@ class FrontierSync:
             del self._filling[slot]
 
     def _recall(self, slot: Slot, visit: Visit) -> None:
-        if self._is_doubted(visit):
-            self._crawler.recall(slot, as_doubted(visit))
-            return
-        is_sure = visit.history.fingerprint and visit.visited_at <= self._sure_until
-        has_page = not is_sure or self._store.find_version(Kind.DOCUMENT, document_id(visit.url)) is not None
-        self._crawler.recall(slot, as_due(visit, has_page=has_page, is_allowed=self._is_allowed))
-
-    def _is_doubted(self, visit: Visit) -> bool:
-        if not self._doubts.is_any or visit.state == VisitState.WAITING:
-            return False
-        outcome = self._store.find(Kind.VISIT, document_id(visit.url), content=False)
-        return outcome is not None and self._doubts.is_doubted(outcome)
+        self._crawler.recall(slot, self._due.recalled(visit))
 
     def _follow_store(self) -> None:
         newest = self._log.sequence
@@ -226,7 +159,7 @@ class FrontierSync:
             slot = slot_of(change.key, self._slot_bits)
             if change.kind == Kind.HOST and not change.removed:
                 if (host := self._store.find(Kind.HOST, change.id)) is not None:
-                    self._hear(host)
+                    self._hosts.hear(host)
             elif change.kind == Kind.VISIT and not change.removed and slot in self._held:
                 record = self._store.find(Kind.VISIT, change.id, content=False, proven=False)
                 if record is not None:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from crawl import Fetched
 from dht import Message, NodeId
 
 VALIDATORS = ("if-none-match", "if-modified-since")  # all that a holder may send along
@@ -39,7 +40,14 @@ class FetchAnswer(Message, frozen=True, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class ClientAnswer:
-    """What a client answered to an order."""
+    """Carries what a client answered to an order."""
 
     client: NodeId
     answer: FetchAnswer
+
+
+def fetched_by(answer: FetchAnswer, url: str, max_bytes: int, address: str) -> Fetched | None:
+    """Return what a site would have given, None where the answer is nothing that a site gives."""
+    if answer.status < 100:
+        return None
+    return Fetched(url, answer.status, answer.headers, answer.body[:max_bytes], answer.cut, answer.latency_s, address)

@@ -6,12 +6,12 @@ Only owners of the slot may order, only what the strategy lets be crawled, and w
 import asyncio
 from collections.abc import Callable
 
-from crawl import AddressRefused, Decide, FamilyMissing, Fetcher, FetchFailed, OperatorBlocklist, is_canonical
+from crawl import AddressRefused, FamilyMissing, Fetcher, FetchFailed, is_canonical
 from dht import BadMessage, Key, NodeId, Overlay, placement_key, slot_of, split_url
+from node.crawling.fetch_rules import FetchRules
 from node.delegation.fetch_order import VALIDATORS, FetchAnswer, FetchOrder
 
 MAX_ORDERS = 16  # carried out at once, for all peers together
-NO_REFUSALS = OperatorBlocklist(())
 
 
 class OrderServer:
@@ -21,17 +21,16 @@ class OrderServer:
         self,
         fetcher: Fetcher,
         overlay: Overlay,
-        decide: Decide,
+        rules: FetchRules,
         max_bytes: int,
         *,
         pause_reason: Callable[[], str] = str,
         place: Callable[[str], Key] = placement_key,
-        refusals: OperatorBlocklist = NO_REFUSALS,
     ) -> None:
         """`max_bytes`: the most that is read of any page. `pause_reason`: why this node fetches nothing just now, ""
-        where it does. `place`, `refusals`: as in `RoutedFetcher`."""
-        self._fetcher, self._overlay, self._decide, self._max_bytes = fetcher, overlay, decide, max_bytes
-        self._pause_reason, self._place, self._refusals = pause_reason, place, refusals
+        where it does. `place`: where the records of a canonical URL live."""
+        self._fetcher, self._overlay, self._rules, self._max_bytes = fetcher, overlay, rules, max_bytes
+        self._pause_reason, self._place = pause_reason, place
         self._open = asyncio.Semaphore(MAX_ORDERS)
         overlay.serve(FetchOrder, self.carry)
 
@@ -52,8 +51,8 @@ class OrderServer:
         return FetchAnswer(got.status, got.headers, got.body, got.cut, got.latency_s, got.address)
 
     def _objection(self, peer: NodeId, order: FetchOrder) -> str:
-        """Say why an order is not carried out, "" where it is; robots.txt is read whatever the rules say of pages, and
-        for any member, because that of a site in its own slot may redirect to it."""
+        """Say why an order is not carried out, "" where it is. Any member may order a robots.txt, whatever the rules
+        say of pages: that of a site in its own slot may redirect to it."""
         if not is_canonical(order.url):
             return "orders a fetch of what is no canonical URL"
         view, is_robots = self._overlay.view, split_url(order.url).path == "/robots.txt"
@@ -64,9 +63,9 @@ class OrderServer:
             return f"orders a fetch of a node that rests: {reason}"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
-        if refused := self._refusals.reason_now(order.url):
+        if refused := self._rules.refusals.reason_now(order.url):
             return f"orders a fetch that this node's operator refuses: {refused}"
-        decision = self._decide(order.url)
+        decision = self._rules.decide(order.url)
         if not decision.allowed and not is_robots:
             return f"orders a fetch that is not allowed: {decision.reason}"
         return ""

@@ -1,36 +1,30 @@
 """Fetches for the crawler, and has others make the request where this node cannot, should not or need not.
 
 Another owner of the URL's slot carries what this node's own families cannot reach, what a rule prefers that owner for
-and what this node's operator refuses (`node/delegation/fetch_route.py`); clients that wait for work get a page now and
-then, and more while this node's own fetches are as many as it may have open. Robots, politeness and the outcome stay
-with the lease holder, who orders one GET: the other node only carries bytes.
+and what this node's operator refuses (`node/delegation/fetch_route.py`). Clients that wait for work get some pages
+(`node/delegation/client_fetches.py`). Robots, politeness and the outcome stay with the lease holder, who orders one
+GET: the other node only carries bytes.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 
 from crawl import (
-    Decide,
     FamilyMissing,
     FetchDeclined,
     Fetched,
     Fetcher,
     FetchFailed,
-    OperatorBlocklist,
     hashes_cover,
 )
-from dht import Key, NodeId, Overlay, RemoteError, placement_key, slot_of, split_url
-from node.delegation.client_audit import ClientAudit
-from node.delegation.fetch_order import ORDER_WITHIN_S, ClientAnswer, FetchAnswer, FetchOrder
+from dht import Key, NodeId, Overlay, RemoteError, placement_key, slot_of
+from node.crawling.fetch_rules import FetchRules
+from node.delegation.client_fetches import ClientFetches
+from node.delegation.fetch_order import ORDER_WITHIN_S, FetchAnswer, FetchOrder, fetched_by
 from node.delegation.fetch_route import FetchRoute, fetch_route
 
 MAX_CARRIERS = 3  # peers tried for one URL
-NO_REFUSALS = OperatorBlocklist(())
-CLIENTS_SHARE = 8  # one page in so many goes to a client that waits, though this node could fetch it
-
-CarryByClient = Callable[[FetchOrder], Awaitable[ClientAnswer | None]]
-"""Has a client carry out an order; None where none waits, or nothing came of it."""
 
 
 class RoutedFetcher:
@@ -40,23 +34,17 @@ class RoutedFetcher:
         self,
         fetcher: Fetcher,
         overlay: Overlay,
-        decide: Decide,
-        max_bytes: int,
+        rules: FetchRules,
         rng: Random,
         *,
         max_own: int = 1 << 20,
-        by_client: CarryByClient | None = None,
-        audit: ClientAudit | None = None,
+        clients: ClientFetches | None = None,
         place: Callable[[str], Key] = placement_key,
-        refusals: OperatorBlocklist = NO_REFUSALS,
     ) -> None:
-        """`max_bytes`: the most that this node reads of any page. `max_own`: fetches of its own that are open at once.
-        `place`: where the records of a canonical URL live. `refusals`: what its operator will not have it fetch."""
-        self._place, self._refusals = place, refusals
-        self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
-        self._decide, self._max_bytes = decide, max_bytes
+        """`max_own`: fetches of its own that are open at once. `place`: where the records of a canonical URL live."""
+        self._fetcher, self._overlay, self._rules, self._rng = fetcher, overlay, rules, rng
         self._own = asyncio.Semaphore(max_own)
-        self._by_client, self._audit, self._pages = by_client, audit, 0
+        self._clients, self._place = clients, place
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """Fetch a URL, here or by another node.
@@ -66,8 +54,10 @@ class RoutedFetcher:
         """
         if got := await self._from_owner(url, headers, max_bytes):
             return got
-        audit = self._audit if self._audit is not None and self._audit.is_due(url) else None
-        if audit is None and (got := await self._from_client(url, headers, max_bytes)):
+        clients = self._clients
+        audit = clients.audit if clients and clients.audit and clients.audit.is_due(url) else None
+        is_busy = self._own.locked()
+        if clients and not audit and (got := await clients.fetch(url, headers, max_bytes, is_busy=is_busy)):
             return got
         try:
             async with self._own:
@@ -80,7 +70,7 @@ class RoutedFetcher:
 
     def declined(self, url: str) -> str:
         """Say why nobody is asked to fetch a URL that this node refuses; "" where somebody is, or it does not."""
-        if not self._refusals.reason(url):
+        if not self._rules.refusals.reason(url):
             return ""
         route = self._route(url)
         return "" if route.peers else _declined(route)
@@ -97,28 +87,14 @@ class RoutedFetcher:
         return None
 
     def _route(self, url: str) -> FetchRoute:
-        view, refused, preferred = self._overlay.view, self._refusals.reason(url), self._decide(url).preferred
+        view, preferred = self._overlay.view, self._rules.decide(url).preferred
+        refused = self._rules.refusals.reason(url)
         if not refused and preferred is None:
             return FetchRoute()
         owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
-        return fetch_route(view.node_id, owners, preferred, refused, lambda peer: hashes_cover(view.refuses(peer), url))
-
-    async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
-        """Have a client fetch a page; None where this node shall fetch it. Rules are read by this node itself:
-        robots.txt is told by its path, and where a redirect leads on by its bound."""
-        if self._by_client is None or max_bytes != self._max_bytes or split_url(url).path == "/robots.txt":
-            return None
-        self._pages += 1
-        if not self._own.locked() and self._pages % CLIENTS_SHARE:
-            return None
-        brought = await self._by_client(FetchOrder(url, tuple(headers.items()), max_bytes))
-        # A client's failure is not the site's, and who answered there is only its word.
-        if brought is None or brought.answer.failure:
-            return None
-        page = _fetched(url, brought.answer, max_bytes, address="")
-        if page is not None and self._audit is not None:
-            self._audit.consider(brought.client, page)
-        return page
+        return fetch_route(
+            view.node_id, owners, preferred, refused, lambda peer: hashes_cover(view.peers.refuses(peer), url)
+        )
 
     async def _from_family(
         self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing
@@ -138,7 +114,7 @@ class RoutedFetcher:
             return None
         if answer.failure:
             raise FetchFailed(order.url, answer.failure)
-        return _fetched(order.url, answer, order.max_bytes, answer.address)
+        return fetched_by(answer, order.url, order.max_bytes, answer.address)
 
     def _carriers(self, url: str, family: int) -> list[NodeId]:
         """Return live peers that speak the family: the slot's owners first, then others in any order."""
@@ -149,13 +125,6 @@ class RoutedFetcher:
         self._rng.shuffle(able)
         able.sort(key=lambda peer: peer not in owners)
         return able[:MAX_CARRIERS]
-
-
-def _fetched(url: str, answer: FetchAnswer, max_bytes: int, address: str) -> Fetched | None:
-    """Return what a site would have given, None where it is nothing that a site gives."""
-    if answer.status < 100:
-        return None
-    return Fetched(url, answer.status, answer.headers, answer.body[:max_bytes], answer.cut, answer.latency_s, address)
 
 
 def _declined(route: FetchRoute) -> str:

@@ -11,8 +11,6 @@ from crawl import (
     BadUrl,
     CrawlDecision,
     Crawler,
-    Decide,
-    OperatorBlocklist,
     QueuePosition,
     RobotsAccess,
     UrlStage,
@@ -26,6 +24,7 @@ from crawl import (
 from dht import BadMessage, Clock, Message, NodeId, Overlay, RemoteError, SiteShards, Slot, document_id, slot_of
 from node.api.body import Json
 from node.api.crawl import Explained
+from node.crawling.fetch_rules import FetchRules
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.explain_verdict import Facts, changes, verdict
 from node.jobs.submission import GIVE_URL
@@ -70,12 +69,11 @@ class Explanations:
         places: SiteShards,
         crawler: Crawler,
         known: UrlLookup,
-        decide: Decide,
-        refusals: OperatorBlocklist,
+        rules: FetchRules,
         clock: Clock,
     ) -> None:
         self._overlay, self._places, self._crawler, self._known = overlay, places, crawler, known
-        self._decide, self._refusals, self._clock = decide, refusals, clock
+        self._rules, self._clock = rules, clock
         overlay.serve(AskAbout, self._tell)
 
     async def explain(self, text: str) -> Explained:
@@ -86,7 +84,7 @@ class Explanations:
             return Explained(url=text, canonical=None, answer="no", why=f"{error.reason}; {GIVE_URL}")
         now = self._clock().wall
         place, view = await self._known.place(url), self._overlay.view
-        slot, decision = slot_of(place, view.strategy.slot_bits), self._decide(url)
+        slot, decision = slot_of(place, view.strategy.slot_bits), self._rules.decide(url)
         holder = self._holder(slot)
         visit = (await self._known.find([url])).get(url)
         told = await self._ask(holder, url)
@@ -97,7 +95,7 @@ class Explanations:
             asked=told is not None,
             status=status_of(told) if told else UrlStatus(),
             is_refused=told is not None and told.is_refused,
-            refused_here=self._refusals.reason(url),
+            refused_here=self._rules.refusals.reason(url),
         )
         answer, why = verdict(facts, now)
         return Explained(
@@ -149,7 +147,7 @@ class Explanations:
             min(status.crawl_delay_s, MAX_REST_S),
             status.trap[:MAX_REASON_CHARS],
             status.pause_reason[:MAX_REASON_CHARS],
-            bool(self._refusals.reason(url)),
+            bool(self._rules.refusals.reason(url)),
             status.breaker_reason[:MAX_REASON_CHARS],
         )
 
@@ -162,7 +160,7 @@ class Explanations:
 
     def _owner(self, peer: NodeId, slot: Slot, url: str) -> Json:
         view, is_self = self._overlay.view, peer == self._overlay.view.node_id
-        refuses = bool(self._refusals.reason(url)) if is_self else hashes_cover(view.refuses(peer), url)
+        refuses = bool(self._rules.refusals.reason(url)) if is_self else hashes_cover(view.peers.refuses(peer), url)
         live = is_self or view.is_live(peer)
         return {
             "node_id": peer.hex(),

@@ -1,7 +1,7 @@
 """Takes pages that somebody brings from an archive: each is parsed, judged as a crawl would, and written to its owners.
 
 One call takes what one request holds, and says of each page what became of it. A page that could not be written now is
-named as such, and is brought again: nothing is lost or doubled, since a version is what it is whenever it comes.
+named as such, and is brought again. Nothing is lost or doubled by that: a version is the same whenever it comes.
 """
 
 import asyncio
@@ -10,20 +10,18 @@ from hashlib import sha256
 
 from crawl import (
     CrawlConfig,
-    Decide,
-    OperatorBlocklist,
     Page,
     PageUnreadable,
     Parsers,
     Visit,
     gone_page,
     parse_task_of,
-    refusal_reason,
 )
 from dht import Clock, InputError, Overlay, RemoteError
 from node.api.documents import BroughtPage
 from node.captures.capture import Capture
 from node.captures.imported_page import GONE, capture_flaw, imported_page, origin_of, response_flaw, response_of
+from node.crawling.fetch_rules import FetchRules
 from node.crawling.ingest import Ingest
 from node.crawling.url_lookup import UrlLookup
 from node.errors import NotJoined
@@ -32,8 +30,25 @@ from store import Draft, Replicator, Version, digest_of
 
 WITHIN_S = 25.0  # then a call answers with what there is; a request may take 30 s
 NOTHING = Version(0, -1, b"")
-
 LATER = BroughtPage("later", "it was not its turn yet")
+
+
+class CaptureReader:
+    """Parses captures as a crawl parses pages."""
+
+    def __init__(self, config: CrawlConfig, parsers: Parsers, clock: Clock) -> None:
+        self._config, self._parsers, self._clock = config, parsers, clock
+
+    async def read(self, capture: Capture) -> tuple[Page | None, str]:
+        """Return a capture's page, if it is one at all, and why it is not to be found, or ""."""
+        response = response_of(capture)
+        if flaw := response_flaw(response, self._config):
+            return None, flaw
+        try:
+            parsed = await self._parsers.parse(parse_task_of(response, self._config))
+        except PageUnreadable as error:
+            return None, error.reason
+        return imported_page(capture, response, parsed, self._clock().wall, self._config)
 
 
 class PageImport:
@@ -41,21 +56,17 @@ class PageImport:
 
     def __init__(
         self,
-        config: CrawlConfig,
         overlay: Overlay,
-        parsers: Parsers,
+        reader: CaptureReader,
         replicator: Replicator,
         ingest: Ingest,
         known: UrlLookup,
-        decide: Decide,
-        refusals: OperatorBlocklist,
+        rules: FetchRules,
         seeds: SeedPublisher,
         clock: Clock,
     ) -> None:
-        """`decide`: the network's rules; `refusals`: those of this node's operator."""
-        self._config, self._overlay, self._parsers, self._clock = config, overlay, parsers, clock
+        self._overlay, self._reader, self._rules, self._clock = overlay, reader, rules, clock
         self._replicator, self._ingest, self._known, self._seeds = replicator, ingest, known, seeds
-        self._decide, self._refusals = decide, refusals
 
     async def take(
         self, captures: Sequence[Capture], file: str, *, is_dry: bool, crawls: bool
@@ -95,9 +106,9 @@ class PageImport:
         if flaw := capture_flaw(capture, now):
             return flaw
         url = response_of(capture).url
-        if self._refusals.reason(url):
+        if self._rules.refusals.reason(url):
             return "refused by this node: crawl.refuse"
-        return refusal_reason(url, self._decide(url), now)
+        return self._rules.denied(url, now)
 
     async def _take(
         self,
@@ -132,9 +143,9 @@ class PageImport:
             states[n] = BroughtPage("refused", reason) if reason else state
 
     async def _draft(self, capture: Capture, file: str, newest: dict[str, Version]) -> tuple[Draft | None, str]:
-        """What is written of a capture, if anything, and why it is no page to be found. Such a one takes the place of
-        an older import alone: it wins over nothing that was fetched."""
-        page, reason = await self._page(capture)
+        """Return the draft to write of a capture, if any, and why it is no page to be found. Such a draft replaces only
+        an older import, and never a page that was fetched."""
+        page, reason = await self._reader.read(capture)
         if page is None:
             url = response_of(capture).url
             before, is_telling = newest.get(url, NOTHING), reason in UNWANTED
@@ -147,16 +158,6 @@ class PageImport:
         if reason and _version(draft) < newest[page.url]:
             return None, reason
         return draft, reason
-
-    async def _page(self, capture: Capture) -> tuple[Page | None, str]:
-        response = response_of(capture)
-        if flaw := response_flaw(response, self._config):
-            return None, flaw
-        try:
-            parsed = await self._parsers.parse(parse_task_of(response, self._config))
-        except PageUnreadable as error:
-            return None, error.reason
-        return imported_page(capture, response, parsed, self._clock().wall, self._config)
 
 
 UNWANTED = frozenset(("noindex", "unavailable_after", *(f"status {status}" for status in GONE)))

@@ -6,19 +6,17 @@ from collections.abc import Callable, Sequence
 
 from crawl import (
     BadUrl,
-    Decide,
-    OperatorBlocklist,
     ScopeKind,
     Visit,
     VisitState,
     canonical_url,
     public_suffixes,
     reach,
-    refusal_reason,
     scope_for,
 )
 from dht import Clock
 from node.api.crawl import Crawled, Refused, Seed
+from node.crawling.fetch_rules import FetchRules
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
@@ -30,21 +28,18 @@ class Submission:
     """Takes seeds from people.
 
     `waiting_for`: names the silent members that are needed for a write.
-    `decide`: the network's rules.
-    `refusals`: those of this node's operator.
     """
 
     def __init__(
         self,
         seeds: SeedPublisher,
         waiting_for: Callable[[], str],
-        decide: Decide,
-        refusals: OperatorBlocklist,
+        rules: FetchRules,
         known: UrlLookup,
         resubmission: Resubmission,
         clock: Clock,
     ) -> None:
-        self._seeds, self._decide, self._refusals, self._known, self._clock = seeds, decide, refusals, known, clock
+        self._seeds, self._rules, self._known, self._clock = seeds, rules, known, clock
         self._resubmission, self._waiting_for = resubmission, waiting_for
 
     async def crawl(
@@ -84,9 +79,9 @@ class Submission:
 
     def _refusal(self, url: str) -> str:
         """Say why a canonical URL is not handed in, "" where it is."""
-        if refusal := self._refusals.reason(url):
+        if refusal := self._rules.refusals.reason(url):
             return f"refused by this node's {refusal}; another node takes it"
-        return refusal_reason(url, self._decide(url), self._clock().wall)
+        return self._rules.denied(url, self._clock().wall)
 
 
 def _seed(visit: Visit, known: Visit | None) -> Seed:

@@ -1,5 +1,6 @@
-"""What does a node's owner see of it over time, and what does the owner say to single hosts?
+"""How does a node's owner follow and steer it?
 
-Figures of a day, jobs, log lines, settings and the map of the network are values here; `node/app/owner_desk.py` fills
-them, `node/web/owner/owner_pages.py` shows them. Read figure_history, host_control, network_map.
+Figures of a day, jobs, log lines, settings and the map of the network are values here. `node/owner/desk.py` fills them,
+`node/web/owner/owner_pages.py` shows them; needs, events, hook and watch tell the owner of trouble. Read desk, then
+needs.
 """

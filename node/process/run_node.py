@@ -39,13 +39,9 @@ from index import Tracer, untraced
 from node.app.clean_stop import take_leave
 from node.app.departure import Departure
 from node.app.disk_meter import bytes_below
-from node.app.environment import NodeEnvironment
+from node.app.environment import HostMachine, NodeEnvironment, NodeFiles, OwnMembership, WebAccess
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
-from node.app.node_service import NodeService
-from node.app.owner_hook import OwnerHook
-from node.app.owner_watch import OwnerWatch
-from node.app.setting_desk import SettingDesk
 from node.config.data_dir import DataDir
 from node.config.logging_setup import set_log_level
 from node.config.settings import Config, NodeConfig, with_contact
@@ -53,12 +49,14 @@ from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
 from node.extras import QUERY_TRACER, TRACE_EXPORT, added
 from node.joining.rejoin import Rejoiner
+from node.owner.hook import OwnerHook
 from node.owner.log_ring import LogRing
-from node.process.clean_end import CleanEnd
+from node.owner.setting_desk import SettingDesk
+from node.owner.watch import OwnerWatch
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
-from node.process.reopening import reopening
+from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
-from node.process.twin_stop import give_way_to_twin
+from node.service.node_service import NodeService
 from node.version import VERSION
 from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
@@ -165,7 +163,7 @@ async def _map_ports(node: NodeConfig, overlay: OverlayService) -> None:
     from node.joining.upnp import UpnpMapping, listens_everywhere  # loaded once the pages are served
 
     if listens_everywhere(listening(node)):
-        await UpnpMapping(listening(node), lambda: overlay.own_addresses).run()
+        await UpnpMapping(listening(node), lambda: overlay.report.own_addresses).run()
 
 
 async def _discover_lan(node: NodeConfig, network: Network, overlay: OverlayService) -> None:
@@ -206,7 +204,9 @@ async def _keep_event_log(core: NodeCore, overlay: OverlayService) -> None:
     while True:
         await asyncio.sleep(COMPARE_EVERY_S)
         core.faults.present()
-        for line in events.lines(replace(core.state(), warnings=(*overlay.warnings(), *core.index.local.warnings()))):
+        for line in events.lines(
+            replace(core.state(), warnings=(*overlay.report.warnings(), *core.index.local.warnings()))
+        ):
             log.info("%s", line)
 
 
@@ -223,9 +223,9 @@ async def _open_core(
     """Open everything in order, and close it in the other order."""
     rng = SystemRandom()
     async with AsyncExitStack() as stack:
-        files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
+        writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         settings = _overlay_settings(config.node, data)
-        overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files, faults)
+        overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, writer, faults)
         is_founder = data.is_founded_by(identity.node_id.hex())
         if is_founder:
             overlay.begin_network()
@@ -238,29 +238,27 @@ async def _open_core(
         fetcher = await stack.enter_async_context(
             open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults, signer)
         )
-        environment = NodeEnvironment(
-            identity=identity,
-            overlay=overlay,
-            store=store,
+        files = NodeFiles(
+            data.index,
+            data.seen,
+            data.evidence,
+            data.host_wishes,
+            partial(bytes_below, data.index, data.seen, data.dht),
+        )
+        web = WebAccess(
             fetcher=fetcher,
+            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             find_way=fetcher.find_way,
             locate=fetcher.locate,
             late=fetcher.late_s,
             limit=fetcher.bandwidth.set_rate,
             find_texts=TxtRecords(config.crawl, system_clock).find,
-            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
-            clock=system_clock,
-            rng=rng,
-            index_path=data.index,
-            seen_path=data.seen,
-            evidence_path=data.evidence,
-            wishes_path=data.host_wishes,
-            expects_others=expects_others,
-            faults=faults,
-            machine=read_machine,
-            tracer=tracer,
-            measure_files=partial(bytes_below, data.index, data.seen, data.dht),
             outage=str if config.crawl.allow_private else overlay.families.outage,  # an intranet may be on this machine
+        )
+        environment = NodeEnvironment(
+            OwnMembership(identity, overlay, expects_others),
+            HostMachine(store, files, system_clock, rng, faults, read_machine, tracer),
+            web,
         )
         core = NodeCore(config.crawl, config.store, config.index, environment)
         stack.push_async_callback(core.close)

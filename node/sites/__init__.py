@@ -1,4 +1,5 @@
-"""What does this node know and decide of whole sites?
+"""How does this node keep, spread and merge whole sites?
 
-Sharding and mirrors. Read host_book first, then host_records, site_sharder and mirror_finder.
+Sharding, mirrors, removals, and the owner's wishes of single hosts. Read host_book first, then host_records,
+site_sharder and mirror_finder.
 """

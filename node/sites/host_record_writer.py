@@ -43,6 +43,11 @@ class HostRecordWriter:
                 return None
             return host
 
+    async def spread(self, site: str, epoch: int, depth: int, before: int) -> HostRecord | None:
+        """Spread a site from now on over 2^`depth` places instead of 2^`before`; None as in `change`."""
+        now = self._clock().wall
+        return await self.change(site, epoch, lambda host: replace(host, depth=depth, before=before, since=now))
+
     async def renew(self, site: str, epoch: int) -> None:
         """Write a record again that would expire one day."""
         known = self._store.find(Kind.HOST, host_name(site)[0])

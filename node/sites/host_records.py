@@ -31,6 +31,15 @@ class HostRecords:
             for site in unsaid:
                 self.book.doubt(site)
 
+    @property
+    def has_moved(self) -> bool:
+        """Whether any site came to lie elsewhere since `take_moved`."""
+        return self.book.has_moved
+
+    def take_moved(self) -> frozenset[str]:
+        """Return the sites that came to lie elsewhere since this was last asked."""
+        return self.book.take_moved()
+
     async def learn(self, sites: Iterable[str], within_s: float = FRESH_S) -> frozenset[str]:
         """Read the records that were not read within so many seconds; return the sites of which the
         network has answered."""

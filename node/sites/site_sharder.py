@@ -1,7 +1,7 @@
 """Spreads sites that have become too big for one place: the holder of a site's home slot decides, for the network.
 
-It counts its slots' sites, and only where one is big enough to matter asks around how much others keep. What it decides
-it writes into the host's record (`store/record/host_record.py`), once: everything else follows from that.
+It counts its slots' sites, and only where one is big enough to matter asks around how much others keep. It writes its
+decision once into the host's record (`store/record/host_record.py`), and everything else follows from that.
 """
 
 import asyncio
@@ -9,11 +9,8 @@ import logging
 from collections.abc import Sequence
 from random import Random
 
-from msgspec.structs import replace
-
 from dht import (
     SITE_BYTES,
-    Clock,
     NodeId,
     Overlay,
     RemoteError,
@@ -51,12 +48,11 @@ class SiteSharder:
         places: SiteShards,
         records: HostRecords,
         writer: HostRecordWriter,
-        clock: Clock,
         rng: Random,
     ) -> None:
         self._bounds, self._overlay, self._store, self._replicator = bounds, overlay, store, replicator
         self._places, self._records = places, records
-        self._writer, self._clock, self._rng = writer, clock, rng
+        self._writer, self._rng = writer, rng
 
     async def run(self) -> None:
         """Look at the held slots again and again, until cancelled."""
@@ -127,10 +123,7 @@ class SiteSharder:
         nodes = len(view.members())
         depth = spread_depth(pages, before, documents, view.strategy.replicas, nodes, self._bounds)
         if depth > before and view.leases().get(slot) == epoch:
-            now = self._clock().wall
-            host = await self._writer.change(
-                site, epoch, lambda host: replace(host, depth=depth, before=before, since=now)
-            )
+            host = await self._writer.spread(site, epoch, depth, before)
             if host is None:
                 return
             self._records.believe(host)

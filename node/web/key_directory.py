@@ -14,7 +14,7 @@ import msgspec
 from aiohttp import web
 
 from dht import CrawlerKey, crawler_key_of, json_web_key, signature_fields, system_clock, thumbprint
-from node.app.service import Service
+from node.service.service import Service
 from node.web.requests.api import parameters
 from node.web.requests.own_origin import own_host
 from node.web.requests.routes import KEY_DIRECTORY_TYPE

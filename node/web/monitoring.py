@@ -13,7 +13,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from node.app.service import Service
+from node.service.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
 from node.web.process_figures import process_figures

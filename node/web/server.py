@@ -9,9 +9,9 @@ from functools import partial
 from aiohttp import web
 
 from dht import WEB, Listener, LocalFaults, Visitor, library_log, system_clock
-from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
+from node.service.service import Service
 from node.web.bounded_log import BoundedLog
 from node.web.guard import Guard
 from node.web.key_directory import KeyDirectory

@@ -7,18 +7,18 @@ slot_bits is. A row never points past durable bytes: segments are synced before 
 """
 
 import sqlite3
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from dht import DocumentId
-from store.catalog import cell_sums, frame_table, grant_table, row_table, site_table
+from dht import DocumentId, Key
+from store.catalog import cell_sums, grant_table, row_table, shared_columns
 from store.catalog.catalog_reader import CatalogReader
-from store.catalog.left_keys import LeftKeys
 from store.catalog.row_table import CatalogRow
 from store.errors import StoreCorrupt
 from store.record.record import Kind
 from store.segments.file_system import Disk, SqliteErrors
-from store.segments.segments import SegmentPlace
+from store.segments.frame import SegmentPlace
 
 FORMAT = 1  # of the index and of what segments hold; a store of another one is refused
 _SCHEMA = f"""
@@ -124,7 +124,7 @@ class Catalog:
             if before is not None and before.key != row.key:
                 self.left.note(sequence, before.key)
         self._next += len(come)
-        site_table.leave(self.writer, {r.key for r in went} - {r.key for r in come})
+        shared_columns.leave_sites(self.writer, {r.key for r in went} - {r.key for r in come})
         cell_sums.count(self.writer, went, come)
 
     def remove(self, went: Sequence[CatalogRow], today: int) -> None:
@@ -133,7 +133,7 @@ class Catalog:
         values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(went, start=self._next + 1)]
         self.writer.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
         self._next += len(went)
-        site_table.leave(self.writer, [row.key for row in went])
+        shared_columns.leave_sites(self.writer, [row.key for row in went])
         cell_sums.count(self.writer, went, ())
 
     def move(self, moved: Sequence[CatalogRow], places: Sequence[SegmentPlace]) -> None:
@@ -170,7 +170,7 @@ class Catalog:
     def live_bytes(self) -> dict[int, int]:
         """Sum the bytes of live records by segment."""
         with self._errors:
-            return frame_table.live_bytes(self.writer)
+            return shared_columns.live_bytes(self.writer)
 
     def grant_bytes(self) -> dict[int, int]:
         """Sum about how many bytes grants take, by segment."""
@@ -186,3 +186,25 @@ class Catalog:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
         with self._errors:
             self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+MOST_LEFT = 8192  # moves remembered: a follower that looks every two seconds sees some 4,000 a second
+
+
+class LeftKeys:
+    """Remembers the keys that records left, by the number of the change that moved them, since the store was opened."""
+
+    def __init__(self) -> None:
+        self._left: deque[tuple[int, Key]] = deque(maxlen=MOST_LEFT)
+        self._known_after = 0  # what was left by later changes is all here
+
+    def note(self, sequence: int, key: Key) -> None:
+        """Take note that a change moved a record away from a key."""
+        if len(self._left) == MOST_LEFT:
+            self._known_after = self._left[0][0]
+        self._left.append((sequence, key))
+
+    def since(self, after: int) -> frozenset[Key] | None:
+        """Return the keys left by changes after one; None where some of them may be forgotten."""
+        left = tuple(self._left)  # at once: the writer thread goes on
+        return frozenset(key for sequence, key in left if sequence > after) if after >= self._known_after else None

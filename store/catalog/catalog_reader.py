@@ -9,7 +9,7 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from dht import DocumentId, Key
-from store.catalog import cell_sums, frame_table, row_table
+from store.catalog import cell_sums, row_table, shared_columns
 from store.catalog.cell_sums import RangeSummary
 from store.catalog.row_table import CatalogRow
 from store.record.record import Kind
@@ -70,7 +70,7 @@ class CatalogReader:
     def frames(self, segment: int, first: int, end: int) -> list[tuple[int, int]]:
         """List the frames that begin in a part of a segment, by number, and how many live records each has."""
         with self._errors:
-            return frame_table.between(self.database, segment, first, end)
+            return shared_columns.frames_between(self.database, segment, first, end)
 
     def of_frames(self, frames: Sequence[int]) -> list[CatalogRow]:
         """Return the live rows of frames, by their numbers; it looks at all rows."""

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlite3 import Connection
 from typing import NamedTuple
 
-from store.catalog.row_table import CatalogRow
-from store.catalog.sql_batches import portions
+from store.catalog.row_table import CatalogRow, portions
 from store.record.range_reconciliation import mark
 from store.record.record import Kind
 

@@ -19,7 +19,8 @@ from store.errors import StoreCorrupt
 from store.record.package import decode_head
 from store.record.record import Record, ShortVersion
 from store.segments.file_system import Disk
-from store.segments.segments import Frame, FrameType, SegmentPlace, Segments
+from store.segments.frame import Frame, FrameType, SegmentPlace
+from store.segments.segments import Segments
 from store.segments.shared_frame import open_shared
 
 log = logging.getLogger(__name__)

@@ -9,27 +9,37 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from operator import itemgetter
 from sqlite3 import Connection
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from dht import DocumentId, Key
-from store.catalog import frame_table, site_table
-from store.catalog.sql_batches import portions
+from store.catalog.shared_columns import (
+    FRAME_SCHEMA,
+    PLACE,
+    SITE_BYTES,
+    SITE_SCHEMA,
+    add_frames,
+    add_sites,
+    leave_frames,
+    sites_between,
+)
 from store.record.record import MOST_KIND, Kind, ShortVersion
-from store.segments.segments import SegmentPlace
+from store.segments.frame import SegmentPlace
 
+T = TypeVar("T")
+AT_ONCE = 64  # values of one statement: Python's sqlite3 keeps 128 prepared ones
 STEP = 512  # rows read at once, so that no reader holds the index
 SCHEMA = f"""
 CREATE TABLE records (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, site INTEGER, path BLOB, epoch INTEGER,
   at_ms INTEGER, digest BLOB, expires_day INTEGER, frame INTEGER, number INTEGER);
 CREATE INDEX by_id ON records (substr(id, 1, 4));
 CREATE INDEX by_site ON records (site);
-{site_table.SCHEMA}
-{frame_table.SCHEMA}
+{SITE_SCHEMA}
+{FRAME_SCHEMA}
 """
 BY_FORMER = f"CREATE INDEX by_former ON records (id) WHERE kind = {Kind.FORMER:d}"
 FORMER_IDS = f"SELECT id FROM records WHERE kind = {Kind.FORMER:d} AND id BETWEEN ? AND ? ORDER BY at_ms"
 _INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
-_OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frame_table.PLACE}"
+_OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {PLACE}"
 _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables
 _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
 _FORMER = f"{_ROWS} kind = {Kind.FORMER:d} AND id > ? AND id <= ? ORDER BY id LIMIT ?"
@@ -56,10 +66,20 @@ class CatalogRow(NamedTuple):
 
 def add(database: Connection, rows: Sequence[CatalogRow], first: int) -> None:
     """Write rows in order, numbered from a sequence on."""
-    numbers = frame_table.add(database, [row.place for row in rows])
-    site_table.add(database, [row.key for row in rows])
+    numbers = add_frames(database, [row.place for row in rows])
+    add_sites(database, [row.key for row in rows])
     values = [
-        (n, kind, id, key[: site_table.BYTES], key[site_table.BYTES :], *version, day, frame, place.part >> 8)
+        (
+            n,
+            kind,
+            id,
+            key[:SITE_BYTES],
+            key[SITE_BYTES:],
+            *version,
+            day,
+            frame,
+            place.part >> 8,
+        )
         for n, frame, (kind, id, key, version, day, place, *_) in zip(count(first), numbers, rows, strict=False)
     ]
     database.executemany(_INSERT, values)
@@ -68,19 +88,19 @@ def add(database: Connection, rows: Sequence[CatalogRow], first: int) -> None:
 def strike(database: Connection, rows: Sequence[CatalogRow]) -> None:
     """Take live rows out of the table."""
     database.executemany("DELETE FROM records WHERE sequence = ?", [(row.sequence,) for row in rows])
-    frame_table.leave(database, [row.frame for row in rows])
+    leave_frames(database, [row.frame for row in rows])
 
 
 def move(database: Connection, rows: Sequence[CatalogRow], places: Sequence[SegmentPlace]) -> None:
     """Note where frames were copied to, for those of the rows that are still live."""
     query = "SELECT 1 FROM records WHERE sequence = ?"
     pairs = [(r, p) for r, p in zip(rows, places, strict=True) if database.execute(query, (r.sequence,)).fetchone()]
-    numbers = frame_table.add(database, [place for _, place in pairs])
+    numbers = add_frames(database, [place for _, place in pairs])
     database.executemany(
         "UPDATE records SET frame = ?, number = ? WHERE sequence = ?",
         [(frame, p.part >> 8, r.sequence) for frame, (r, p) in zip(numbers, pairs, strict=True)],
     )
-    frame_table.leave(database, [row.frame for row, _ in pairs])
+    leave_frames(database, [row.frame for row, _ in pairs])
 
 
 def find(database: Connection, kind: Kind, id: DocumentId) -> CatalogRow | None:
@@ -105,7 +125,7 @@ def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> lis
 
 def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> Iterator[CatalogRow]:
     """Yield the live rows of a key range, of one kind or (0) all; by key and id, but for those of a very big site."""
-    for site, prefix in site_table.between(database, first, last):
+    for site, prefix in sites_between(database, first, last):
         after = 0
         while after >= 0:
             found = database.execute(_OF_SITE, (site, after, kind, prefix)).fetchall()
@@ -131,7 +151,7 @@ def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: 
         "SELECT prefix, count(*) FROM sites CROSS JOIN records USING (site) "
         "WHERE prefix BETWEEN ? AND ? AND +kind = ? GROUP BY prefix HAVING count(*) >= ?"
     )
-    return database.execute(query, (first[: site_table.BYTES], last[: site_table.BYTES], kind, least)).fetchall()
+    return database.execute(query, (first[:SITE_BYTES], last[:SITE_BYTES], kind, least)).fetchall()
 
 
 def in_segment(database: Connection, segment: int) -> list[CatalogRow]:
@@ -154,3 +174,12 @@ def _row(values: tuple[Any, ...]) -> CatalogRow:
     return CatalogRow(
         KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame
     )
+
+
+def portions(wanted: Sequence[T]) -> Iterator[list[T | None]]:
+    """Split values into lists of at most AT_ONCE, each filled up with None to a power of two.
+
+    The number of values is part of a prepared statement, so few sizes mean few statements."""
+    for start in range(0, len(wanted), AT_ONCE):
+        part: list[T | None] = list(wanted[start : start + AT_ONCE])
+        yield part + [None] * ((1 << (len(part) - 1).bit_length()) - len(part))

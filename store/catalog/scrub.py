@@ -18,7 +18,8 @@ from store.catalog.recovery import rows_of
 from store.catalog.row_table import CatalogRow
 from store.catalog.scrub_pace import SHORTEST_REST_S, STEP_BYTES, ScrubPass, asked_pass, is_over, next_pass, rest_s
 from store.catalog.unreadable_records import MOST, UnreadableRecords
-from store.segments.segments import MAGIC, Frame, Segments
+from store.segments.frame import Frame
+from store.segments.segments import MAGIC, Segments
 
 NOTE = "scrub"  # in the index
 _pass = msgspec.msgpack.Decoder(ScrubPass)

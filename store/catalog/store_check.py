@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from store.catalog import cell_sums, frame_table, row_table
+from store.catalog import cell_sums, row_table, shared_columns
 from store.catalog.row_table import CatalogRow
 from store.errors import StoreCorrupt
 from store.record.former_page import proof_flaws
@@ -21,7 +21,8 @@ from store.record.package import decode_head
 from store.record.record import Record
 from store.record.record_check import mixed_up
 from store.segments.file_system import CATALOG, FolderDisk, SqliteErrors
-from store.segments.segments import MAGIC, Frame, FrameType, SegmentPlace, Segments
+from store.segments.frame import Frame, FrameType, SegmentPlace
+from store.segments.segments import MAGIC, Segments
 from store.segments.shared_frame import open_shared
 
 REBUILD = f"move {CATALOG} away and start the node: it builds the index anew and fetches what is missing from others"
@@ -93,7 +94,7 @@ class _StoreReading:
     def read(self) -> None:
         with closing(sqlite3.connect(":memory:")) as sums:
             sums.executescript(cell_sums.SCHEMA)
-            named = frame_table.live_bytes(self._index) if self._index else {}
+            named = shared_columns.live_bytes(self._index) if self._index else {}
             for number in sorted({*self._segments.numbers, *named}):
                 rows = row_table.in_segment(self._index, number) if self._index else []
                 self._report.rows += len(rows)

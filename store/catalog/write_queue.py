@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from dht import FaultSite, LocalError, LocalFaults, MachineRefuses
 from store.catalog.ledger import Ledger
-from store.catalog.recent_records import RecentRecords
+from store.catalog.record_reader import RecentRecords
 from store.errors import StoreCorrupt
 from store.record.package_part import PackagePart
 from store.record.record import Kind, Record

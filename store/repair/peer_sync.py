@@ -37,6 +37,8 @@ from store.writing.proof_thread import ProofThread
 from store.writing.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
+LEAST_BYTES_S = 64_000.0  # a share is no less, so that what is urgent ends at all
+BURST_S = 1.0  # of the rate may pass at once: small slots need not wait
 MAX_STEPS = 256  # exchanges in one session; a peer that goes on beyond is not answering
 MAX_ITEMS = 20_000  # of ours in one session, so that building it never holds the event loop for long
 MAX_STEP_ITEMS = 262_144  # of ours that one message of a peer may make us look at
@@ -47,6 +49,24 @@ Pacing = Callable[[int], Awaitable[None]]
 
 async def unthrottled(moved_bytes: int) -> None:
     """Wait for nothing: what is repaired, and not handed over, is little and urgent."""
+
+
+class Throttle:
+    """Bounds the bytes a second of all sessions of one node together to `bytes_s`.
+
+    Pure: `now` is steady time in seconds. The size of a message is known when it is there, so the pause comes after
+    it."""
+
+    def __init__(self, bytes_s: float) -> None:
+        self._bytes_s = bytes_s
+        self._free_at = float("-inf")
+
+    def delay_s(self, now: float, moved_bytes: int, share: float = 1.0) -> float:
+        """Return the seconds to wait after so many bytes were moved, 0.0 within the burst. `share`: the part of
+        the rate that this transfer may take, LEAST_BYTES_S at least."""
+        bytes_s = max(share * self._bytes_s, min(LEAST_BYTES_S, self._bytes_s))
+        self._free_at = max(self._free_at, now - BURST_S) + moved_bytes / bytes_s
+        return max(0.0, self._free_at - now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,19 @@
-"""Which slots this node may answer for, and whom it must compare itself with to become or stay so.
+"""Which slots this node may answer for, and with which peers it must compare itself to become or stay ready.
 
 Pure: decisions only; `ReplicaRepair` looks, carries them out and reports back. *Ready* means: written to, and compared
-since it last was not. A slot that is gained is not ready until it was reconciled once with every live peer that
-announces it ready, or where nobody does with every live owner; alone, at once. A starting node that expects others
-first waits to hear of them, and for a while doubts a slot that it thought ready when another holder shows up: it serves
-on, unconfirmed, only if it was compared with one that still serves.
+since it last was not. A gained slot is not ready until it was reconciled once with every live peer that announces it
+ready. Where nobody does, that is every live owner; a node that is alone is ready at once. A starting node that expects
+others waits to hear of them. For a while it serves a slot that it thought ready, beside another holder, only if it was
+compared with one that still serves.
 
 A gap (this node stood still, or no other owner lived) ends readiness wherever somebody else is ready. Where nobody is,
-the slot is served and *unconfirmed* until it was compared anew; so it is while a check with an owner that came back is
-due. Whom the others left alone gives way a little later than who slept: when they meet again, one of them serves.
+the slot is served and *unconfirmed* until it was compared anew, also while a check with an owner that came back is due.
+A node that the others left alone gives way later than one that slept: when they meet again, one of them serves.
 
-A slot that is lost is served, and written to, until two of its live owners are ready and have everything that lies
-here. It stays on disk until all say that they have, and have shown some of it (`possession.py`): a word alone lets
-nothing go. Who stands in for silent owners is no owner: it takes what is written meanwhile,
-is ready only if it was before, and hands over what it took when they are back. Owners that sleep at night thus move no
-data. A keeper is a stand-in that copies what was there before, too, because copies are few: it is ready when it has
-compared itself as an owner does, and its copy stays for a while when the owners are back.
+A lost slot is served, and written to, until two of its live owners are ready and have everything that lies here
+(`former_slots.py` says when it leaves the disk). A stand-in for silent owners takes what is written meanwhile, is ready
+only if it was before, and hands over what it took when they are back, so owners that sleep at night move no data. A
+keeper also copies what was there before, because copies are few. It is ready once compared, as an owner is.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -25,13 +23,12 @@ from math import inf
 
 from dht import NodeId, Slot, resize_inside
 from store.config import StoreConfig
+from store.repair.former_slots import FormerSlots
 
 FAILURES = 3  # sessions with a peer that fail in a row before its share may be done without it
 MAX_FAILING = 1024  # peers of which that is counted; the one that failed longest ago gives way
 GAP_S = 10.0  # after so long without a step, or without another owner, something may have been missed
-GIVE_WAY_S = 5.0  # so long who was left alone serves on beside others: if they slept they have given way by then
-KEPT_S = 600.0  # a keeper's copy stays so long after all owners have shown theirs: one may fall silent again
-SHOW_AGAIN_S, LONGEST_SHOW_AGAIN_S = 60.0, 3600.0  # until who did not show its copy is asked again, doubled each time
+GIVE_WAY_S = 5.0  # a node left alone serves on beside others so long: if they slept they have given way by then
 SERVING_LEAST = 2  # live owners that have everything before a former owner serves no more
 
 
@@ -55,7 +52,7 @@ class SyncJob:
 
 @dataclass(frozen=True, slots=True)
 class SlotReplicas:
-    """Who else holds a slot, as the view shows it now; `ready` are live and announce it. This node is left out."""
+    """The other holders of a slot, as the view shows them now; `ready` are live and announce it."""
 
     owners: tuple[NodeId, ...]
     live_owners: tuple[NodeId, ...]
@@ -94,21 +91,15 @@ class Readiness:
         self._doubt_until = started_at + config.start_window_s
         self.owned: frozenset[Slot] = frozenset()
         self.ready: set[Slot] = set()
-        self.former: set[Slot] = set()  # held, served perhaps, and to be handed over
+        self.former = FormerSlots(config.handoff_settle_s)
         self.keeping: Mapping[Slot, int] = {}  # slots of silent owners to be copied, or copied, and how many copies are
-        self._whole: set[Slot] = set()  # of others, and was copied as keeper
         self._met: dict[Slot, set[NodeId]] = {}  # reconciled with, since the slot was gained or had its last gap
         self._interrupted: set[Slot] = set()  # ready, and not compared since the last gap
-        self._left_alone: dict[Slot, float] = {}  # of these, who was awake all along gives way at this time
+        self._left_alone: dict[Slot, float] = {}  # of these, and when this node, awake all along, gives way
         self._alone: dict[Slot, float] = {}  # no other sticky owner lives, and since when
-        self._handed: dict[Slot, set[NodeId]] = {}  # owners that have everything that lies here
         self._failures: dict[NodeId, int] = {}
         self._checks: dict[NodeId, set[Slot]] = {}  # to be compared soon
         self._doubts: dict[NodeId, set[Slot]] = {}  # of these, in which something may lack here
-        self._letting_go: dict[Slot, float] = {}  # no longer announced, and since when
-        self._shown: dict[Slot, set[NodeId]] = {}  # of these, owners that have shown their copies since
-        self._shown_at: dict[Slot, float] = {}  # of these, when all had
-        self._show_again: dict[Slot, tuple[float, float]] = {}  # when owners are asked again; the pause before that
 
     @property
     def unconfirmed(self) -> set[Slot]:
@@ -121,22 +112,22 @@ class Readiness:
         """Take note of what the view says is ours; `occupied`: slots in which records lie. In those where this node
         only stands in for silent owners it takes what is written, and asks for nothing that was there before."""
         for slot in (owned - self.owned) | standing_in:
-            self.former.discard(slot)
-            self._keep(slot)
+            self.former.held.discard(slot)
+            self.former.keep(slot)
         for slot in owned - self.owned:
             self._met[slot] = set()
-        self.former |= (set(occupied) | self.ready) - owned - standing_in
+        self.former.held |= (set(occupied) | self.ready) - owned - standing_in
         self.owned = owned
 
     def keep(self, slots: Mapping[Slot, int]) -> None:
-        """Take note of the slots in which this node stands in and is to hold all; of each how many copies there are."""
+        """Take note of the slots in which this node stands in and is to hold all, and how many copies each has."""
         for slot in slots.keys() - self.keeping.keys() - self.ready:
             self._met[slot] = set()
         self.keeping = slots
 
     def took(self, slot: Slot) -> None:
         """Take note that a copy is left here for owners who do not answer: the slot does not go before they have it."""
-        self._keep(slot)
+        self.former.keep(slot)
 
     def alone(self, now: float, slots: Iterable[Slot]) -> None:
         """Take note of the slots of which this node hears no other owner, though there are some."""
@@ -156,8 +147,7 @@ class Readiness:
 
     def update(self, now: float, replicas_of: ReplicasOf) -> None:
         """Recompute which slots are ready; those ready for long are passed over, so a settled node does nothing."""
-        lonely = {slot for slot, since in self._alone.items() if now - since >= GAP_S}
-        left_alone = (lonely & self.ready) - self._interrupted
+        left_alone = {s for s, since in self._alone.items() if now - since >= GAP_S} & self.ready - self._interrupted
         self.interrupted(left_alone)
         self._left_alone |= dict.fromkeys(left_alone, inf)
         is_young = now < self._doubt_until
@@ -168,19 +158,19 @@ class Readiness:
             replicas = replicas_of(slot)
             if replicas.ready and not self._missing(slot, replicas):
                 self.ready.add(slot)
-                self._whole.add(slot)
+                self.former.copied.add(slot)
         for slot in sorted(self._interrupted - self.owned):
             replicas = replicas_of(slot)
             if set(replicas.ready) & set(replicas.owners):
                 self._withdraw(slot)
-        for slot in sorted(self.former - self._letting_go.keys()):
-            replicas, handed = replicas_of(slot), self._handed.get(slot, set())
+        for slot in self.former.to_hand_over():
+            replicas, handed = replicas_of(slot), self.former.handed(slot)
             live = set(replicas.owners) & set(replicas.live_owners)
             if live and len(live & handed & set(replicas.ready)) >= min(SERVING_LEAST, len(live)):
                 self._withdraw(slot)
             if replicas.owners and set(replicas.owners) <= handed:
                 self._withdraw(slot)
-                self._letting_go[slot] = now
+                self.former.let_go(now, slot)
 
     def jobs(
         self,
@@ -190,13 +180,13 @@ class Readiness:
         under_way: Collection[Slot] = (),
     ) -> list[SyncJob]:
         """Return the sessions to hold now, at most one a peer, none with a busy one; `choose` picks one of several.
-        `under_way`: slots that change hands in the sessions of this moment; the bound holds for them and the new ones,
-        and no other peer is asked for them meanwhile: what both have would come twice."""
+
+        `under_way`: slots that change hands in the sessions of this moment. The bound holds for them and the new ones.
+        No other peer is asked for them meanwhile, since the same records would come twice."""
         room = self._config.handover_slots - len(under_way)
         chosen: dict[NodeId, SyncJob] = {}
-        for (peer, purpose), slots in self._wishes(
-            replicas_of, choose, busy, frozenset(under_way)
-        ).items():  # join before keep before handoff before check
+        wishes = self._wishes(replicas_of, choose, busy, frozenset(under_way))
+        for (peer, purpose), slots in wishes.items():  # join before keep before handoff before check
             most = self._config.reconcile_slots
             if purpose != SyncPurpose.CHECK and peer not in chosen:
                 most = min(most, room)
@@ -222,13 +212,13 @@ class Readiness:
             replicas = replicas_of(slot)
             if replicas.ready and (peers := [p for p in self._missing(slot, replicas) if p not in busy]):
                 wishes.setdefault((choose(peers), SyncPurpose.KEEP), []).append(slot)
-        for slot in sorted(self.former - self._letting_go.keys()):
-            replicas, handed = replicas_of(slot), self._handed.get(slot, set())
+        for slot in self.former.to_hand_over():
+            replicas, handed = replicas_of(slot), self.former.handed(slot)
             if peers := [p for p in replicas.owners if p in replicas.ready and p not in handed and p not in busy]:
                 wishes.setdefault((peers[0], SyncPurpose.HANDOFF), []).append(slot)
         for peer in sorted(self._checks.keys() - busy):
             if slots := sorted(self._checks[peer] & self.ready & (self.owned | self.keeping.keys())):
-                wishes.setdefault((peer, SyncPurpose.CHECK), []).extend(slots)
+                wishes[peer, SyncPurpose.CHECK] = slots
             else:
                 self._checked(peer, self._checks[peer])
         return wishes
@@ -249,7 +239,7 @@ class Readiness:
         self._failures.pop(job.peer, None)
         for slot in slots:
             if job.purpose == SyncPurpose.HANDOFF:
-                self._handed.setdefault(slot, set()).add(job.peer)
+                self.former.hand(slot, job.peer)
             elif slot in self.owned or slot in self.keeping:
                 self._met.setdefault(slot, set()).add(job.peer)
         if job.purpose != SyncPurpose.HANDOFF:
@@ -282,42 +272,19 @@ class Readiness:
     def to_show(self, now: float, replicas_of: ReplicasOf) -> dict[NodeId, list[Slot]]:
         """Return the owners that say to have everything of former slots, and have yet to show it."""
         asked: dict[NodeId, list[Slot]] = {}
-        for slot, since in sorted(self._letting_go.items()):
-            again_at, _ = self._show_again.get(slot, (since + self._config.handoff_settle_s, 0.0))
-            for peer in replicas_of(slot).owners if now >= again_at else ():
-                if peer not in self._shown.get(slot, ()):
+        for slot in self.former.to_show(now):
+            for peer in replicas_of(slot).owners:
+                if not self.former.has_shown(slot, [peer]):
                     asked.setdefault(peer, []).append(slot)
         return asked
 
-    def showed(self, now: float, peer: NodeId, slot: Slot, replicas_of: ReplicasOf) -> None:
-        """Take note that an owner has shown its copy of a former slot."""
-        if slot in self._letting_go:
-            self._shown.setdefault(slot, set()).add(peer)
-            if self._is_shown(slot, replicas_of):
-                self._shown_at.setdefault(slot, now)
-
-    def not_shown(self, now: float, peer: NodeId, slot: Slot, *, is_missing: bool) -> None:
-        """Take note that an owner did not show its copy of a former slot; where something is missing there, whatever it
-        says, it is handed over again."""
-        _, rest_s = self._show_again.get(slot, (0.0, 0.0))
-        rest_s = min(max(2 * rest_s, SHOW_AGAIN_S), LONGEST_SHOW_AGAIN_S)
-        self._show_again[slot] = now + rest_s, rest_s
-        if is_missing:
-            self._handed.get(slot, set()).discard(peer)
-            self._shown.get(slot, set()).discard(peer)
-            self._shown_at.pop(slot, None)
-            self._letting_go.pop(slot, None)
-
     def gone(self, now: float, replicas_of: ReplicasOf) -> list[Slot]:
         """Return the former slots that may leave the disk: all owners have shown their copies, for long enough."""
-        due = [s for s, at in self._shown_at.items() if now - at >= (KEPT_S if s in self._whole else 0.0)]
-        return sorted(slot for slot in due if self._is_shown(slot, replicas_of))
+        return sorted(s for s in self.former.rested(now) if self.former.has_shown(s, replicas_of(s).owners))
 
     def dropped(self, slot: Slot) -> None:
         """Take note that a former slot left the disk."""
-        self.former.discard(slot)
-        self._whole.discard(slot)
-        self._keep(slot)
+        self.former.dropped(slot)
         self._met.pop(slot, None)
 
     def resize(self, old_bits: int, new_bits: int) -> None:
@@ -327,16 +294,14 @@ class Readiness:
         def parts(slots: Set[Slot]) -> frozenset[Slot]:
             return resize_inside(slots, old_bits, new_bits)
 
-        self.owned, self.ready, self.former = parts(self.owned), set(parts(self.ready)), set(parts(self.former))
-        self._interrupted, self._whole, self.keeping = set(parts(self._interrupted)), set(parts(self._whole)), {}
+        self.owned, self.ready = parts(self.owned), set(parts(self.ready))
+        self._interrupted, self.keeping = set(parts(self._interrupted)), {}
         self._left_alone = {part: at for slot, at in self._left_alone.items() for part in parts({slot})}
         self._alone = {part: since for slot, since in self._alone.items() for part in parts({slot})}
         self._met = {part: set(met) for slot, met in self._met.items() for part in parts({slot})}
-        self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts({slot})}
         self._checks = {peer: set(parts(slots)) for peer, slots in self._checks.items()}
         self._doubts = {peer: set(parts(slots)) for peer, slots in self._doubts.items()}
-        self._letting_go = {part: since for slot, since in self._letting_go.items() for part in parts({slot})}
-        self._shown, self._shown_at, self._show_again = {}, {}, {}
+        self.former.resize(old_bits, new_bits)
 
     def _judge(self, now: float, slot: Slot, replicas: SlotReplicas, *, is_young: bool) -> None:
         """Decide whether an own slot is ready, and whether anybody confirms it."""
@@ -374,15 +339,6 @@ class Readiness:
         """Forget that a slot is served with a gap."""
         self._interrupted.discard(slot)
         self._left_alone.pop(slot, None)
-
-    def _is_shown(self, slot: Slot, replicas_of: ReplicasOf) -> bool:
-        owners = set(replicas_of(slot).owners)
-        return bool(owners) and owners <= self._shown.get(slot, set())
-
-    def _keep(self, slot: Slot) -> None:
-        """Forget that a slot was handed over."""
-        for each in (self._handed, self._letting_go, self._shown, self._shown_at, self._show_again):
-            each.pop(slot, None)
 
     def _missing(self, slot: Slot, replicas: SlotReplicas) -> list[NodeId]:
         """Peers without whom the slot is not ready; one that keeps failing is done without if another one sufficed."""

@@ -1,4 +1,4 @@
-"""Looks after the slots of this node: becomes ready, compares, hands over, delivers what is owed.
+"""Looks after the slots of this node: becomes ready, compares, hands over.
 
 Each look is short: note what the view says, let the pure `Readiness` decide, start the sessions it wishes for. Sessions
 run beside each other, a bounded number at once; when one ends the next look follows at once.
@@ -8,26 +8,22 @@ import asyncio
 import logging
 import math
 import random
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from functools import partial
-from types import MappingProxyType
 
 from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, Topic, resize_inside, slot_of, slot_range
 from store.catalog.record_store import RecordStore
 from store.config import StoreConfig
 from store.errors import BadReplica
+from store.repair.announced_slots import AnnouncedSlots
 from store.repair.copies_by_need import CopiesByNeed, CopyCounts
-from store.repair.peer_sync import PeerSync, batches, unthrottled
+from store.repair.peer_sync import PeerSync, Throttle, unthrottled
 from store.repair.possession_checks import PossessionChecks
 from store.repair.readiness import GAP_S, Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
-from store.repair.throttle import Throttle
-from store.writing.hinted_handoff import HintedHandoff
 
 log = logging.getLogger(__name__)
 _FAILED_REST_S = 2.0  # before a peer that failed is tried again, doubled each time up to
 _LONGEST_REST_S = 60.0
-_DEBT_BATCHES = 16  # for one peer before the next one gets its turn
-_DEBTS_AT_ONCE = 8  # peers
 VIEWS_AGREE_S = 10.0  # after a change of members everybody writes to the new owners by then; what was missed is fetched
 
 
@@ -40,7 +36,6 @@ class ReplicaRepair:
         store: RecordStore,
         overlay: Overlay,
         sync: PeerSync,
-        handoff: HintedHandoff,
         clock: Clock,
         rng: random.Random,
         *,
@@ -49,15 +44,14 @@ class ReplicaRepair:
     ) -> None:
         self._checks, self._showing = checks, set[NodeId]()  # owners that are asked to show former slots just now
         self._config, self._store, self._overlay = config, store, overlay
-        self._sync, self._handoff, self._clock, self._rng = sync, handoff, clock, rng
+        self._sync, self._clock, self._rng = sync, clock, rng
         now = clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, overlay.view.node_id, now)
         self._needs = CopiesByNeed(overlay.view)
         self._slot_bits = overlay.view.strategy.slot_bits
-        self._announced: frozenset[Slot] = frozenset()
+        self.announced = AnnouncedSlots(overlay.view, store.log)
         self._refilling: set[Slot] = set()  # slots that lost records to the disk, until they are ready again
-        self._level_at: Mapping[Slot, int] = MappingProxyType({})
         self._ours: frozenset[Slot] | None = None  # as the view said last, and what of it is not just for silent owners
         self._owned: frozenset[Slot] = frozenset()
         self._members: tuple[NodeId, ...] = ()
@@ -70,22 +64,11 @@ class ReplicaRepair:
         self._agreed_at = self._looked_at = now  # from then on all number their slots alike; the last look ended
         self._next_check = now + config.reconcile_every_s * rng.random()
         self._stir = asyncio.Event()
-        self._delivering = asyncio.Semaphore(_DEBTS_AT_ONCE)
-        self.ready_changed = asyncio.Event()
 
     @property
     def ready(self) -> frozenset[Slot]:
-        """The slots this node answers for, its own and those it has yet to hand over.
-
-        They have the numbers of the strategy in force, even before the next look at it."""
-        bits = self._overlay.view.strategy.slot_bits
-        return self._announced if bits == self._slot_bits else resize_inside(self._announced, self._slot_bits, bits)
-
-    @property
-    def level_at(self) -> Mapping[Slot, int]:
-        """The number of the store's last change when each ready slot became ready; the same object while it holds."""
-        bits = self._overlay.view.strategy.slot_bits
-        return self._level_at if bits == self._slot_bits else _since_newest(self.ready, self._level_at)
+        """The slots this node answers for, its own and those it has yet to hand over."""
+        return self.announced.slots
 
     @property
     def unconfirmed(self) -> frozenset[Slot]:
@@ -108,17 +91,21 @@ class ReplicaRepair:
     @property
     def waiting(self) -> int:
         """How many own slots are not ready yet."""
-        return len(self._readiness.owned - self._announced)
+        return len(self._readiness.owned - self.announced.slots)
 
     @property
     def handing_over(self) -> int:
         """How many slots lie here and belong to others."""
-        return len(self._readiness.former)
+        return len(self._readiness.former.held)
 
     def compare(self, peer: NodeId, slots: Set[Slot]) -> None:
-        """Have own slots compared with a peer soon, because its copies or ours seem to lack something."""
-        self._readiness.check(peer, slots)
+        """Have own slots compared with a peer at once, because its copies or ours seem to lack something."""
+        self.compare_soon(peer, slots)
         self._stir.set()
+
+    def compare_soon(self, peer: NodeId, slots: Iterable[Slot]) -> None:
+        """Have own slots compared with a peer at the next look."""
+        self._readiness.check(peer, slots)
 
     def copies(self) -> CopyCounts:
         """Return how many live copies the own slots have, and what this node keeps of others'."""
@@ -136,7 +123,7 @@ class ReplicaRepair:
         elif slot in self._readiness.owned:
             self._readiness.check(peer, [slot])
         else:
-            self._readiness.former.add(slot)
+            self._readiness.former.held.add(slot)
 
     def incomplete(self, slot: Slot) -> None:
         """Take note that a record of the slot could not be kept here: what it is compared with just now does not
@@ -144,7 +131,7 @@ class ReplicaRepair:
         for peer in self._busy:
             self._lacking.setdefault(peer, set()).add(slot)
         self._readiness.incomplete(slot, self._replicas_of)
-        self._announce()
+        self.announced.announce(self._readiness.ready)
 
     async def run(self) -> None:
         """Look after the slots for ever."""
@@ -164,41 +151,6 @@ class ReplicaRepair:
                         await self._stir.wait()
                 except TimeoutError:
                     continue
-
-    async def deliver_owed(self) -> None:
-        """Deliver what is owed, some batches to each live peer that is owed anything; give up what is too old."""
-        async with asyncio.TaskGroup() as tasks:  # one that is silent keeps nobody waiting
-            for peer in self._handoff.counts():
-                if self._overlay.view.is_live(peer):
-                    tasks.create_task(self._deliver_to(peer), name="store-deliver")
-        for copy in await self._handoff.give_up_old(self._clock().wall):
-            self._readiness.check(copy.peer, [slot_of(copy.key, self._slot_bits)])
-
-    async def _deliver_to(self, peer: NodeId) -> None:
-        try:
-            async with self._delivering:
-                for _ in range(_DEBT_BATCHES):
-                    if not await self._deliver_batch(peer):
-                        break
-        except RemoteError as error:
-            log.debug("debt not paid peer=%s reason=%s", peer.hex(), error)
-
-    async def _deliver_batch(self, peer: NodeId) -> bool:
-        """One batch, False where nothing is owed; who neither owns nor serves a slot any more is owed nothing, its new
-        owners reconcile."""
-        view, due = self._overlay.view, self._handoff.owed_to(peer, self._config.flush_records)
-        slots = [slot_of(d.key, self._slot_bits) for d, _ in due]
-        owns = [peer in view.owners(slot) or peer in view.ready(slot) for slot in slots]
-        alive = [r for (_, r), owner in zip(due, owns, strict=True) if r is not None and owner]
-        batch = next(batches(alive, self._config), [])
-        pushed = await self._sync.push(peer, batch, self._slot_bits) if batch else set()
-        refused = {slot_of(r.key, self._slot_bits) for r in batch} if pushed is None else pushed
-        for slot in sorted(refused):
-            self._readiness.check(peer, [slot])
-        sent = {(r.kind, r.id) for r in batch}
-        moot = [d for (d, r), owner in zip(due, owns, strict=True) if r is None or not owner]
-        await self._handoff.delivered(moot + [d for d, _ in due if (d.kind, d.id) in sent])
-        return bool(due)
 
     async def _plan(self) -> list[SyncJob]:
         """The sessions to start, none while this machine refuses to say what lies here."""
@@ -225,7 +177,7 @@ class ReplicaRepair:
         self._notice(now, members, live)
         await self._notice_damage()
         readiness.update(now, self._replicas_of)
-        self._announce()
+        self.announced.announce(self._readiness.ready)
         while gone := readiness.gone(now, self._replicas_of):  # anew each time: a copy may be left here meanwhile
             await self._store.drop_range(*slot_range(gone[0], self._slot_bits))
             readiness.dropped(gone[0])
@@ -245,8 +197,7 @@ class ReplicaRepair:
         self._readiness.resize(old_bits, slot_bits)
         self._needs.renumbered()
         self._refilling = set(resize_inside(self._refilling, old_bits, slot_bits))
-        self._announced = resize_inside(self._announced, old_bits, slot_bits)
-        self._level_at = _since_newest(self._announced, self._level_at)
+        self.announced.renumber(slot_bits)
         self._agreed_at = self._recheck_at = now + VIEWS_AGREE_S
         log.info("slots renumbered slot_bits=%d before=%d", slot_bits, old_bits)
 
@@ -282,8 +233,9 @@ class ReplicaRepair:
                     readiness.check(self._rng.choice(others), [slot])
 
     async def _notice_damage(self) -> None:
-        """Slots that lost records to the disk are compared with their owners again before they count as ready."""
-        for slot in sorted({slot_of(key, self._slot_bits) for key in await self._store.judge_unreadable()}):
+        """Have slots that lost records to the disk compared with their owners before they count as ready again."""
+        lost = await self._store.upkeep.judge_unreadable(self._store.today)
+        for slot in sorted({slot_of(key, self._slot_bits) for key in lost}):
             self.incomplete(slot)
             if slot not in self._readiness.ready:
                 self._refilling.add(slot)
@@ -292,9 +244,10 @@ class ReplicaRepair:
             self._store.settle_unreadable(*slot_range(slot, self._slot_bits))
 
     def _level_after(self, dead: frozenset[NodeId], live: frozenset[NodeId]) -> None:
-        """What a peer was writing when it died reached some owners, perhaps, and nobody owes it to the others.
+        """Have each pair of survivors compare a dead peer's slots once.
 
-        Each pair of survivors compares the dead one's slots once; who crawls one next then knows all that was recorded.
+        Its last writes reached some owners, perhaps, and nobody owes them to the others. After the comparison the next
+        crawler of a slot knows all that was recorded.
         """
         me = self._overlay.view.node_id
         for slot in sorted({slot for peer in dead for slot in self._shared(peer)}):
@@ -360,9 +313,9 @@ class ReplicaRepair:
                 if slot_bits != self._slot_bits:
                     return
                 if is_shown:
-                    self._readiness.showed(now, peer, slot, self._replicas_of)
+                    self._readiness.former.showed(now, peer, slot, self._replicas_of(slot).owners)
                 else:
-                    self._readiness.not_shown(now, peer, slot, is_missing=is_shown is False)
+                    self._readiness.former.not_shown(now, peer, slot, is_missing=is_shown is False)
         except MachineRefuses as error:
             log.debug("former slots not shown peer=%s reason=%s", peer.hex(), error)
         finally:
@@ -370,22 +323,14 @@ class ReplicaRepair:
             self._stir.set()
 
     def _is_given(self, job: SyncJob, replicas: SlotReplicas) -> bool:
-        """Whether a peer gets what it lacks of a slot: one that answers for it, or owns it. Who checks leaves an owner
-        that becomes ready to fetch at its own pace, and nobody gives a stand-in what was there before."""
+        """Whether a peer gets what it lacks of a slot: one that answers for it, or owns it. A check leaves an
+        owner that becomes ready to fetch at its own pace. Nobody gives a stand-in what was there before."""
         is_owner = job.purpose != SyncPurpose.CHECK and job.peer in replicas.owners
         return is_owner or job.peer in replicas.ready
 
     async def _rest(self, share: float, moved_bytes: int) -> None:
         """Keep slots that change hands below their share of the line."""
         await asyncio.sleep(self._throttle.delay_s(self._clock().steady, moved_bytes, share))
-
-    def _announce(self) -> None:
-        ready = frozenset(self._readiness.ready)
-        if ready != self._announced:
-            before, sequence = self._level_at, self._store.log.sequence
-            self._announced = ready
-            self._level_at = MappingProxyType({slot: before.get(slot, sequence) for slot in ready})
-            self.ready_changed.set()
 
     def _replicas_of(self, slot: Slot) -> SlotReplicas:
         view = self._overlay.view
@@ -395,8 +340,3 @@ class ReplicaRepair:
             tuple(p for p in view.live_owners(slot) if p != me),
             tuple(p for p in view.ready(slot) if p != me),
         )
-
-
-def _since_newest(slots: frozenset[Slot], level_at: Mapping[Slot, int]) -> Mapping[Slot, int]:
-    """Slots that were renumbered became ready at the latest when the last of them did."""
-    return MappingProxyType(dict.fromkeys(slots, max(level_at.values(), default=0)))

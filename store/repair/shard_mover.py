@@ -36,8 +36,7 @@ from store.config import StoreConfig
 from store.errors import BadDraft
 from store.record.package import depth_of, size_of, url_of
 from store.record.record import Kind, Record
-from store.repair.peer_sync import batches
-from store.repair.throttle import Throttle
+from store.repair.peer_sync import Throttle, batches
 
 log = logging.getLogger(__name__)
 

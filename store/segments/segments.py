@@ -1,96 +1,51 @@
 """Append-only segments: where records lie.
 
-A segment is a file `segment-00000001`, a 16-byte magic and then frames. A frame is a 20-byte header, a head (a
-record without its content, or the note that a key range was dropped) and a content, each under a CRC-32 of its own so
-that a head can be read alone, each zstd where that saves bytes. A segment may begin with a dictionary, twice; its
-records are packed by that, so it is read by what stands in it alone. There a record that is not very large has head and
-content in one part, since a page's text stands in both. What a crash may leave is a torn frame at the end of the newest
-segment, which the store cuts off. Anything else that does not check is StoreCorrupt to whoever reads it, and passed
-over when the index is rebuilt.
+A segment is a file `segment-00000001`, a 16-byte magic and then frames (`frame.py`). It may begin with a dictionary,
+twice; its records are packed by that, so it is read by what stands in it alone. A crash may leave a torn frame at the
+end of the newest segment, which the store cuts off. Anything else that does not check is StoreCorrupt to its reader,
+and passed over when the index is rebuilt.
 """
 
 import logging
 import re
-import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from enum import IntEnum
-from typing import NamedTuple
-from zlib import crc32
 
 from dht import MachineRefuses
 from store.errors import StoreCorrupt
-from store.record.package import MAX_RECORD_BYTES
-from store.record.zstd import Dictionary, expand, squeeze
+from store.record.zstd import Dictionary, squeeze
 from store.segments.dictionary_training import DictionaryTraining
 from store.segments.file_system import Disk
+from store.segments.frame import (
+    BY_DICTIONARY,
+    CONTENT_SQUEEZED,
+    HEAD_LENGTH,
+    HEAD_SQUEEZED,
+    HEADER,
+    JOINED,
+    LIKE_DICTIONARY,
+    LIKE_HEADER,
+    TYPE_SHIFT,
+    Frame,
+    FrameType,
+    SegmentPlace,
+    decode,
+    framed,
+)
 from store.segments.segment_dictionaries import SegmentDictionaries
 
 log = logging.getLogger(__name__)
 
 MAGIC = b"dse-segment-1\n\0\0"
-MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
 REMEDY = "it is fetched again from the slot's other owners; check the disk"
-_HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
-_CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
-_LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x07][\x00-\x0f])")
 _AHEAD_BYTES = 256 << 10  # read at once where frames are read one after the other: a page's has 6 kB or so
 _LOOK_BYTES = 1 << 20  # read at once while looking for a header
-_HEAD_SQUEEZED, _CONTENT_SQUEEZED, _BY_DICTIONARY, _JOINED, _TYPE_SHIFT = 1, 2, 4, 8, 8
 _MOST_JOINED = 1 << 18  # bytes of head and content: reading a head alone expands both, some 0.4 ms at the most
-_HEAD_LENGTH = 4  # bytes before a head that a content follows in the same part
 MOST_DICTIONARY_BYTES = 1 << 20
 PROBE, PROBE_BYTES = "probe", 65_536  # a file that asks whether the disk takes anything again
 SEGMENT_NAME = re.compile(r"segment-\d{8,}")
-_LIKE_DICTIONARY = re.compile(rb"(?=[\s\S]{8}\x00\x00\x00\x00\x00[\s\S]{3}\x00\x00\x06\x02)")
 _WORTH_PACKING = 64
 _WORTH_SQUEEZING = 512  # bytes; a visit is mostly hashes and gains nothing
-
-
-class FrameType(IntEnum):
-    """What a frame holds; the number is on disk."""
-
-    RECORD = 1
-    DROP = 2  # head: first and last key of a range, and the day; every earlier record in it was given away
-    GROUP = 3  # head: many small records, see `store/segments/record_group.py`
-    GRANTS = 4  # head: a list of grants, see `store/catalog/grant_table.py`
-    DICTIONARY = 6  # content: by what the records of this segment are packed; a segment begins with it, twice
-    PACKAGE = 7  # head: several records with their contents, as they came, see `store/record/package_part.py`
-
-
-class SegmentPlace(NamedTuple):
-    """Where a frame lies, and where in it the record.
-
-    `part`: 0 where the frame is the record's own, else 256 times its number among `part` % 256 records."""
-
-    segment: int
-    offset: int
-    head_bytes: int  # header and head
-    content_bytes: int
-    part: int = 0
-
-    @property
-    def end(self) -> int:
-        """The offset at which the frame ends."""
-        return self.offset + self.head_bytes + self.content_bytes
-
-    @property
-    def share_bytes(self) -> int:
-        """How many bytes of the frame the record takes."""
-        return (self.head_bytes + self.content_bytes) // max(1, self.part % 256)
-
-    def of(self, number: int, count: int) -> "SegmentPlace":
-        """Return the place of one of `count` records in this frame."""
-        return SegmentPlace(self.segment, self.offset, self.head_bytes, self.content_bytes, number << 8 | count)
-
-
-class Frame(NamedTuple):
-    """A frame that was read and checked; `content` is b"" where it was not asked for."""
-
-    type: FrameType
-    head: bytes
-    content: bytes
-    place: SegmentPlace
 
 
 class _ReadAhead:
@@ -143,20 +98,20 @@ class Segments:
         dictionary = self.dictionary if type in (FrameType.RECORD, FrameType.GROUP) else None
         if self._training is not None and type in (FrameType.RECORD, FrameType.GROUP):
             self._training.take(head, content)
-        flags = type << _TYPE_SHIFT | (_BY_DICTIONARY if dictionary else 0)
+        flags = type << TYPE_SHIFT | (BY_DICTIONARY if dictionary else 0)
         if dictionary and content and len(head) + len(content) <= _MOST_JOINED:
-            flags |= _JOINED | _HEAD_SQUEEZED
-            head, content = dictionary.squeeze(len(head).to_bytes(_HEAD_LENGTH, "big") + head + content), b""
-            return _framed(flags, head, content)
+            flags |= JOINED | HEAD_SQUEEZED
+            head, content = dictionary.squeeze(len(head).to_bytes(HEAD_LENGTH, "big") + head + content), b""
+            return framed(flags, head, content)
         small_head, small_content = self._squeeze(head, dictionary), self._squeeze(content, dictionary)
-        flags |= _HEAD_SQUEEZED if small_head is not head else 0
-        flags |= _CONTENT_SQUEEZED if small_content is not content else 0
-        return _framed(flags, small_head, small_content)
+        flags |= HEAD_SQUEEZED if small_head is not head else 0
+        flags |= CONTENT_SQUEEZED if small_content is not content else 0
+        return framed(flags, small_head, small_content)
 
     def packed(self, data: bytes) -> tuple[bytes, int]:
         """Return the frame of a part of a package, which is squeezed already, as `encode` does."""
         self._begin()
-        return _framed(FrameType.PACKAGE << _TYPE_SHIFT | _HEAD_SQUEEZED, data, b"")
+        return framed(FrameType.PACKAGE << TYPE_SHIFT | HEAD_SQUEEZED, data, b"")
 
     @property
     def dictionary(self) -> Dictionary | None:
@@ -197,14 +152,14 @@ class Segments:
         dictionary = self.dictionary
         if dictionary is None:
             return MAGIC
-        frame, _ = _framed(FrameType.DICTIONARY << _TYPE_SHIFT | _CONTENT_SQUEEZED, b"", squeeze(dictionary.data))
+        frame, _ = framed(FrameType.DICTIONARY << TYPE_SHIFT | CONTENT_SQUEEZED, b"", squeeze(dictionary.data))
         return MAGIC + frame + frame
 
     def _load_dictionary(self, segment: int) -> bytes:
         """Read what a segment begins with; the second copy where the first is damaged, b"" where there is none."""
-        begin = self._disk.read(_name(segment), len(MAGIC), 2 * (MOST_DICTIONARY_BYTES + _HEADER.size))
-        for match in _LIKE_DICTIONARY.finditer(begin):
-            frame = _decode(segment, len(MAGIC) + match.start(), begin[match.start() :], None, content=True)
+        begin = self._disk.read(_name(segment), len(MAGIC), 2 * (MOST_DICTIONARY_BYTES + HEADER.size))
+        for match in LIKE_DICTIONARY.finditer(begin):
+            frame = decode(segment, len(MAGIC) + match.start(), begin[match.start() :], None, content=True)
             if frame is not None:
                 return frame.content
         return b""
@@ -243,7 +198,7 @@ class Segments:
         data = self._disk.read(_name(place.segment), place.offset, size)
         if not data and place.segment not in self.numbers:
             return None
-        frame = _decode(place.segment, place.offset, data, self._dictionaries, content=content)
+        frame = decode(place.segment, place.offset, data, self._dictionaries, content=content)
         if frame is None:
             raise self.damaged(place, "its checksum differs")
         return frame
@@ -283,10 +238,10 @@ class Segments:
     def _after_damage(self, ahead: _ReadAhead, segment: int, offset: int, end: int) -> int | None:
         """Where to go on behind a frame that does not check: where its header says that it ends, or at the next place
         where a frame begins; None where it is the torn tail."""
-        header = ahead.read(offset, _HEADER.size)
-        if _LIKE_HEADER.match(header):
-            _, _, head_len, content_len, _ = _HEADER.unpack(header)
-            told = int(offset + _HEADER.size + head_len + content_len)
+        header = ahead.read(offset, HEADER.size)
+        if LIKE_HEADER.match(header):
+            _, _, head_len, content_len, _ = HEADER.unpack(header)
+            told = int(offset + HEADER.size + head_len + content_len)
             if told >= end and segment == self.newest:
                 return None
             if told < end and self._frame_at(ahead, segment, told, end) is not None:
@@ -297,10 +252,10 @@ class Segments:
         """Where the next whole frame begins: the first place that looks like a header and whose frame checks."""
         while offset < end:
             data = self._disk.read(_name(segment), offset, _LOOK_BYTES)
-            for match in _LIKE_HEADER.finditer(data):
+            for match in LIKE_HEADER.finditer(data):
                 if self._frame_at(ahead, segment, offset + match.start(), end) is not None:
                     return offset + match.start()
-            offset += max(1, len(data) - _HEADER.size) if len(data) > _HEADER.size else end
+            offset += max(1, len(data) - HEADER.size) if len(data) > HEADER.size else end
         return None
 
     def cut(self, segment: int, size: int) -> None:
@@ -332,14 +287,14 @@ class Segments:
         self._disk.delete(_name(segment))
 
     def _frame_at(self, ahead: _ReadAhead, segment: int, offset: int, end: int) -> Frame | None:
-        header = ahead.read(offset, _HEADER.size)
-        if len(header) < _HEADER.size:
+        header = ahead.read(offset, HEADER.size)
+        if len(header) < HEADER.size:
             return None
-        _, _, head_len, content_len, _ = _HEADER.unpack(header)
-        size = _HEADER.size + head_len + content_len
+        _, _, head_len, content_len, _ = HEADER.unpack(header)
+        size = HEADER.size + head_len + content_len
         if offset + size > end:
             return None
-        return _decode(segment, offset, ahead.read(offset, size), self._dictionaries, content=True)
+        return decode(segment, offset, ahead.read(offset, size), self._dictionaries, content=True)
 
     def _squeeze(self, data: bytes, dictionary: Dictionary | None) -> bytes:
         if len(data) < (_WORTH_PACKING if dictionary else _WORTH_SQUEEZING):
@@ -350,49 +305,3 @@ class Segments:
 
 def _name(segment: int) -> str:
     return f"segment-{segment:08d}"
-
-
-def _framed(flags: int, head: bytes, content: bytes) -> tuple[bytes, int]:
-    """Put a header before a head and a content; returns how many bytes header and head are, too."""
-    checked = _CHECKED.pack(crc32(content), len(head), len(content), flags)
-    crc = crc32(head, crc32(checked))
-    return b"".join((crc.to_bytes(4, "big"), checked, head, content)), _HEADER.size + len(head)
-
-
-def _decode(
-    segment: int, offset: int, data: bytes | memoryview, dictionaries: SegmentDictionaries | None, *, content: bool
-) -> Frame | None:
-    """Check and expand one frame; None where it is torn or damaged, or packed by a dictionary that is."""
-    if len(data) < _HEADER.size:
-        return None
-    crc, content_crc, head_len, content_len, flags = _HEADER.unpack_from(data)
-    head_bytes = _HEADER.size + head_len
-    if len(data) < head_bytes + (content_len if content else 0):
-        return None
-    view = memoryview(data)  # a part of it is no copy
-    body = view[head_bytes : head_bytes + content_len] if content else view[:0]
-    if crc32(view[4:head_bytes]) != crc or (content and crc32(body) != content_crc):
-        return None
-    place = SegmentPlace(segment, offset, head_bytes, content_len)
-    try:
-        undo, head = _expander(flags, segment, dictionaries), view[_HEADER.size : head_bytes]
-        whole = undo(head, MAX_PART_BYTES) if flags & _HEAD_SQUEEZED else bytes(head)
-        rest = undo(body, MAX_PART_BYTES) if body and flags & _CONTENT_SQUEEZED else bytes(body)
-        if flags & _JOINED:
-            end = _HEAD_LENGTH + int.from_bytes(whole[:_HEAD_LENGTH], "big")
-            whole, rest = whole[_HEAD_LENGTH:end], whole[end:] if content else b""
-        return Frame(FrameType(flags >> _TYPE_SHIFT), whole, rest, place)
-    except ValueError:
-        return None
-
-
-def _expander(
-    flags: int, segment: int, dictionaries: SegmentDictionaries | None
-) -> Callable[[bytes | memoryview, int], bytes]:
-    """What undoes the packing of a frame; raises ValueError where its dictionary is missing."""
-    if not flags & _BY_DICTIONARY:
-        return expand
-    dictionary = dictionaries.of(segment) if dictionaries else None
-    if dictionary is None:
-        raise ValueError("the dictionary of the segment is missing")
-    return dictionary.expand

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from store.record.package import decode_head, split_records
 from store.record.record import Record
+from store.segments.frame import Frame, FrameType
 from store.segments.record_group import RecordGroup, decode_group
-from store.segments.segments import Frame, FrameType
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ or moves later, the page is signed for the old place and lies at the new one. An
 too, wherever it moves.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -56,6 +56,14 @@ class DraftProofs:
         """Raise NotImporter where nobody would take an import of this node's."""
         if flaw := self._right.import_flaw(self._signer.public_key):
             raise NotImporter(self._signer.public_key, flaw)
+
+    def sign(self, drafts: Sequence[Draft]) -> list[Record]:
+        """Return drafts as records of this node's, under one signature."""
+        return sign_package(drafts, self._signer)
+
+    async def keep_grants(self, grants: Iterable[SignedGrant | None]) -> None:
+        """Keep what proves records before these are written. Raises MachineRefuses or StoreCorrupt."""
+        await self._right.keep_grants(grants)
 
     def moved(self, record: Record, key: Key) -> GrantedDraft:
         """Return a record at another place of its site: it keeps its author's proof where it needs a grant, and is

@@ -1,4 +1,4 @@
-"""Opening and proving what peers send, off the event loop where that is much."""
+"""Opens and proves what peers send, off the event loop where that is much."""
 
 import asyncio
 from collections.abc import Callable

@@ -13,13 +13,13 @@ import pytest
 
 from dht import Identity
 from dht.identity.node_key import HEADER
-from node.app.network_founding import make_network
 from node.backup.node_backup import restore
 from node.backup.sealed_secrets import seal
 from node.cli.main import main
 from node.config.data_dir import DataDir
 from node.config.settings import Config, load_config
 from node.errors import BadBackup
+from node.strategy.founding import make_network
 
 SEED = bytes(range(32))
 STRANGER = Identity(SEED)

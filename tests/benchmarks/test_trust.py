@@ -62,7 +62,7 @@ def test_a_crowd_near_one_slot_gets_one_owner_and_four_candidates_until_it_is_ol
 
 
 def test_three_liars_are_believed_that_two_whom_nobody_reached_are_old_and_own_a_slot() -> None:
-    """A stated risk (PROTOCOL.md, 1), which an age does not hinder; a change that mends it changes this test."""
+    """A stated risk (SECURITY.md, 1), which an age does not hinder; a change that mends it changes this test."""
     assert owned_by_word(Town(HONEST, 1), 5_000, 7).owners >= MAJORITY
 
 

@@ -26,8 +26,7 @@ from dht import (
     Strategy,
     slot_of,
 )
-from dht.membership.answer_times import AnswerTimes
-from dht.membership.late_peers import LatePeers
+from dht.membership.answer_times import AnswerTimes, LatePeers
 from index.asking.agreement import owners_digest
 from index.asking.searcher import Searcher
 from index.change_feed import DocumentChange, Text
@@ -167,7 +166,11 @@ class FakeOverlay:
     def why_apart(self) -> str:
         return ""
 
-    def vanished_members(self) -> frozenset[NodeId]:
+    @property
+    def peers(self) -> "FakeOverlay":
+        return self
+
+    def vanished(self) -> frozenset[NodeId]:
         return self._network.vanished
 
     def agree(self, slots: Sequence[Slot]) -> Agreement:

@@ -16,8 +16,8 @@ from bootstrap import first_contacts, load_network, split_invitation
 from dht import Endpoint, Identity, NodeId, OverlayService, OverlaySettings, RemoteError, open_overlay, system_clock
 from dht.config import DhtConfig
 from dht.messages import Message
-from node.app.network_founding import founder_note
 from node.config.data_dir import write_secret
+from node.strategy.founding import founder_note
 from tests.lab.host import PEER_PORT
 
 READY = "greeter runs"

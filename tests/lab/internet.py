@@ -37,8 +37,8 @@ from typing import Any, Self
 import pytest
 
 from dht import Rule
-from node.app.network_founding import found_network
 from node.extras.demo.sample_web import unpack_sample
+from node.strategy.founding import found_network
 from tests.lab.host import PEER_PORT, Host, end, until
 from tests.lab.namespace import why_no_namespaces
 from tests.lab.router import Kind, Router

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import aiohttp
 
-from node.app.answer_cache import KEPT_S
 from node.extras.demo.checks import SAMPLE_QUERIES
+from node.service.answer_cache import KEPT_S
 from tests.lab.host import Host
 
 QUERIES = [row["q"] for row in json.loads(SAMPLE_QUERIES.read_text())]

@@ -6,16 +6,16 @@ from crawl import VisitState
 from dht import Network
 from index import SearchRequest
 from node.app.departure import Departure
-from node.app.node_service import NodeService
-from node.app.node_status import NodeStatus
-from node.app.query_meter import QueryMeter
-from node.app.setting_desk import SettingDesk
 from node.config.settings import Config
 from node.extras.demo.judge import MOST_SECOND_LOOK_SHARE
 from node.extras.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World
 from node.owner.log_ring import LogRing
+from node.owner.query_meter import QueryMeter
+from node.owner.setting_desk import SettingDesk
+from node.service.node_service import NodeService
+from node.service.node_status import NodeStatus
 
 MIN_DELAY_S = 1.0
 CRAWLED_WITHIN_S = 900.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dht.membership.first_meeting import LOST
+from dht.membership.reasons_apart import LOST
 from dht.wire.contact import Family
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, simulate
@@ -27,7 +27,7 @@ def test_networks_of_one_to_nine_that_start_together_see_each_other_at_once(coun
         await world.until(lambda: have_one_view(nodes), FORMED_S)
         await world.pass_time(100.0)  # newcomers have joined, and ask of others what all ask
         assert have_one_view(nodes) and all(attesters(node) >= min(3, count - 1) for node in nodes)
-        assert not any(node.overlay.warnings() for node in nodes)
+        assert not any(node.overlay.report.warnings() for node in nodes)
         await world.crawl()
         await crawled(world)
         assert_complete(world)
@@ -76,7 +76,7 @@ def test_a_small_network_lets_in_a_newcomer_while_one_of_it_is_away(count: int) 
         world.wake(nodes[0])
         await world.until(lambda: have_one_view(everybody), 60.0)
         await world.pass_time(120.0)
-        assert have_one_view(everybody) and not any(node.overlay.warnings() for node in everybody)
+        assert have_one_view(everybody) and not any(node.overlay.report.warnings() for node in everybody)
 
     simulate(scenario)
 
@@ -137,7 +137,7 @@ def test_who_cannot_be_reached_says_who_tried_and_is_no_member() -> None:
         hidden = await world.add_client(mode="member")
         await world.pass_time(60.0)
         assert have_one_view(nodes) and not hidden.overlay.view.owned()
-        (told,) = hidden.overlay.warnings()
+        (told,) = hidden.overlay.report.warnings()
         assert told.startswith("waiting to be admitted: 0 members have reached this node")
         assert "no answer at 9.0.4.1 from UDP 8091" in told
 
@@ -150,7 +150,7 @@ def test_who_never_met_its_network_says_that_alone() -> None:
         (newcomer,) = await world.add(1, 0.0)
         world.cut(others, [newcomer])
         await world.pass_time(30.0)
-        assert newcomer.overlay.warnings() == (LOST,)
+        assert newcomer.overlay.report.warnings() == (LOST,)
         world.heal()
         await world.until(lambda: have_one_view([*others, newcomer]), 60.0)
 
@@ -164,6 +164,6 @@ def test_a_node_that_finds_out_that_nobody_reaches_it_is_a_client_and_asks_nobod
         client = await world.add_client(mode="auto")
         await world.pass_time(120.0)
         assert have_one_view(nodes) and not client.overlay.takes_part
-        assert not any("admitted" in warning for warning in client.overlay.warnings())
+        assert not any("admitted" in warning for warning in client.overlay.report.warnings())
 
     simulate(scenario)

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 
 from dht import Network
-from node.app.owner_events import CALM_S, OwnerEvent
-from node.app.owner_watch import OwnerWatch
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.owner.events import CALM_S, OwnerEvent
+from node.owner.watch import OwnerWatch
 from node.views.owner_state import owner_state
 from node.views.status import view_of
 from tests.sim.judged import crawled, status_of

@@ -4,10 +4,10 @@ import re
 
 from crawl import CrawlConfig, VisitState
 from dht import NodeId, Rule, Strategy, encode_document, placement_key, sign_strategy, slot_of
-from node.app.strategy_draft import DraftRequest, draft
 from node.extras.simulation.census import repeated, take_census
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.strategy.draft import DraftRequest, draft
 from tests.sim.judged import assert_complete, assert_polite, crawled
 
 SMALL = WorldPlan(seed=5, hosts=10, pages=4)
@@ -80,8 +80,8 @@ def test_who_refuses_fetches_nothing_and_loses_nothing_for_the_others():
         await refusing(world, nodes[1], "*.example")
         await refusing(world, nodes[2], "/site[0-4]\\.example/")
         await world.pass_time(60.0)
-        told = nodes[0].overlay.view.refuses(node_id(nodes[1]))
-        assert len(told) == 4 and nodes[0].overlay.view.refuses(node_id(nodes[2])) == b""
+        told = nodes[0].overlay.view.peers.refuses(node_id(nodes[1]))
+        assert len(told) == 4 and nodes[0].overlay.view.peers.refuses(node_id(nodes[2])) == b""
         await world.crawl()
         await crawled(world)
         assert not [visit for visit in world.log if visit.node == "n1"]
@@ -124,7 +124,7 @@ def test_a_blocked_node_is_no_member_and_nobody_answers_it():
         for node in others:
             assert node_id(blocked) not in node.overlay.view.members()
             assert sorted(map(node_id, others)) == list(node.overlay.view.members())
-        assert sum(node.overlay.refused["blocked by the strategy"] for node in others) > 0
+        assert sum(node.overlay.report.refused["blocked by the strategy"] for node in others) > 0
         assert not blocked.overlay.view.live() - {node_id(blocked)}, "nobody answers it any more"
         publish(world, DraftRequest({}, unblock=[node_id(blocked).hex()]))
         await world.until(lambda: obey(world, 3), 200.0)

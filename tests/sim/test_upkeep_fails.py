@@ -8,8 +8,8 @@ import pytest
 
 from dht import FaultSite, LocalFaults, Supervisor
 from dht.supervisor import ESSENTIAL, NoteRefusal
-from node.app.owner_needs import needs_of
 from node.extras.simulation.world import World, simulate
+from node.owner.needs import needs_of
 from tests.sim.judged import assert_complete, crawled
 
 BREAKS_WITHIN_S = 40.0

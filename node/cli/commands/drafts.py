@@ -25,7 +25,10 @@ from dht import (
     sign_strategy,
     unknown_parts,
 )
-from node.app.strategy_draft import (
+from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.target_node import client
+from node.errors import NotRunning
+from node.strategy.draft import (
     ABOUT,
     DraftRequest,
     check_understood,
@@ -39,10 +42,7 @@ from node.app.strategy_draft import (
     parse_setting,
     proposed_bits,
 )
-from node.app.strategy_impact import changes_json
-from node.cli.commands.output import print_facts, print_json
-from node.cli.commands.target_node import client
-from node.errors import NotRunning
+from node.strategy.impact import changes_json
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
 

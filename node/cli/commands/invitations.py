@@ -16,11 +16,11 @@ from dht import (
     parse_invitation,
     voucher_id,
 )
-from node.app.network_founding import make_invitation
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir, write_secret
 from node.errors import BadDataDir
+from node.strategy.founding import make_invitation
 from node.views.safe_text import day
 
 MAX_FILE_BYTES = 1 << 20
@@ -74,8 +74,8 @@ def accept(arguments: Namespace) -> int:
 
 
 def invitation_for(network: str, given: str) -> Invitation | None:
-    """Return the invitation that somebody gives, as words or a file, else the one in the text of a network file; raises
-    BadInvitation where there is none in what is given, or it is for another network."""
+    """Return the invitation that somebody gives, as words or a file, else the one in the text of a network file. Raises
+    BadInvitation where `given` holds none, or one for another network."""
     identifier = load_network(network).id
     found = _given(given, identifier) if given else split_invitation(network)[1]
     if found is not None and found.voucher and (other := open_voucher(found.voucher).network.hex()) != identifier:

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from bootstrap import load_network, split_invitation
 from dht import Identity, has_met_peers, parse_document
-from node.app.network_founding import FIRST_DAYS, FIRST_USES, OPEN, found_network
 from node.cli.commands.invitations import invitation_facts
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import configuration, data_dir
 from node.errors import BadDataDir
+from node.strategy.founding import FIRST_DAYS, FIRST_USES, OPEN, found_network
 from node.views.safe_text import day
 from node.views.strategy import admission_words
 

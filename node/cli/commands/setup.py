@@ -11,7 +11,6 @@ from typing import Any
 
 from bootstrap import is_url, load_network, split_invitation
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
-from node.app.network_founding import adopt_founder, founder_note, make_network
 from node.cli.commands.invitations import invitation_for
 from node.cli.commands.output import ask, is_terminal, print_facts, print_json
 from node.cli.commands.target_node import data_dir
@@ -21,6 +20,7 @@ from node.config.settings import Config
 from node.config.toml_reader import keys_of, parse_config
 from node.config.toml_writer import explain_keys, toml_value, write_config
 from node.errors import BadDataDir, ConfigError
+from node.strategy.founding import adopt_founder, founder_note, make_network
 from node.version import VERSION
 
 GB = 1_000_000_000

@@ -7,11 +7,11 @@ import msgspec
 from aiohttp import web
 
 from crawl import BadUrl
-from node.app.service import Service
 from node.captures.capture import Capture
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import Wish, wish_of
 from node.extras.archive.cdxj import cdxj_fields, cdxj_line, surt_key, timestamp14
+from node.service.service import Service
 from node.web.requests.api import parameters
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter

@@ -1,7 +1,7 @@
 """Lists the route by which archives' programs list what is stored. `node/extras/__init__.py` names this module."""
 
-from node.app.service import Service
 from node.config.settings import NodeConfig
+from node.service.service import Service
 from node.web.requests.handlers import Handlers, handlers_of
 from node.web.requests.routes import MAX_URL, TEXT, HttpRoute, Parameter
 

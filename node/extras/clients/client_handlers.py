@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from aiohttp import web
 
 from index import SearchRequest
-from node.app.service import Service
 from node.extras.clients.bodies import MAX_TAVILY, OpenWebUiLoad, OpenWebUiSearch, TavilyExtract, TavilySearch
 from node.extras.clients.client_requests import (
     addresses_of,
@@ -21,6 +20,7 @@ from node.extras.clients.result_forms import address_of, feed_response, language
 from node.extras.clients.stored_pages import stored_pages
 from node.extras.clients.tavily import tavily_pages, tavily_results
 from node.extras.clients.yacy import YacyQuery, is_of_text, read_yacy_query, yacy_json
+from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.requests.api import json_response, parameters
 from node.web.requests.paging import search_from

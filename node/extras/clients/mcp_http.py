@@ -11,7 +11,6 @@ from aiohttp import web
 
 from dht import DseError
 from index import SearchRequest
-from node.app.service import Service
 from node.errors import RefusedByNode
 from node.extras.clients.mcp_protocol import (
     MAX_MESSAGE_BYTES,
@@ -26,6 +25,7 @@ from node.extras.clients.mcp_protocol import (
 from node.extras.clients.mcp_tools import SearchArguments
 from node.extras.clients.open_webui import open_webui_pages
 from node.extras.clients.stored_pages import stored_pages
+from node.service.service import Service
 from node.views.lenient_json import Json
 from node.web.requests.own_origin import own_host
 from node.web.requests.problems import BadParameter, problem_of

@@ -7,11 +7,11 @@ from urllib.parse import urlencode
 
 from aiohttp import web
 
-from node.app.service import Service
 from node.extras.clients.feeds import Feed, atom, rss
 from node.extras.clients.found import FoundAnswer, read_found
 from node.extras.clients.narrowing import TIME_RANGES, Narrowing, narrowed, since_range
 from node.extras.clients.searxng import searxng_json
+from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.rendering.translations import choose, translator
 from node.web.requests.api import json_response, search_request

@@ -8,10 +8,10 @@ from contextlib import aclosing
 from msgspec.structs import replace
 
 from crawl import BadUrl, canonical_url
-from node.app.service import Service
 from node.captures.capture import Capture
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import FIRST, Wish
+from node.service.service import Service
 
 log = logging.getLogger(__name__)
 

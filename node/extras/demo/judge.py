@@ -1,6 +1,6 @@
 """Judges what the demo claims from outside: fetches by the sample web's own log, orders by brute force.
 
-Which pages are fetched again because others look whether their author told the truth (PROTOCOL.md, 10) no site can
+Which pages are fetched again because others look whether their author told the truth (PROTOCOL.md, 4.8) no site can
 see. The nodes that ask write it into their logs, and so the judge tells these requests from all others.
 
 Pure: takes values, returns values.

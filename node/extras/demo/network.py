@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from dht import Rule
-from node.app.network_founding import found_network
 from node.config.toml_writer import toml_value
 from node.extras.demo.layout import DemoNode
 from node.extras.demo.processes import Children
+from node.strategy.founding import found_network
 
 FIRST_CONTACTS = 2  # nodes, the founder first
 

@@ -30,12 +30,12 @@ from dht import (
     sign_strategy,
     sign_voucher,
 )
-from node.app.network_founding import FIRST_DAYS, FIRST_USES, first_strategy
 from node.extras.simulation.loop import EPOCH, SimLoop, rarely_collected
 from node.extras.simulation.network import SimNetwork
 from node.extras.simulation.scripted_fetch import Visited
 from node.extras.simulation.scripted_web import ScriptedWeb
 from node.extras.simulation.sim_node import PORT, STORE, SimEnvironment, SimNode, addresses_of
+from node.strategy.founding import FIRST_DAYS, FIRST_USES, first_strategy
 from store import StoreConfig, TooFewCopies
 
 DAY_S = 86_400

@@ -15,11 +15,11 @@ from aiohttp import web
 
 from crawl import SCOPE_KINDS
 from node.api.body import Json
-from node.app.service import Service
 from node.errors import ConfigError
 from node.owner.figure_history import Span
-from node.owner.host_wishes import Wish
 from node.owner.setting_change import setting_about
+from node.service.service import Service
+from node.sites.host_wishes import Wish
 from node.views.owner_state import owner_state
 from node.views.safe_text import plain
 from node.views.status import view_of

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from dht import CrawlerKey, thumbprint
 from index import FILTERS
-from node.app.service import Service
+from node.service.service import Service
 from node.views.peers import peer_rows
 from node.views.status import size, view_of
 from node.views.strategy import clock, instant, span

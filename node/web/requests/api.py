@@ -13,8 +13,8 @@ from node.api.evidence import EvidenceOrder
 from node.api.operation import LeaveOrder, NoFields, Paused, PauseOrder
 from node.api.peers import Peers
 from node.api.search import Suggestions
-from node.app.service import Service
 from node.jobs.job_progress import MAX_ASKED
+from node.service.service import Service
 from node.web.requests.openapi import openapi
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from index import SearchRequest
 from node.api.body import Json
-from node.app.service import Service
+from node.service.service import Service
 from node.web.requests.routes import MAX_COUNT
 
 LEAST_MS = 50  # of a deadline, as the API's

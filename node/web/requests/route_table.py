@@ -6,9 +6,9 @@ An extra is imported by its name in `node/extras/__init__.py`, so the core knows
 from functools import cache
 from importlib import import_module
 
-from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.extras import ROUTE_MODULES
+from node.service.service import Service
 from node.web.requests.handlers import Handler, Handlers
 from node.web.requests.routes import CORE_ROUTES, HttpRoute
 

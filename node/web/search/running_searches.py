@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from index import SearchRequest
 from node.api.body import Json
-from node.app.service import SearchRun, Service
+from node.service.service import SearchRun, Service
 
 FIRST_MS = 400  # after which a reader is shown what has come, where that is anything
 KEPT_S = 10.0  # an answer, from when it came; the page's script fetches it at once

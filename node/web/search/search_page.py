@@ -8,8 +8,8 @@ from aiohttp import web
 from dht import InputError
 from index import SearchRequest
 from node.api.body import Json
-from node.app.service import Service
 from node.extras import RESULT_FORMS, added
+from node.service.service import Service
 from node.views.safe_text import around, plain
 from node.web.rendering.pages import Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages

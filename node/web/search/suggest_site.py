@@ -4,7 +4,7 @@ from aiohttp import web
 
 from crawl import BadUrl, canonical_url
 from dht import RemoteError
-from node.app.service import Service
+from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.rendering.pages import IS_OWNER, Pages
 from node.web.requests.forms import is_own_page, read_form

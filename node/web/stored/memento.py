@@ -13,10 +13,10 @@ from urllib.parse import quote, unquote, urlencode
 from aiohttp import web
 
 from crawl import BadUrl
-from node.app.service import Service
 from node.captures.capture import Capture, instant
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import FIRST, Wish, wish_of
+from node.service.service import Service
 from node.web.requests.own_origin import own_origin
 from node.web.requests.parameters import read_parameters
 from node.web.requests.problems import BadParameter

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from aiohttp import web
 
 from dht import RemoteError
-from node.app.service import Service
 from node.captures.capture import Capture, instant
+from node.service.service import Service
 from node.views.safe_text import day, plain, web_link
 from node.web.rendering.pages import Pages
 from node.web.requests.api import parameters

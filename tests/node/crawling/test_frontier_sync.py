@@ -7,22 +7,27 @@ from types import SimpleNamespace
 
 from crawl import Visit, VisitState
 from dht import Identity, Now, document_id, placement_key, slot_of
+from node.crawling.due_anew import DueAgain
 from node.crawling.frontier_sync import LEASES_EVERY_S, FrontierSync
 from node.crawling.ingest import visit_draft
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.extras.simulation.loop import SimLoop
-from store import Document, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, encode_document
+from store import Document, Draft, Kind, MemoryDisk, Record, RecordStore, StoreConfig, encode_document
 from store.record.package import sign_package
 
 DAY, BITS = 20_000, 4
 CLOCK = Now(DAY * 86_400.0, 10.0)
 NO_SWEEP = SimpleNamespace(done="", has_sites=False, take_sites=frozenset)
-ALL_ALLOWED = (lambda _url: True, NO_SWEEP, lambda: CLOCK)
+NO_DOUBTS = SimpleNamespace(mark=None, is_any=False)
 SIGNER = Identity(bytes(32))
 
 
 def open_store(disk: MemoryDisk | None = None) -> RecordStore:
     return RecordStore(disk or MemoryDisk(), StoreConfig(reserve_bytes=0), lambda: CLOCK)
+
+
+def due(store: RecordStore) -> DueAgain:
+    return DueAgain(store, lambda _url: True, NO_SWEEP, NO_DOUBTS, lambda: CLOCK)  # type: ignore[arg-type]
 
 
 def document(url: str, at_ms: int, *, gone: bool = False) -> Draft:
@@ -94,6 +99,8 @@ class Moves:
 
     moved: set[str] = field(default_factory=set)
 
+    def hear(self, record: Record) -> None: ...
+
     @property
     def has_moved(self) -> bool:
         return bool(self.moved)
@@ -117,7 +124,7 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     store, frontier, leases = open_store(), Frontier(), {}
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
     places = SimpleNamespace(mark=0, key_of=placement_key)
-    sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), print, *ALL_ALLOWED)  # type: ignore[arg-type]
+    sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), due(store))  # type: ignore[arg-type]
     url, other = "http://a.test/1", "http://c.test/1"
     mine, foreign = slot_of(placement_key(url), BITS), slot_of(placement_key(other), BITS)
     assert mine != foreign
@@ -154,7 +161,7 @@ def test_an_idle_store_is_not_looked_at_and_what_comes_is_followed_at_once() -> 
         store, frontier, leases, moves = open_store(), Frontier(), {}, Moves()
         view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
         places = SimpleNamespace(mark=0, key_of=placement_key)
-        sync = Counted(frontier, store, SimpleNamespace(view=view), places, moves, print, *ALL_ALLOWED)  # type: ignore[arg-type]
+        sync = Counted(frontier, store, SimpleNamespace(view=view), places, moves, due(store))  # type: ignore[arg-type]
         url = "http://a.test/1"
         mine = slot_of(placement_key(url), BITS)
         async with asyncio.TaskGroup() as tasks:
@@ -185,10 +192,10 @@ async def test_what_the_log_has_forgotten_at_its_end_is_not_waited_for() -> None
     store = open_store()
     await put(store, drafted(Visit("http://a.test/1", 2), 0, 2, DAY + 1))
     for days in (3, 80):  # it expires, and that is forgotten
-        await store.expire(DAY + days)
+        await store.upkeep.expire(DAY + days)
     assert store.log.sequence and not store.log.changes(0, 10)
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=dict)
     places = SimpleNamespace(mark=0, key_of=placement_key)
-    sync = FrontierSync(Frontier(), store, SimpleNamespace(view=view), places, Moves(), print, *ALL_ALLOWED)  # type: ignore[arg-type]
+    sync = FrontierSync(Frontier(), store, SimpleNamespace(view=view), places, Moves(), due(store))  # type: ignore[arg-type]
     assert not sync.step() and sync.is_current
     store.close()

@@ -9,8 +9,7 @@ from typing import Any
 from dht import Done, Key, Message, NodeId, PeerTimeout, Slot, slot_of, slot_start
 from index.query.collection_statistics import SlotTotals
 from node.crawling.level_keeper import DOUBT_S, PUSH_EVERY_S, REFRESH_S, LevelKeeper
-from node.crawling.slot_agreement import SlotAgreement
-from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotDigests, SlotLevels
+from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotAgreement, SlotDigests, SlotLevels
 from node.extras.simulation.loop import SimLoop
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
@@ -22,7 +21,7 @@ class Side:
 
     def __init__(self, town: "Town", me: NodeId) -> None:
         self.town, self.me = town, me
-        self.view = self
+        self.view = self.peers = self
         self.node_id, self.strategy = me, SimpleNamespace(slot_bits=4, version=1)
         self.sequence, self.reached_to, self.documents = 0, 10**9, dict[Slot, bytes]()
         self.records, self.moved = dict[Slot, bytes](), list[tuple[int, Key]]()
@@ -85,7 +84,7 @@ class Side:
     def members(self) -> tuple[NodeId, ...]:
         return (A, B)
 
-    def vanished_members(self) -> frozenset[NodeId]:
+    def vanished(self) -> frozenset[NodeId]:
         return frozenset()
 
     def is_live(self, peer: NodeId) -> bool:

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
-from crawl import CrawlDecision, FamilyMissing, Fetched, FetchFailed
+from crawl import CrawlDecision, Decide, FamilyMissing, Fetched, FetchFailed, OperatorBlocklist
 from dht import BadMessage, Contact, Endpoint, Message, NodeId, Slot
+from node.crawling.fetch_rules import FetchRules
 from node.delegation.fetch_order import FetchAnswer, FetchOrder
 from node.delegation.order_server import OrderServer
 
@@ -61,6 +62,10 @@ class Pair:
     def is_live(self, peer: NodeId) -> bool:
         return True
 
+    @property
+    def peers(self) -> Self:
+        return self
+
     def refuses(self, peer: NodeId) -> bytes:
         return self.told
 
@@ -79,9 +84,13 @@ def decide(url: str) -> CrawlDecision:
     return CrawlDecision("/secret" not in url and not url.endswith("robots.txt"), "rule 1 of strategy 1")
 
 
+def ruled(decide: Decide = decide, *refused: str) -> FetchRules:
+    return FetchRules(decide, lambda _url: False, OperatorBlocklist(refused))
+
+
 def carrier(pair: Pair) -> Web:
     web = Web()
-    OrderServer(web, pair, decide, 1000)  # type: ignore[arg-type]
+    OrderServer(web, pair, ruled(), 1000)  # type: ignore[arg-type]
     return web
 
 

@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from crawl import OperatorBlocklist
 from dht import BadMessage
 from node.delegation.order_server import OrderServer
-from tests.node.delegation.pair import CARRIER, STRANGER, URL, Pair, Web, carrier, decide, order
+from tests.node.delegation.pair import CARRIER, STRANGER, URL, Pair, Web, carrier, decide, order, ruled
 
 
 async def test_an_order_is_carried_with_validators_and_our_own_bound() -> None:
@@ -53,7 +52,7 @@ async def test_other_orders_are_refused(fields: dict[str, Any], reason: str) -> 
 async def test_an_order_for_what_this_node_refuses_is_not_carried_out() -> None:
     pair = Pair()
     web = Web()
-    OrderServer(web, pair, decide, 1000, refusals=OperatorBlocklist(("/page/",)))  # type: ignore[arg-type]
+    OrderServer(web, pair, ruled(decide, "/page/"), 1000)  # type: ignore[arg-type]
     with pytest.raises(BadMessage, match=r'operator refuses: crawl[.]refuse "/page/"'):
         await order(pair)
     assert not web.asked
@@ -62,7 +61,7 @@ async def test_an_order_for_what_this_node_refuses_is_not_carried_out() -> None:
 async def test_a_node_that_rests_carries_nothing_for_others() -> None:
     pair = Pair()
     web, reasons = Web(), ["outside crawl.hours (22:00-07:00); goes on at 22:00"]
-    OrderServer(web, pair, decide, 1000, pause_reason=lambda: reasons[-1])  # type: ignore[arg-type]
+    OrderServer(web, pair, ruled(), 1000, pause_reason=lambda: reasons[-1])  # type: ignore[arg-type]
     with pytest.raises(BadMessage, match=r"a node that rests: outside crawl[.]hours"):
         await order(pair)
     assert not web.asked

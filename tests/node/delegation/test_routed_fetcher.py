@@ -8,9 +8,10 @@ import pytest
 
 from crawl import CrawlDecision, FamilyMissing, FetchDeclined, FetchFailed, OperatorBlocklist
 from dht import NodeId, Slot
+from node.delegation.client_fetches import ClientFetches
 from node.delegation.fetch_order import ClientAnswer, FetchAnswer, FetchOrder
 from node.delegation.routed_fetcher import RoutedFetcher
-from tests.node.delegation.pair import CARRIER, HOLDER, STRANGER, URL, Pair, Web, carrier, decide
+from tests.node.delegation.pair import CARRIER, HOLDER, STRANGER, URL, Pair, Web, carrier, decide, ruled
 
 
 @pytest.mark.parametrize(
@@ -29,7 +30,7 @@ async def test_an_answer_that_no_site_gives_is_none(answer: FetchAnswer) -> None
     pair = Pair()
     carrier(pair)
     pair.answer = answer
-    fetcher = RoutedFetcher(Web(missing=True), pair, decide, 1000, Random(1))  # type: ignore[arg-type]
+    fetcher = RoutedFetcher(Web(missing=True), pair, ruled(), Random(1))  # type: ignore[arg-type]
     with pytest.raises(FamilyMissing):
         await fetcher.fetch(URL, {}, 100)
 
@@ -37,7 +38,7 @@ async def test_an_answer_that_no_site_gives_is_none(answer: FetchAnswer) -> None
 async def test_a_page_comes_through_a_carrier() -> None:
     pair = Pair()
     carrier(pair)
-    fetcher = RoutedFetcher(Web(missing=True), pair, decide, 1000, Random(1))  # type: ignore[arg-type]
+    fetcher = RoutedFetcher(Web(missing=True), pair, ruled(), Random(1))  # type: ignore[arg-type]
     got = await fetcher.fetch(URL, {}, 20)
     assert (got.status, got.body, got.address) == (200, b"x" * 20, "::1")
 
@@ -57,8 +58,7 @@ def preferring(url: str) -> CrawlDecision:
 
 def holder(pair: Pair, decide: Any, *refused: str) -> tuple[Web, RoutedFetcher]:
     web = Web()
-    refusals = OperatorBlocklist(refused)
-    return web, RoutedFetcher(web, pair, decide, 1000, Random(1), refusals=refusals)  # type: ignore[arg-type]
+    return web, RoutedFetcher(web, pair, ruled(decide, *refused), Random(1))  # type: ignore[arg-type]
 
 
 async def test_the_preferred_owner_makes_the_request_and_this_node_where_it_does_not() -> None:
@@ -119,7 +119,8 @@ class Waiting:
 
 
 def sharing(client: Waiting, web: Web, max_own: int = 10) -> RoutedFetcher:
-    return RoutedFetcher(web, Pair(), decide, 1000, Random(1), max_own=max_own, by_client=client.carry)  # type: ignore[arg-type]
+    clients = ClientFetches(client.carry, 1000)
+    return RoutedFetcher(web, Pair(), ruled(), Random(1), max_own=max_own, clients=clients)  # type: ignore[arg-type]
 
 
 async def test_one_page_in_eight_goes_to_a_client_that_waits_and_its_word_for_the_address_is_not_taken() -> None:

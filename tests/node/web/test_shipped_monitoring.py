@@ -16,7 +16,7 @@ from urllib.parse import quote
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from node.app.owner_needs import TOPICS, needs_of
+from node.owner.needs import TOPICS, needs_of
 from node.views.status import view_of
 from node.web.monitoring import Metrics
 from node.web.requests.route_table import ROUTES

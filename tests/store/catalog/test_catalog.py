@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from dht import DocumentId, Key
 from store import Kind, MemoryDisk, RecordStore
-from store.catalog.catalog import Catalog
+from store.catalog.catalog import MOST_LEFT, Catalog, LeftKeys
 from store.catalog.catalog_reader import RecordChange
 from store.catalog.cell_sums import keys_of
 from store.catalog.row_table import CatalogRow
 from store.errors import StoreCorrupt
 from store.record.record import ShortVersion
 from store.segments.file_system import Disk, FolderDisk
-from store.segments.segments import SegmentPlace
+from store.segments.frame import SegmentPlace
 from tests.store.support import CONFIG, StillClock, draft, records
 
 FIRST, LAST = bytes(20), b"\xff" * 20
@@ -181,3 +181,15 @@ async def test_an_index_damaged_under_a_running_store_is_rebuilt_by_the_next_sta
     again = RecordStore.open(tmp_path, CONFIG, StillClock())
     assert [again.find(r.kind, r.id) for r in made] == made
     again.close()
+
+
+def test_what_was_left_since_a_change_is_known_until_too_much_was_left_since() -> None:
+    left = LeftKeys()
+    keys = [Key(n.to_bytes(20, "big")) for n in range(1, MOST_LEFT + 2)]
+    for sequence, key in enumerate(keys[:-1], start=1):
+        left.note(sequence, key)
+    assert left.since(0) == set(keys[:-1])
+    assert left.since(MOST_LEFT - 1) == {keys[-2]}
+    left.note(MOST_LEFT + 1, keys[-1])
+    assert left.since(0) is None, "the first of them is forgotten"
+    assert left.since(1) == set(keys[1:])

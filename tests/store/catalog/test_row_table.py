@@ -4,13 +4,15 @@ from collections import Counter
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dht import DocumentId, Key
 from store import Kind, MemoryDisk
 from store.catalog.catalog import Catalog
-from store.catalog.row_table import STEP, CatalogRow
+from store.catalog.row_table import AT_ONCE, STEP, CatalogRow, portions
 from store.record.record import ShortVersion
-from store.segments.segments import SegmentPlace
+from store.segments.frame import SegmentPlace
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 
@@ -68,3 +70,10 @@ def test_a_site_whose_number_went_to_another_during_a_look_shows_nothing_of_it()
         catalog.put([comes], [None])
     assert list(look) == []
     assert [bare(row) for row in catalog.reader.rows(FIRST, LAST)] == [here, comes]
+
+
+@given(st.lists(st.integers(), max_size=300))
+def test_everything_comes_once_in_few_sizes(wanted: list[int]) -> None:
+    found = list(portions(wanted))
+    assert [n for part in found for n in part if n is not None] == wanted
+    assert {len(part) for part in found} <= {1 << n for n in range(AT_ONCE.bit_length())}

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from store import Kind, RecordStore, StoreReport, check_store
 from store.record.package import encode_head
 from store.segments.file_system import FolderDisk
-from store.segments.segments import FrameType, Segments
+from store.segments.frame import FrameType
+from store.segments.segments import Segments
 from tests.store.support import CONFIG, StillClock, draft, records
 
 SMALL = CONFIG.__class__(reserve_bytes=0, segment_bytes=20_000)

@@ -5,7 +5,7 @@ from store import Kind
 from store.catalog.row_table import CatalogRow
 from store.catalog.unreadable_records import MOST, UnreadableRecords
 from store.record.record import ShortVersion
-from store.segments.segments import SegmentPlace
+from store.segments.frame import SegmentPlace
 from tests.store.support import draft, records
 
 

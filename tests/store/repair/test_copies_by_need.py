@@ -7,7 +7,7 @@ import pytest
 
 from store.repair import absences
 from store.repair.durability import PATIENCE_S
-from store.repair.readiness import KEPT_S
+from store.repair.former_slots import KEPT_S
 from tests.store.network import Net, Node, network
 from tests.store.support import draft
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from dht import NodeId, Slot
 from store import StoreConfig
+from store.repair.former_slots import KEPT_S, LONGEST_SHOW_AGAIN_S, SHOW_AGAIN_S
 from store.repair.readiness import (
     FAILURES,
     GAP_S,
     GIVE_WAY_S,
-    KEPT_S,
-    LONGEST_SHOW_AGAIN_S,
     MAX_FAILING,
-    SHOW_AGAIN_S,
     Readiness,
     SlotReplicas,
     StartupGate,
@@ -62,7 +60,7 @@ def show(readiness: Readiness, world: World, at: float, *peers: NodeId, slot: Sl
     """Owners show their copies of a former slot."""
     assert {peer for peer, slots in readiness.to_show(at, world).items() if slot in slots} >= set(peers)
     for peer in peers:
-        readiness.showed(at, peer, slot, world)
+        readiness.former.showed(at, peer, slot, world(slot).owners)
 
 
 def test_alone_means_ready_at_once() -> None:
@@ -168,7 +166,7 @@ def test_a_lost_slot_is_served_until_all_its_owners_have_everything() -> None:
     show(readiness, world, settled, B)
     assert readiness.gone(settled, world) == [SLOT]
     readiness.dropped(SLOT)
-    assert not readiness.former
+    assert not readiness.former.held
 
 
 def test_a_new_owner_must_have_everything_too_before_a_lost_slot_goes() -> None:
@@ -195,7 +193,7 @@ def test_a_slot_that_returns_is_served_on_and_compared_again() -> None:
     readiness.update(LATE, world)
     readiness.owns(frozenset(), ())
     readiness.owns(frozenset([SLOT]), [SLOT])
-    assert SLOT in readiness.ready and not readiness.former
+    assert SLOT in readiness.ready and not readiness.former.held
 
 
 def test_a_refused_record_makes_a_slot_unready_unless_nobody_else_holds_it() -> None:
@@ -234,7 +232,7 @@ def test_a_former_slot_is_served_on_in_its_parts() -> None:
     readiness.resize(2, 3)
     readiness.owns(frozenset([Slot(0)]), [Slot(0), Slot(1), Slot(2), Slot(3)])
     assert readiness.ready == {Slot(n) for n in range(4)}
-    assert readiness.former == {Slot(1), Slot(2), Slot(3)}
+    assert readiness.former.held == {Slot(1), Slot(2), Slot(3)}
 
 
 def test_only_so_many_slots_change_hands_at_once() -> None:
@@ -384,7 +382,7 @@ def test_a_former_owner_serves_until_two_live_owners_have_everything_and_keeps_i
         meet(readiness, peer, SyncPurpose.HANDOFF)
         readiness.update(LATE, world)
         assert (SLOT in readiness.ready) is serves
-    assert readiness.former == {SLOT} and not readiness.to_show(LATE + 1e6, world)
+    assert readiness.former.held == {SLOT} and not readiness.to_show(LATE + 1e6, world)
     world.live = world.ready = (A, B, C)
     assert jobs(readiness, world) == [(C, SyncPurpose.HANDOFF)]
     meet(readiness, C, SyncPurpose.HANDOFF)
@@ -447,7 +445,7 @@ def test_a_keepers_copy_stays_for_a_while_when_the_owners_have_it_again() -> Non
     readiness.keep({})
     readiness.owns(frozenset(), [SLOT])
     for peer in (A, B, C):
-        assert SLOT in readiness.former
+        assert SLOT in readiness.former.held
         meet(readiness, peer, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
     assert not readiness.ready and not readiness.gone(LATE + 1e6, world)
@@ -467,8 +465,8 @@ def test_who_says_that_it_has_everything_and_shows_nothing_is_handed_it_again_an
         while B not in readiness.to_show(now, world):
             now += 1.0
         pauses.append(now - since)
-        readiness.showed(now, A, SLOT, world)
-        readiness.not_shown(now, B, SLOT, is_missing=True)
+        readiness.former.showed(now, A, SLOT, world(SLOT).owners)
+        readiness.former.not_shown(now, B, SLOT, is_missing=True)
         assert not readiness.gone(now + 1e6, world) and jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]
     assert pauses[1] == SHOW_AGAIN_S and pauses[-1] == LONGEST_SHOW_AGAIN_S and pauses == sorted(pauses)
     meet(readiness, B, SyncPurpose.HANDOFF)
@@ -485,5 +483,5 @@ def test_who_becomes_an_owner_after_the_others_have_shown_their_copies_has_to_sh
     show(readiness, world, LATE + 10, A)
     world.owners = world.live = world.ready = (A, B)
     assert not readiness.gone(LATE + 10, world)
-    readiness.not_shown(LATE + 10, B, SLOT, is_missing=True)
+    readiness.former.not_shown(LATE + 10, B, SLOT, is_missing=True)
     assert jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]

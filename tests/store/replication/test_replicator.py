@@ -18,7 +18,7 @@ from store.record.package_part import PackagePart
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import FORM
 from store.segments.file_system import FolderDisk
-from store.writing.put_times import gathering_s
+from store.writing.peer_history import gathering_s
 from tests.store.network import CONFIG, Net, Node, network
 from tests.store.support import draft, random_draft, records
 

@@ -15,8 +15,9 @@ from store import Draft, Kind, MemoryDisk, Record
 from store.errors import StoreCorrupt
 from store.record.package import encode_head, pack
 from store.record.zstd import Dictionary, train
+from store.segments.frame import HEADER, Frame, FrameType, framed
 from store.segments.record_group import encode_group
-from store.segments.segments import _HEADER, Frame, FrameType, Segments, _framed
+from store.segments.segments import Segments
 from tests.kept_corpus import REMEDY, kept_bad, kept_examples
 from tests.store.support import draft, grant, open_store, records
 
@@ -94,7 +95,7 @@ def frames(segment: bytes) -> list[Frame]:
 
 
 def flags(segment: bytes, frame: Frame) -> int:
-    return int(_HEADER.unpack_from(segment, frame.place.offset)[4]) & 0xFF
+    return int(HEADER.unpack_from(segment, frame.place.offset)[4]) & 0xFF
 
 
 def found(segment: bytes, *, is_miswritten: bool = False) -> list[bool]:
@@ -155,10 +156,10 @@ def test_a_frame_that_was_written_wrong_under_a_right_checksum_stops_nobody(
 ) -> None:
     frame = draw.draw(st.sampled_from(frames(segment)))
     begin, end = frame.place.offset, frame.place.end
-    head = bytearray(segment[begin + _HEADER.size : begin + frame.place.head_bytes])
+    head = bytearray(segment[begin + HEADER.size : begin + frame.place.head_bytes])
     content = bytearray(segment[begin + frame.place.head_bytes : end])
     for part in (head, content):
         for _ in range(draw.draw(st.integers(0, 3)) if part else 0):
             part[draw.draw(st.integers(0, len(part) - 1))] ^= draw.draw(st.integers(1, 255))
-    written, _ = _framed(frame.type << 8 | flags(segment, frame), bytes(head), bytes(content))
+    written, _ = framed(frame.type << 8 | flags(segment, frame), bytes(head), bytes(content))
     found(segment[:begin] + written + segment[end:], is_miswritten=True)

@@ -78,7 +78,7 @@ def test_a_network_that_joins_one_by_one_ends_as_one_that_was_formed():
         if n:
             swarm.join(bee, swarm.bees[0])
         swarm.run(swarm.time + 0.2)
-    swarm.run(40.0)
+    swarm.run(45.0)
     whole = formed(60, members=True)
     assert live_share(swarm, swarm.bees) == live_share(whole, whole.bees) == 1.0
 

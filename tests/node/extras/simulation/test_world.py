@@ -6,8 +6,8 @@ from msgspec.structs import asdict
 
 from bootstrap import load_network
 from dht import parse_document
-from node.app.network_founding import make_network
 from node.extras.simulation.world import World, WorldPlan, simulate
+from node.strategy.founding import make_network
 
 INSTANTS = {"effective_at", "expires_at", "next_at"}
 A_WORLDS_OWN = {"network", "slot_bits", "publishers", "declared_prefixes"}

@@ -10,7 +10,7 @@ import pytest
 from dht import document_id, placement_key
 from index import IndexConfig, SearchRequest
 from index.change_feed import Text
-from node.app.service import Service
+from node.service.service import Service
 from node.web.requests.paging import search_from
 from tests.index.index_network import World
 

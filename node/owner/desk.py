@@ -1,0 +1,129 @@
+"""Tells the owner of a node what it does and has, keeps the figures of a day, and takes wishes of single hosts."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from math import nan
+
+from crawl import SiteWait, WaitingSite
+from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
+from node.api.crawl import Followed
+from node.app.node_core import NodeCore
+from node.owner.figure_history import STEP_S, FigureHistory, Figures
+from node.owner.job_ledger import JobLedger, JobRow
+from node.owner.log_ring import LogLine, LogRing
+from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map, place_of
+from node.owner.owner_service import SitesSeen
+from node.owner.query_meter import QueryMeter
+from node.owner.setting_desk import SettingDesk
+from node.owner.setting_list import SettingRow
+from node.sites.host_wishes import Wish
+from node.views.safe_text import plain
+
+PROGRESS_WITHIN_S = 3.0  # of asking what became of jobs; what is not known by then is asked at the next look
+DETAIL_CHARS = 160
+
+
+class OwnerDesk:
+    """The `OwnerService` of a node that runs in this process."""
+
+    def __init__(
+        self,
+        core: NodeCore,
+        overlay: OverlayService,
+        queries: QueryMeter,
+        settings: SettingDesk,
+        log: LogRing | None,
+        clock: Clock,
+    ) -> None:
+        self._core, self._overlay, self._queries, self._clock = core, overlay, queries, clock
+        self._settings, self._log = settings, log
+        self.history, self.ledger = FigureHistory(), JobLedger()
+        self._asking = asyncio.Lock()
+        self._last = clock().steady, 0  # when pages were counted last, and how many
+
+    async def run(self) -> None:
+        """Note figures until cancelled."""
+        while True:
+            await asyncio.sleep(STEP_S)
+            self.step()
+
+    def step(self) -> None:
+        """Note the figures of this moment."""
+        now, kept = self._clock(), self._core.store.replicator.status()
+        fetched, asked = self._core.crawl.crawler.status().fetched, self._queries.step()
+        (before, fetched_before), self._last = self._last, (now.steady, fetched)
+        passed_s = max(now.steady - before, 1e-3)
+        figures = Figures(
+            pages_per_s=(fetched - fetched_before) / passed_s,
+            queries_per_min=asked[0] / passed_s * 60,
+            p50_ms=nan if asked[1] is None else asked[1],
+            p95_ms=nan if asked[2] is None else asked[2],
+            peers=len(self._overlay.view.live() - {self._overlay.view.node_id}),
+            disk_bytes=self._core.store.records.room.used_bytes,
+            copies=kept.copies.mean if kept.copies.slots_by_copies else nan,
+            too_few=kept.under_replicated,
+            copying=kept.copies.copying,
+            owed=kept.owed,
+        )
+        self.history.add(now.wall, figures)
+
+    def network(self) -> NetworkMap:
+        view = self._overlay.view
+        ready, owners, owned, leases = view.ready_by_slot(), view.owners_by_slot(), view.owned(), view.leases()
+        mine = self._core.store.replicator.ready_slots()
+        slots = [
+            HeardSlot(
+                len(ready[n]),
+                len(owners[n]),
+                n in leases or bool(view.announced(n)),
+                n in owned,
+                n in mine,
+                n in leases,
+            )
+            for n in map(Slot, range(2**view.strategy.slot_bits))
+        ]
+        return network_map(slots, list(map(self._heard, view.members())))
+
+    def sites(self, beginning: str, after: str, most: int) -> SitesSeen:
+        page = self._core.crawl.crawler.sites(beginning, after, most)
+        wished = self._core.hosts.wishes.beginning(beginning)
+        return SitesSeen(replace(page, rows=tuple(map(self._judged, page.rows))), tuple(wished[:most]), len(wished))
+
+    async def wish(self, host: str, wish: Wish) -> None:
+        await self._core.hosts.wish(host, wish)
+
+    async def jobs(self) -> Sequence[JobRow]:
+        async with self._asking:
+            try:
+                async with asyncio.timeout(PROGRESS_WITHIN_S):
+                    self.ledger.begin_round()
+                    while batches := self.ledger.ask():
+                        for wait, asked in batches:
+                            answers = await self._core.jobs.progress.answer([Followed(**each) for each in asked])
+                            wait.take(asked, [answer.plain() for answer in answers])
+                            await asyncio.sleep(0)  # what lies here is answered at once: others go on in between
+            except (TimeoutError, RemoteError, MachineRefuses):  # what was known before is shown
+                pass
+        return self.ledger.rows()
+
+    def log(self) -> Sequence[LogLine]:
+        return self._log.newest() if self._log is not None else ()
+
+    def settings(self) -> Sequence[SettingRow]:
+        return self._settings.rows()
+
+    async def set(self, key: str, typed: str) -> bool:
+        return await self._settings.set(key, typed)
+
+    def _heard(self, peer: NodeId) -> HeardPeer:
+        contact = self._overlay.view.contact(peer)
+        hosts = tuple(endpoint.host for endpoint in contact.endpoints) if contact else ()
+        return HeardPeer(place_of(peer), self._overlay.view.is_live(peer), hosts)
+
+    def _judged(self, row: WaitingSite) -> WaitingSite:
+        """Return a row with the refusal of this node's operator, which the crawler learns only when it is about to
+        fetch."""
+        if refused := self._core.fetching.refusals.reason(row.url):
+            return replace(row, why=SiteWait.REFUSED, wait_s=0.0, detail=plain(refused, DETAIL_CHARS))
+        return replace(row, detail=plain(row.detail, DETAIL_CHARS))

@@ -1,0 +1,141 @@
+"""Judges by a node's status what needs its owner: what, how bad it is, and what helps.
+
+Pure: the body of /api/v1/status in, one need for each topic out. `near` lies between: it neither begins nor ends what
+the owner is told, so that a figure which wavers at a bound is told once (`events.py`).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from crawl import span
+from node.api.status import NeedState
+from node.views.lenient_json import Json, count, number, table, tables, texts
+from node.views.safe_text import plain
+from node.views.silence import silence_of
+from node.views.status import size
+
+TOO_FEW_S = (
+    1800.0  # a slot lacks copies: by then a keeper copies it (PATIENCE_S of durability.py), so who is away stays
+)
+NEARLY_FULL, ROOM_AGAIN = 0.9, 0.85  # of the quota; below the first a crawl goes on for a while
+SOON_S = 7 * 86_400.0  # before a strategy's end, as the strategy itself warns
+STILL_S = 300.0  # of work that is due and of which nothing gets done; half of it is near
+ACCUSED_S = 86_400.0  # after peers found records missing here, as long as the node itself says so
+MAX_TEXT = 500  # characters of what the owner is told
+MAX_ACCUSED = 3  # authors named
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerNeed:
+    """Says of one topic whether its owner must look, and in one sentence why and what helps; "" where all is fine.
+
+    `about` names the things in trouble, where they may be several: one more of them is news."""
+
+    topic: str
+    state: NeedState
+    text: str = ""
+    about: tuple[str, ...] = ()
+
+
+def needs_of(status: Json, clock_warning: str, now: float) -> tuple[OwnerNeed, ...]:
+    """Judge a status at `now` (Unix seconds). `clock_warning`: how its clock differs from its peers', or ""."""
+    found = [(topic, *judge(status, now)) for topic, judge in _JUDGES.items()]
+    found.append(("clock", "trouble" if clock_warning else "fine", clock_warning))
+    silence = silence_of(status)
+    return (
+        OwnerNeed("member", silence.state, plain(silence.text, MAX_TEXT), silence.about),
+        *(OwnerNeed(topic, state, plain(text, MAX_TEXT)) for topic, state, text in found),
+    )
+
+
+_Judged = tuple[NeedState, str]
+_FINE: _Judged = ("fine", "")
+
+
+def _crawl(status: Json, now: float) -> _Judged:
+    crawl = table(status, "crawl")
+    still_s = number(crawl, "still_s")
+    if still_s < STILL_S / 2:
+        return _FINE
+    unheld = count(crawl, "unheld")
+    why = f"nobody may crawl {unheld:,} of its slots" if unheld else plain(crawl.get("reason") or "")
+    text = f"pages are due, and none was fetched for {span(still_s)}: {why}; `dse-node peers` shows who is away"
+    return ("trouble" if still_s >= STILL_S else "near"), text
+
+
+def _copies(status: Json, now: float) -> _Judged:
+    copies = table(status, "copies")
+    waits_s = number(copies, "oldest_s")
+    if not waits_s:
+        return _FINE
+    few = f"{count(status, 'under_replicated'):,} slots have fewer live copies than the strategy asks for"
+    text = (
+        f"{few}, one for {waits_s / 60:,.0f} min; least {count(copies, 'least')}: see who is away with `dse-node peers`"
+    )
+    return ("trouble" if waits_s >= TOO_FEW_S else "near"), text
+
+
+def _disk(status: Json, now: float) -> _Judged:
+    disk = table(status, "disk")
+    used, quota, refuses = number(disk, "used"), number(disk, "quota"), plain(disk.get("refuses") or "")
+    if refuses:
+        return "trouble", f"no record fits any more: {refuses}"
+    share = used / quota if quota else 0.0
+    if share < ROOM_AGAIN:
+        return _FINE
+    text = f"{size(used)} of {size(quota)} are used: raise store.quota_bytes, or new pages are not taken soon"
+    return ("trouble" if share >= NEARLY_FULL else "near"), text
+
+
+def _strategy(status: Json, now: float) -> _Judged:
+    strategy = table(status, "strategy")
+    version, ends_at = count(strategy, "version"), number(strategy, "expires_at")
+    if not ends_at or count(strategy, "newest") > version or ends_at - now > SOON_S:
+        return _FINE
+    days = (ends_at - now) / 86_400
+    when = f"ends in {days:,.1f} days" if days > 0 else f"ended {-days:,.1f} days ago and stays in force"
+    return "trouble", f"strategy {version} {when}; no next one is known: its publishers must sign one"
+
+
+def _audit(status: Json, now: float) -> _Judged:
+    recent = [
+        each for each in tables(table(status, "possession"), "accused_by") if abs(now - number(each, "at")) < ACCUSED_S
+    ]
+    if not recent:
+        return _FINE
+    records = max(count(each, "records") for each in recent)
+    text = f"{len(recent)} peers find records missing here, up to {records:,} of them: check this disk"
+    return "trouble", f"{text} with `dse-node store scrub`"
+
+
+def _evidence(status: Json, now: float) -> _Judged:
+    authors = tables(table(status, "second_looks"), "contradicted")
+    if not authors:
+        return _FINE
+    named = ", ".join(plain(each.get("node_id", ""))[:40] for each in authors[:MAX_ACCUSED])
+    text = f"pages by {named} differ from their sites on several domains: check them with `dse-node evidence`"
+    return "trouble", f"{text}; a publisher blocks a node with `dse-node strategy draft --block NODEID`"
+
+
+def _update(status: Json, now: float) -> _Judged:
+    told = texts(table(status, "strategy"), "upgrade")
+    return ("trouble", "; ".join(told)) if told else _FINE
+
+
+def _machine(status: Json, now: float) -> _Judged:
+    faults = tables(status, "faults")
+    told = ["; ".join(plain(each.get(part, "")) for part in ("cause", "what_stops", "remedy")) for each in faults]
+    return ("trouble", " | ".join(told)) if told else _FINE
+
+
+_JUDGES: dict[str, Callable[[Json, float], _Judged]] = {
+    "crawl": _crawl,
+    "copies": _copies,
+    "disk": _disk,
+    "strategy": _strategy,
+    "audit": _audit,
+    "evidence": _evidence,
+    "update": _update,
+    "machine": _machine,
+}
+TOPICS = ("member", *_JUDGES, "clock")

@@ -1,0 +1,243 @@
+"""Answers people and programs in a running node: the `Service` behind the web listener and the command line."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from crawl import BadUrl, ScopeKind, canonical_url
+from dht import (
+    AdoptedStrategy,
+    BadStrategy,
+    Clock,
+    Key,
+    Network,
+    OverlayService,
+    decode_signed,
+    parse_document,
+    slot_of,
+    split_url,
+    unknown_parts,
+)
+from index import SearchRequest
+from node.api.body import Json
+from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
+from node.api.documents import BroughtPage, StoredDocument
+from node.api.evidence import Accused
+from node.api.operation import LeaveProgress, ScrubProgress
+from node.api.peers import Peer
+from node.api.status import Status
+from node.api.strategy import Preview, StrategyLog, StrategyVersion
+from node.app.departure import Departure
+from node.app.node_core import NodeCore
+from node.captures.capture import Capture, capture_of
+from node.captures.network_reader import ArchivePart, ReadBounds
+from node.captures.scope import Wish
+from node.owner.desk import OwnerDesk
+from node.owner.log_ring import LogRing
+from node.owner.needs import OwnerNeed
+from node.owner.setting_desk import SettingDesk
+from node.service.machine_status import scrub_of
+from node.service.node_status import NodeStatus
+from node.service.query_desk import DeskSearch, QueryDesk
+from node.strategy.preview import StrategyPreview
+from store import Document, Record, decode_document
+
+
+class NodeService:
+    """The `Service` of a node that runs in this process."""
+
+    def __init__(
+        self,
+        node_core: NodeCore,
+        overlay: OverlayService,
+        network: Network,
+        departure: Departure,
+        clock: Clock,
+        settings: SettingDesk,
+        log: LogRing | None = None,
+    ) -> None:
+        self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
+        self._network, self._departure, self._clock = network, departure, clock
+        self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
+        self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
+        self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
+        self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
+
+    async def search(self, question: SearchRequest) -> Json:
+        return await self._queries.begin(question).answer()
+
+    def begin(self, question: SearchRequest) -> DeskSearch:
+        return self._queries.begin(question)
+
+    async def suggest(self, typed: str) -> list[str]:
+        return await self._core.index.searcher.suggest(typed)
+
+    async def status(self) -> Status:
+        return await self._status.status()
+
+    async def needs(self) -> tuple[OwnerNeed, ...]:
+        """Return what this node needs of its owner now."""
+        return self._status.needs()
+
+    async def peers(self) -> list[Peer]:
+        return self._status.peers()
+
+    async def member_keys(self) -> Sequence[bytes]:
+        view = self._overlay.view
+        return [said.public_key for peer in view.members() if (said := view.peers.heartbeat(peer))]
+
+    def warnings(self) -> list[str]:
+        return list(self._status.warnings())
+
+    async def strategy(self, which: str = "") -> Json:
+        in_force, newest = self._overlay.view.strategy.version, self._strategies.newest.version
+        numbers = {"": in_force, "newest": newest}
+        version = numbers.get(which, int(which) if which.isascii() and which.isdecimal() and len(which) < 10 else 0)
+        signed = self._strategies.signed(version)
+        if signed is None:
+            raise BadStrategy("version", f"{which!r} is not known here", f'ask for 1 to {newest}, or "newest"')
+        strategy = parse_document(signed.document)
+        return {
+            **msgspec.to_builtins(strategy),
+            "digest": signed.digest,
+            "signed_by": [signature.key for signature in signed.signatures],
+            "not_understood": list(unknown_parts(signed.document)),
+            "warnings": list(self._strategies.warnings(self._clock())),
+        }
+
+    async def strategy_log(self) -> StrategyLog:
+        in_force = self._overlay.view.strategy.version
+        versions = [_version(entry, in_force) for entry in self._strategies.history()]
+        return StrategyLog(versions=versions, warnings=list(self._strategies.warnings(self._clock())))
+
+    async def preview_strategy(self, document: bytes) -> Preview:
+        return await self._previews.preview(document)
+
+    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[StoredDocument | None]:
+        names = [known_url(url) for url in urls]
+        if local:
+            found = [self._core.store.lookup.here(url) for url in names]
+        else:
+            stored = await self._core.store.lookup.records(names, content=False)
+            found = [stored.get(url) for url in names]
+        return [self._document(record) if record else None for record in found]
+
+    async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
+        return await self._core.store.reader.read(wish, start, bounds, content=content)
+
+    async def take_pages(
+        self, captures: Sequence[Capture], file: str, *, dry_run: bool, crawl: bool
+    ) -> Sequence[BroughtPage]:
+        return await self._core.jobs.page_import.take(captures, file, is_dry=dry_run, crawls=crawl)
+
+    async def snapshot(self, url: str) -> Capture | None:
+        url = known_url(url)
+        record = (await self._core.store.lookup.records([url], content=True)).get(url)
+        if record is None or record.content is None:
+            return None
+        document = decode_document(record.body)
+        return capture_of(record, document) if may_be_shown(document) else None
+
+    async def crawl(
+        self,
+        urls: Sequence[str],
+        *,
+        depth: int,
+        scope: ScopeKind = "whole",
+        sitemaps: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> Crawled:
+        told = await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
+        if not dry_run:
+            self.owner.ledger.note(told.seeds, depth, self._clock().wall)
+        return told
+
+    async def remove(self, url: str) -> Removed:
+        return await self._core.jobs.removals.remove(url)
+
+    async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:
+        return await self._core.jobs.progress.answer(asked)
+
+    async def explain(self, url: str) -> Explained:
+        return await self._core.jobs.explanations.explain(url)
+
+    async def evidence(self, *, fetches: bool) -> Accused:
+        return await self._core.auditing.desk.accused(fetches=fetches)
+
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
+        pause = self._core.fetching.pause
+        if paused:
+            pause.pause(for_s)
+        else:
+            pause.resume()
+        return pause.operator_reason()
+
+    def leave(self, *, at_once: bool, is_sure: bool) -> LeaveProgress:
+        return self._departure.leave(at_once=at_once, is_sure=is_sure)
+
+    def scrub(self) -> ScrubProgress:
+        self._core.store.replicator.scrub_now()
+        return scrub_of(self._core.store.records.scrub.status())
+
+    async def publish_strategy(self, document: bytes) -> Json:
+        # Only the next version is taken from people; older ones and forks come from peers, who prove that they were
+        # published.
+        signed = decode_signed(document)
+        strategy, newest = parse_document(signed.document), self._strategies.newest
+        known = self._strategies.newest_digest == signed.digest
+        if not known and strategy.network == self._network.id and strategy.version <= newest.version:
+            reason = f"is {strategy.version}, the next one is {newest.version + 1}"
+            raise BadStrategy("version", reason, "draft from `dse-node strategy show --json`")
+        if not known and strategy.expires_at <= self._clock().wall:
+            raise BadStrategy("expires_at", "is past", "sign it again with an instant that lies ahead")
+        self._overlay.adopt(signed)
+        return {**await self.strategy(), "adopted": not known}
+
+    def _document(self, record: Record) -> StoredDocument:
+        slot = slot_of(record.key, self._overlay.view.strategy.slot_bits)
+        return stored_document(record, decode_document(record.body), len(self._overlay.view.ready(slot)))
+
+
+def may_be_shown(document: Document) -> bool:
+    """Tell whether a copy of the page may be shown: its author allows it (no noarchive), and there is a page at all."""
+    return not (document.gone or document.noarchive)
+
+
+def _version(entry: AdoptedStrategy, in_force: int) -> StrategyVersion:
+    strategy = entry.strategy
+    about = {
+        "digest": entry.digest,
+        "signed_by": entry.signed_by,
+        "changes_publishers": entry.changes_publishers,
+        "forks": entry.rivals,
+        "in_force": strategy.version == in_force,
+    }
+    return msgspec.convert(msgspec.structs.asdict(strategy) | about, StrategyVersion)
+
+
+def known_url(text: str) -> str:
+    """Return the canonical form of a URL, or the text itself, which then names nothing; raises BadUrl for what cannot
+    even be taken apart."""
+    try:
+        return canonical_url(text)
+    except BadUrl as error:
+        try:
+            split_url(text)
+        except ValueError:
+            raise error from None
+        return text
+
+
+def stored_document(record: Record, document: Document, replicas: int) -> StoredDocument:
+    """Return a stored document as programs read it; `replicas`: ready replicas of its slot."""
+    about = {
+        "id": record.id.hex(),
+        "key": record.key.hex(),
+        "version": record.version.digest.hex(),
+        "epoch": record.version.epoch,
+        "author": record.proof.author.hex(),
+        "expires_day": record.expires_day,
+        "replicas": replicas,
+        "signature": document.signature.hex(),
+    }
+    return msgspec.convert(msgspec.structs.asdict(document) | about, StoredDocument)

@@ -1,0 +1,118 @@
+"""One frame of a segment: how it is put into bytes, checked and expanded.
+
+Pure: bytes in, bytes out. A frame is a 20-byte header, a head (a record without its content, or the note that a key
+range was dropped) and a content. Head and content have a CRC-32 each, so that a head can be read alone, and are zstd
+where that saves bytes. Where a dictionary packs a record that is not very large, head and content are one part, since a
+page's text stands in both.
+"""
+
+import re
+import struct
+from collections.abc import Callable
+from enum import IntEnum
+from typing import NamedTuple
+from zlib import crc32
+
+from store.record.package import MAX_RECORD_BYTES
+from store.record.zstd import expand
+from store.segments.segment_dictionaries import SegmentDictionaries
+
+MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
+HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
+_CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
+LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x07][\x00-\x0f])")
+HEAD_SQUEEZED, CONTENT_SQUEEZED, BY_DICTIONARY, JOINED, TYPE_SHIFT = 1, 2, 4, 8, 8
+HEAD_LENGTH = 4  # bytes before a head that a content follows in the same part
+LIKE_DICTIONARY = re.compile(rb"(?=[\s\S]{8}\x00\x00\x00\x00\x00[\s\S]{3}\x00\x00\x06\x02)")
+
+
+class FrameType(IntEnum):
+    """What a frame holds; the number is on disk."""
+
+    RECORD = 1
+    DROP = 2  # head: first and last key of a range, and the day; every earlier record in it was given away
+    GROUP = 3  # head: many small records, see `store/segments/record_group.py`
+    GRANTS = 4  # head: a list of grants, see `store/catalog/grant_table.py`
+    DICTIONARY = 6  # content: by what the records of this segment are packed; a segment begins with it, twice
+    PACKAGE = 7  # head: several records with their contents, as they came, see `store/record/package_part.py`
+
+
+class SegmentPlace(NamedTuple):
+    """Where a frame lies, and where in it the record.
+
+    `part`: 0 where the frame is the record's own, else 256 times its number among `part` % 256 records."""
+
+    segment: int
+    offset: int
+    head_bytes: int  # header and head
+    content_bytes: int
+    part: int = 0
+
+    @property
+    def end(self) -> int:
+        """The offset at which the frame ends."""
+        return self.offset + self.head_bytes + self.content_bytes
+
+    @property
+    def share_bytes(self) -> int:
+        """How many bytes of the frame the record takes."""
+        return (self.head_bytes + self.content_bytes) // max(1, self.part % 256)
+
+    def of(self, number: int, count: int) -> "SegmentPlace":
+        """Return the place of one of `count` records in this frame."""
+        return SegmentPlace(self.segment, self.offset, self.head_bytes, self.content_bytes, number << 8 | count)
+
+
+class Frame(NamedTuple):
+    """A frame that was read and checked; `content` is b"" where it was not asked for."""
+
+    type: FrameType
+    head: bytes
+    content: bytes
+    place: SegmentPlace
+
+
+def framed(flags: int, head: bytes, content: bytes) -> tuple[bytes, int]:
+    """Return a header, a head and a content as one frame, and how many bytes header and head are."""
+    checked = _CHECKED.pack(crc32(content), len(head), len(content), flags)
+    crc = crc32(head, crc32(checked))
+    return b"".join((crc.to_bytes(4, "big"), checked, head, content)), HEADER.size + len(head)
+
+
+def decode(
+    segment: int, offset: int, data: bytes | memoryview, dictionaries: SegmentDictionaries | None, *, content: bool
+) -> Frame | None:
+    """Return one frame, checked and expanded; None where it is torn or damaged, or packed by a dictionary that is."""
+    if len(data) < HEADER.size:
+        return None
+    crc, content_crc, head_len, content_len, flags = HEADER.unpack_from(data)
+    head_bytes = HEADER.size + head_len
+    if len(data) < head_bytes + (content_len if content else 0):
+        return None
+    view = memoryview(data)  # a part of it is no copy
+    body = view[head_bytes : head_bytes + content_len] if content else view[:0]
+    if crc32(view[4:head_bytes]) != crc or (content and crc32(body) != content_crc):
+        return None
+    place = SegmentPlace(segment, offset, head_bytes, content_len)
+    try:
+        undo, head = _expander(flags, segment, dictionaries), view[HEADER.size : head_bytes]
+        whole = undo(head, MAX_PART_BYTES) if flags & HEAD_SQUEEZED else bytes(head)
+        rest = undo(body, MAX_PART_BYTES) if body and flags & CONTENT_SQUEEZED else bytes(body)
+        if flags & JOINED:
+            end = HEAD_LENGTH + int.from_bytes(whole[:HEAD_LENGTH], "big")
+            whole, rest = whole[HEAD_LENGTH:end], whole[end:] if content else b""
+        return Frame(FrameType(flags >> TYPE_SHIFT), whole, rest, place)
+    except ValueError:
+        return None
+
+
+def _expander(
+    flags: int, segment: int, dictionaries: SegmentDictionaries | None
+) -> Callable[[bytes | memoryview, int], bytes]:
+    """Return the function that undoes the packing of a frame; raises ValueError where its dictionary is missing."""
+    if not flags & BY_DICTIONARY:
+        return expand
+    dictionary = dictionaries.of(segment) if dictionaries else None
+    if dictionary is None:
+        raise ValueError("the dictionary of the segment is missing")
+    return dictionary.expand

@@ -1,0 +1,127 @@
+"""Gives one peer its part of a package, or keeps it where the peer is this node itself, and says what was not taken."""
+
+import logging
+from collections.abc import Callable, Iterable, Sequence, Set
+
+from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, SignedGrant, SiteShards, Slot, site_of, slot_of
+from store.catalog.record_store import RecordStore
+from store.config import StoreConfig
+from store.record.messages import PutPackage, PutReply
+from store.record.package import pack, url_of
+from store.record.package_part import PackagePart, whole_parts
+from store.record.record import Record
+from store.writing.import_right import is_import
+from store.writing.peer_history import PutTimes, SentGrants
+from store.writing.write_right import Ruling, WriteRight
+
+log = logging.getLogger(__name__)
+Refused = dict[int, str]  # why each record that a peer did not take was not, by its number; "" unknown
+
+
+class PackageSender:
+    """Sends, and remembers of each peer how long it takes and which grants it has."""
+
+    def __init__(
+        self,
+        config: StoreConfig,
+        store: RecordStore,
+        overlay: Overlay,
+        right: WriteRight,
+        places: SiteShards,
+        clock: Clock,
+        refused: Callable[[Slot, NodeId], None],
+        left_here: Callable[[Set[Slot]], None],
+    ) -> None:
+        """`refused(slot, peer)` is told of slots of which this node could not keep a copy, `left_here(slots)` of slots
+        of others whose copies it keeps for them, `places` of sites that owners say lie elsewhere."""
+        self._config, self._store, self._overlay, self._right = config, store, overlay, right
+        self._places, self._clock, self._refused, self._left_here = places, clock, refused, left_here
+        self._times, self._sent = PutTimes(), SentGrants()
+
+    def patience_s(self, peers: Iterable[NodeId]) -> float:
+        """Return after how many seconds without an answer the slowest of some peers is late."""
+        return self._times.patience_s(peers)
+
+    async def send(
+        self,
+        peer: NodeId,
+        records: list[Record],
+        grants: Sequence[SignedGrant | None],
+        lacking: tuple[NodeId, ...],
+        packed: Sequence[PackagePart],
+    ) -> Refused:
+        """Give records to a peer, each with the grant that it is written under, and return those that it did not take.
+
+        `lacking`: the owners for whom the peer only keeps them. Whole parts of `packed` travel as they are."""
+        parts, began = whole_parts(packed, records), self._clock().steady
+        if peer == self._overlay.view.node_id:
+            refused = await self._keep(records, grants, lacking, parts)
+        else:
+            named = tuple(dict.fromkeys(grant for grant in grants if grant is not None))
+            refused = await self._ask(peer, records, lacking, named, parts)
+        if len(refused) < len(records):
+            self._times.note(peer, self._clock().steady - began)
+        return refused
+
+    async def _keep(
+        self,
+        records: list[Record],
+        grants: Sequence[SignedGrant | None],
+        lacking: tuple[NodeId, ...],
+        parts: list[PackagePart],
+    ) -> Refused:
+        rulings = [
+            self._right.own_ruling(record)
+            if is_import(record) and not self._store.knows(record)
+            else Ruling(grant=grant)
+            for record, grant in zip(records, grants, strict=True)
+        ]
+        if lacking:
+            self._left_here({slot_of(r.key, self._slot_bits) for r in records})
+        try:
+            kept = [(r, ruling) for r, ruling in zip(records, rulings, strict=True) if not ruling.reason]
+            await self._right.put([record for record, _ in kept], [ruling for _, ruling in kept], parts)
+        except MachineRefuses:
+            for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
+                self._refused(slot, self._overlay.view.node_id)
+            return dict.fromkeys(range(len(records)), "")
+        reasons = zip(rulings, self._store.refusals(records), strict=True)
+        return {n: reason for n, pair in enumerate(reasons) if (reason := pair[0].reason or pair[1])}
+
+    async def _ask(
+        self,
+        peer: NodeId,
+        records: list[Record],
+        lacking: tuple[NodeId, ...],
+        grants: tuple[SignedGrant, ...],
+        parts: list[PackagePart],
+    ) -> Refused:
+        """Send records to a peer, those of `parts` as these were packed. Return the records that it did not take; all
+        of them where it does not answer."""
+        inside = [record for part in parts for record in part.records]
+        names = {id(record): n for n, record in enumerate(records)}
+        in_parts = [names[id(record)] for record in inside]
+        order = [*sorted({*range(len(records))} - {*in_parts}), *in_parts]  # as the peer numbers them
+        beside = [records[n] for n in order[: len(records) - len(inside)]]
+        new_grants = self._sent.lacking(peer, grants)
+        message = PutPackage(pack(beside), lacking, new_grants, tuple(part.data for part in parts))
+        try:
+            reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
+        except RemoteError as error:
+            log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
+            return dict.fromkeys(range(len(records)), "")
+        self._wonder([records[n] for n in order], reply.astray)
+        if reply.refused:
+            self._sent.forget(peer)
+        else:
+            self._sent.note(peer, grants)
+        return {order[r.index]: r.reason for r in reply.refused if r.index < len(order)}
+
+    def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
+        """Read the records of sites that an owner knows to be spread, and write to their places from now on."""
+        for url in {url_of(records[n]) for n in astray if 0 <= n < len(records)}:
+            self._places.hosts.doubt(site_of(url))
+
+    @property
+    def _slot_bits(self) -> int:
+        return self._overlay.view.strategy.slot_bits
