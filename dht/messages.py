@@ -93,8 +93,9 @@ class LeaseRequest(Message, frozen=True):
 
 
 class Vote(msgspec.Struct, frozen=True, array_like=True):
-    """Answers one claim, in a `LeaseReply`. Where it is refused, `holder` (empty: nobody) has the vote; `epoch` is the highest seen.
+    """Answers one claim, in a `LeaseReply`. Where it is refused, `holder` (empty: nobody) has the vote.
 
+    `epoch` is the highest seen.
     `signature`: of the grant that the claim asks for, in `dht/wire/grant.py`; empty for none. `company`: a vote that is
     not granted is given all the same, and counts once members of each of these teams vote alike (voter.py)."""
 
