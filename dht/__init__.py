@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
     from dht.protocol.engine import ProtocolEngine
     from dht.protocol.events import Event, StrategyAhead
+    from dht.protocol.network_rules import StrategyRules
     from dht.protocol.requester import Datagram
     from dht.protocol.udp_driver import EngineDriver
     from dht.rate_limit import RateLimiter
@@ -190,6 +191,7 @@ else:
             "dht.ownership.site_shards": "FRESH_S SURE_S SiteShards shards stray_range",
             "dht.protocol.engine": "ProtocolEngine",
             "dht.protocol.events": "Event StrategyAhead",
+            "dht.protocol.network_rules": "StrategyRules",
             "dht.protocol.requester": "Datagram",
             "dht.protocol.udp_driver": "EngineDriver",
             "dht.rate_limit": "RateLimiter",
@@ -239,15 +241,15 @@ __all__ = [
     "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
     "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
     "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
-    "StrategyAhead", "StrategyHistory", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor",
-    "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window",
-    "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed", "difference",
-    "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece", "encode_pieces",
-    "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches", "json_web_key", "lazily",
-    "leaves_of", "library_log", "network_id", "node_id_of", "now_of", "open_heartbeat", "open_overlay",
-    "open_voucher", "owners_needed", "parse_address", "parse_document", "parse_invitation", "placement_diff",
-    "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards", "sign_strategy",
-    "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start",
-    "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range", "system_clock", "thumbprint",
-    "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
+    "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View",
+    "Visitor", "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers",
+    "check_window", "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
+    "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
+    "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches",
+    "json_web_key", "lazily", "leaves_of", "library_log", "network_id", "node_id_of", "now_of", "open_heartbeat",
+    "open_overlay", "open_voucher", "owners_needed", "parse_address", "parse_document", "parse_invitation",
+    "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards",
+    "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range",
+    "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range", "system_clock",
+    "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
 ]  # fmt: skip

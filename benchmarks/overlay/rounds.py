@@ -94,7 +94,7 @@ class LeaseRounds:
     def _move_in(self, bee: Bee, abstain_until: float = 0.0) -> Tenant:
         core, swarm = bee.core, self._swarm
         view = OverlayView(bee.node_id, core.members, self._log, lambda: swarm.now, core.own)
-        view.readiness.set_own(frozenset(self._ready[bee.node_id]), Load())
+        view.ready_peers.set_own(frozenset(self._ready[bee.node_id]), Load())
         leases = LeaseHolder(bee.node_id, self._bits, abstain_until=abstain_until, not_before=swarm.time + 3.0)
         tenant = Tenant(bee, view, leases, bee.life)
         self._announce(bee, frozenset())

@@ -74,7 +74,7 @@ class QuietNetwork:
         placement = Placement(sorted(members), RULES.slot_bits, RULES.replicas)
         self._owned = {m: [slot for slot in SLOTS if m in placement.owners(slot)] for m in members[1:]}
         self.hear()
-        view.readiness.set_own(frozenset(SLOTS), Load())
+        view.ready_peers.set_own(frozenset(SLOTS), Load())
 
     def hear(self) -> None:
         """Hear of all peers again, where it is time: they live, and their copies are as this node's."""

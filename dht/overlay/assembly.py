@@ -73,7 +73,7 @@ def _make_engine(
 ) -> ProtocolEngine:
     listening = settings.listening
     fixed = (e.family for e in listening if not is_any(e.host))
-    return ProtocolEngine(
+    core = ProtocolEngine(
         identity,
         bytes.fromhex(network.id),
         config,
@@ -81,9 +81,11 @@ def _make_engine(
         listening=listening,
         policy=policy,
         member=settings.member,
-        quiet=settings.mode == "client" or (settings.mode == "auto" and not is_declared),
         families=WorkingFamilies((e.family for e in listening), source_towards, fixed),
     )
+    if settings.mode == "client" or (settings.mode == "auto" and not is_declared):
+        core.take_part(False)
+    return core
 
 
 def _make_channel(

@@ -55,7 +55,7 @@ class OverlayReport:
     @property
     def own_addresses(self) -> tuple[Endpoint, ...]:
         """Where peers see this node, announced or not."""
-        return self._core.own.addresses()
+        return self._core.own.addresses
 
     @property
     def load(self) -> Load:

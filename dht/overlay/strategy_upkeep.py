@@ -15,6 +15,7 @@ from dht.overlay.strategy_dissemination import StrategyDissemination
 from dht.overlay.strategy_sync import StrategySync
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
+from dht.protocol.network_rules import StrategyRules
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
@@ -74,17 +75,9 @@ class StrategyUpkeep:
         known = (self._core.members.find(peer) for peer in blocked - self._core.members.blocked)
         self.block_notice.note([each.opened.contact for each in known if each is not None])
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
-        self._core.set_strategy(
-            newest.version,
-            digest,
-            current.slot_bits,
-            policy,
-            blocked,
-            graces,
-            bits,
-            inviters_by(current),
-            {NodeId(bytes.fromhex(each.id)): float(each.at) for each in current.gone},
-        )
+        gone = {NodeId(bytes.fromhex(each.id)): float(each.at) for each in current.gone}
+        put_out = blocked, graces, bits, inviters_by(current), gone
+        self._core.set_strategy(StrategyRules(newest.version, digest, current.slot_bits, policy, *put_out))
         self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         self._view.refresh()
         self._announcer.announce()

@@ -15,7 +15,7 @@ from dht.membership.member_table import MemberTable
 from dht.membership.reasons_apart import FirstMeeting
 from dht.ownership.member_domains import MemberDomains, OwnWord
 from dht.ownership.peer_words import PeerWords
-from dht.ownership.readiness import FULL_PERCENT, PeerReadiness
+from dht.ownership.ready_peers import FULL_PERCENT, ReadyPeers
 from dht.ownership.rendezvous import Placement, slots_of
 from dht.ownership.votes import Votes
 from dht.strategy.document import Strategy
@@ -30,7 +30,7 @@ REFRESH_S = 1.0
 class OverlayView:
     """Holds what this node believes of the network. It is cheap to ask and never blocks.
 
-    `peers`: the last words of single peers. `votes`: how votes count. `readiness`: which peers are ready for a slot.
+    `peers`: the last words of single peers. `votes`: how votes count. `ready_peers`: which peers are ready for a slot.
     `domains`: what may fail together. `first_meeting`: whether this node has met others yet."""
 
     def __init__(
@@ -53,7 +53,7 @@ class OverlayView:
         self.peers = PeerWords(members, clock, lambda: self.strategy.slot_bits, stable=own.stable)
         self.votes = Votes(self, self.farewells, clock)
         self.domains = MemberDomains(node_id, members, strategies, clock, own)
-        self.readiness = PeerReadiness(node_id, self._strategy.slot_bits)
+        self.ready_peers = ReadyPeers(node_id, self._strategy.slot_bits)
         self._away = frozenset[NodeId]()
         self._refresh_at = self._all_live_until = float("-inf")
         self._basis: tuple[object, ...] = ()
@@ -178,12 +178,12 @@ class OverlayView:
         """Return who announces a slot as ready and is believed, sorted: its live candidates, and those that it had
         before slots were resized lately, or would have if nobody were leaving. Anybody may announce anything."""
         self._refresh_if_due()
-        return self.readiness.of(slot)
+        return self.ready_peers.of(slot)
 
     def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
         """Return who announces each slot as ready and is believed, by its number; the same object until one changes."""
         self._refresh_if_due()
-        return self.readiness.by_slot()
+        return self.ready_peers.by_slot()
 
     def leases(self) -> Mapping[Slot, int]:
         """Return the slots that this node may crawl now, each with its lease epoch."""
@@ -191,12 +191,12 @@ class OverlayView:
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Tell whether a live peer, or this node, announces the slot as ready."""
-        return self.readiness.is_ready(peer, slot)
+        return self.ready_peers.is_ready(peer, slot)
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers whose newest heartbeat says that they hold the slot, sorted."""
         self._refresh_if_due()
-        return self.readiness.holders(slot)
+        return self.ready_peers.holders(slot)
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         """Return those of some peers that are members for as long as the strategy asks (min_age_days). None are
@@ -217,13 +217,13 @@ class OverlayView:
         self._refresh_at = now.steady + REFRESH_S
         members, strategy = self._members.members(now), self._strategies.current(now)
         own, last = self.domains.own(strategy), self.domains.last_old_day(strategy)
-        seen = self._members.told, own, last, self.readiness.is_full, self.farewells.version
+        seen = self._members.told, own, last, self.ready_peers.is_full, self.farewells.version
         same = strategy is self._strategy and seen == self._seen
         is_quiet = now.steady <= self._all_live_until and not self.first_meeting.is_lost
         if same and is_quiet:
             return
         if strategy.slot_bits != self._strategy.slot_bits:
-            self.readiness.resize(strategy.slot_bits)
+            self.ready_peers.resize(strategy.slot_bits)
         self._strategy, self._seen = strategy, seen
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
@@ -243,7 +243,7 @@ class OverlayView:
             counted = [b for b in formers if b < strategy.slot_bits] + ([strategy.slot_bits] if leavers else [])
             domains = self.domains.of(before, strategy) if counted else {}
             before_now = tuple((b, Placement(before, b, strategy.replicas, domains)) for b in counted)
-            self.readiness.place(self._placement, before_now)
+            self.ready_peers.place(self._placement, before_now)
             self._teams.clear()
             self._keepers.clear()
         if live != self._live:
@@ -251,12 +251,12 @@ class OverlayView:
             self._teams.clear()
             self._keepers.clear()
         full = frozenset(peer for peer, said in heard if said.heartbeat.load.disk >= FULL_PERCENT)
-        full |= {self._node_id} if self.readiness.is_full else frozenset()
+        full |= {self._node_id} if self.ready_peers.is_full else frozenset()
         if full != self._full:
             self._full = full
             self._keepers.clear()
         self._place()
-        self.readiness.hear(heard)
+        self.ready_peers.hear(heard)
 
     def _hear_farewells(self, members: Sequence[NodeId], live: frozenset[NodeId]) -> frozenset[NodeId]:
         """Follow what few members say of their going; return who of them is away."""

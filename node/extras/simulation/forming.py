@@ -39,7 +39,7 @@ def _form(swarm: Swarm, members: bool) -> None:
             _have_asked(swarm, bee, bees[there], known[there])
         if members:
             bee.core.remember(swarm.now, [opened.raw for opened in rng.sample(known, len(known))])
-            for peer in bee.core.members.near_known():
+            for peer in bee.core.members.pools.near:
                 _have_met(swarm, bee, bees[places[peer]], known[places[peer]])
     for bee in swarm.running():
         swarm.kick(bee)

@@ -178,7 +178,7 @@ class SimNode:
         self.core.clocks.told(peer, at, self.clock())
 
     def _engine(self, network: bytes, wire: SimNetwork) -> ProtocolEngine:
-        return ProtocolEngine(
+        core = ProtocolEngine(
             self.identity,
             network,
             DHT if self.stable else LAPTOP,
@@ -186,9 +186,11 @@ class SimNode:
             listening=LISTENING,
             policy=AddressPolicy(),
             member=not self.is_bare,
-            quiet=self.mode != "member",
             families=WorkingFamilies((4, 6), lambda host: wire.source_towards(self.name, host)),
         )
+        if self.mode != "member":
+            core.take_part(False)
+        return core
 
     def _overlay(self, around: SimEnvironment, faults: LocalFaults) -> OverlayService:
         network, wire = bytes.fromhex(around.network.id), around.wire

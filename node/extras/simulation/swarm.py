@@ -179,9 +179,9 @@ class Swarm:
         identity = SwarmIdentity(Random(f"identity {self.seed} {index}").randbytes(32))
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses.values())
         rng = Random(f"core {self.seed} {index} {life}")
-        core = ProtocolEngine(
-            identity, NETWORK, self.config, rng, listening=listening, policy=AddressPolicy(), quiet=quiet
-        )
+        core = ProtocolEngine(identity, NETWORK, self.config, rng, listening=listening, policy=AddressPolicy())
+        if quiet:
+            core.take_part(False)
         trust_everybody(core)
         return core
 

@@ -1,4 +1,4 @@
-"""`PeerReadiness` knows which peers are ready for which slot, by their word and by whose word counts there.
+"""`ReadyPeers` knows which peers are ready for which slot, by their word and by whose word counts there.
 
 Pure: heartbeats and placements in, ids out. Any peer may announce any slot. Its word counts where it is a candidate of
 the slot, was one before slots were resized lately, or would be one if nobody were leaving.
@@ -15,7 +15,7 @@ from dht.wire.heartbeat import Load, VerifiedHeartbeat
 FULL_PERCENT = 99  # of its quota: a node with so much keeps nothing for others
 
 
-class PeerReadiness:
+class ReadyPeers:
     """Holds the announcements of one node and its live peers. `own`: the slots for which this node is ready. `is_full`:
     whether it has no room."""
 
