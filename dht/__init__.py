@@ -14,7 +14,7 @@ from dht.front_door import lazily
 
 if TYPE_CHECKING:
     from dht.atomic_file import write_atomically
-    from dht.audit.evidence import ALIKE_BITS, DOMAINS_NEEDED, EVIDENCE_KEPT, EVIDENCE_KEPT_S, LOOK_AGAIN_S, MAX_EVIDENCE_BYTES, NO_VOTES_S, RECORDS_AT_POINT, UNLIKE_BITS, Evidence, Look, decode_piece, decode_pieces, encode_piece, encode_pieces, evidence_points
+    from dht.audit.evidence import ALIKE_BITS, DOMAINS_NEEDED, EVIDENCE_KEPT, EVIDENCE_KEPT_S, LOOK_AGAIN_S, MAX_EVIDENCE_BYTES, NO_VOTES_S, EVIDENCE_AT_POINT, UNLIKE_BITS, Evidence, Look, decode_piece, decode_pieces, encode_piece, encode_pieces, evidence_points
     from dht.audit.peer_audit import PeerAudit
     from dht.audit.sampling import CHALLENGED_RECORDS, CHALLENGE_EVERY_S, Topic
     from dht.clock import Clock, Now, ReadableClock, now_of, system_clock
@@ -75,7 +75,7 @@ else:
             "dht.atomic_file": "write_atomically",
             "dht.audit.evidence": (
                 "ALIKE_BITS DOMAINS_NEEDED EVIDENCE_KEPT EVIDENCE_KEPT_S LOOK_AGAIN_S MAX_EVIDENCE_BYTES "
-                "NO_VOTES_S RECORDS_AT_POINT UNLIKE_BITS Evidence Look decode_piece decode_pieces encode_piece "
+                "NO_VOTES_S EVIDENCE_AT_POINT UNLIKE_BITS Evidence Look decode_piece decode_pieces encode_piece "
                 "encode_pieces evidence_points"
             ),
             "dht.audit.peer_audit": "PeerAudit",
@@ -151,7 +151,7 @@ else:
 __all__ = [
     "ALIKE_BITS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED", "EVIDENCE_KEPT",
     "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S", "MALFORMED", "MAX_EVIDENCE_BYTES",
-    "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "RECORDS_AT_POINT", "SITE_BYTES",
+    "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "EVIDENCE_AT_POINT", "SITE_BYTES",
     "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
     "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Contact",
     "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint",

@@ -231,7 +231,7 @@ class IndexParts:
         no_room = partial(env.store.no_room, 0)
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
         read, rng = store.lookup.texts, env.new_rng()
-        self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
+        self.searcher = Searcher(env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
 
 
 class JobParts:
