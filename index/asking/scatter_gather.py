@@ -2,7 +2,7 @@
 
 A peer that fails, answers nonsense or leaves slots out is replaced by the next ready replica at once; one that is
 merely silent after the hedging time is asked no more questions but its answer is still welcome. The first good answer
-for a slot counts. Who lets any question of this node wait, of whatever kind, is asked last by all.
+for a slot counts. A peer that lets any question of this node wait is asked last.
 """
 
 import asyncio
