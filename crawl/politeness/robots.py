@@ -99,7 +99,7 @@ ALLOW_ALL = Robots()
 
 @dataclass(slots=True)
 class _RuleGroup:
-    """What all groups for one name say together."""
+    """The rules of all groups for one name together."""
 
     named: bool = False
     rules: list[tuple[bool, str]] = field(default_factory=list)
