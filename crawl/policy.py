@@ -1,4 +1,4 @@
-"""What the network's strategy says of crawling a URL, as the wiring tells the crawler.
+"""The word of the network's strategy on crawling a URL, as the wiring tells the crawler.
 
 Pure: a value only.
 """
@@ -12,7 +12,8 @@ from dht import NodeId
 
 @dataclass(frozen=True, slots=True)
 class CrawlDecision:
-    """What the rules allow for a URL. `reason` is "" where it is allowed. `min_delay_s`: rest of its site; `max_depth`:
+    """The permission of the rules for a URL. `reason` is "" where it is allowed. `min_delay_s`: rest of its site;
+    `max_depth`:
     None for no bound.
 
     `allowed` is for the whole network; `refused_here` is the wish of one node's operator."""

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from dht.audit.evidence import (
         ALIKE_BITS,
         DOMAINS_NEEDED,
+        EVIDENCE_AT_POINT,
         EVIDENCE_KEPT,
         EVIDENCE_KEPT_S,
         LOOK_AGAIN_S,
         MAX_EVIDENCE_BYTES,
         NO_VOTES_S,
-        RECORDS_AT_POINT,
         UNLIKE_BITS,
         Evidence,
         Look,
@@ -153,8 +153,8 @@ else:
         {
             "dht.atomic_file": "write_atomically",
             "dht.audit.evidence": (
-                "ALIKE_BITS DOMAINS_NEEDED EVIDENCE_KEPT EVIDENCE_KEPT_S LOOK_AGAIN_S MAX_EVIDENCE_BYTES "
-                "NO_VOTES_S RECORDS_AT_POINT UNLIKE_BITS Evidence Look decode_piece decode_pieces encode_piece "
+                "ALIKE_BITS DOMAINS_NEEDED EVIDENCE_AT_POINT EVIDENCE_KEPT EVIDENCE_KEPT_S LOOK_AGAIN_S "
+                "MAX_EVIDENCE_BYTES NO_VOTES_S UNLIKE_BITS Evidence Look decode_piece decode_pieces encode_piece "
                 "encode_pieces evidence_points"
             ),
             "dht.audit.peer_audit": "PeerAudit",
@@ -229,9 +229,9 @@ else:
     )
 
 __all__ = [
-    "ALIKE_BITS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED", "EVIDENCE_KEPT",
-    "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S", "MALFORMED", "MAX_EVIDENCE_BYTES",
-    "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "RECORDS_AT_POINT", "SITE_BYTES",
+    "ALIKE_BITS", "CHALLENGED_RECORDS", "CHALLENGE_EVERY_S", "CLOCKS_S", "DOMAINS_NEEDED", "EVIDENCE_AT_POINT",
+    "EVIDENCE_KEPT", "EVIDENCE_KEPT_S", "FEW_MEMBERS", "FRESH_S", "LATE_S", "LOOK_AGAIN_S", "MALFORMED",
+    "MAX_EVIDENCE_BYTES", "MAX_LISTED", "MAX_SLOT_BITS", "MAX_SPREAD", "MOST_GRACE_S", "NO_VOTES_S", "SITE_BYTES",
     "STRICT", "SURE_S", "UNLIKE_BITS", "WEB", "Address", "AddressPolicy", "Admitter", "AdoptedStrategy",
     "BadIdentity", "BadInvitation", "BadMessage", "BadStrategy", "BalanceReport", "BrokenFile", "Clock", "Contact",
     "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint",

@@ -13,7 +13,7 @@ from index.engine.index_files import IndexFiles
 from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
 from index.shard.messages import HitRow
-from index.shard.shard_search import best, count
+from index.shard.shard_search import ShardSearch, count
 
 WHOLE, SLOT_BITS = [Slot(0)], 0  # one slot, which is the whole key space
 
@@ -40,7 +40,7 @@ def search(files: IndexFiles, question: str, k: int = 10) -> list[HitRow]:
     query = parse_query(question, "", "")
     counted = count(files, query, WHOLE, SLOT_BITS)
     statistics = Statistics(counted.documents[0], counted.lengths[0], tuple(df[0] for df in counted.df))
-    return list(best(files, query, statistics, WHOLE, SLOT_BITS, k, 1024, 0.0).hits)
+    return list(ShardSearch(files, query, statistics, WHOLE, SLOT_BITS, 1024).answer(k).hits)
 
 
 def main() -> int:

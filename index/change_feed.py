@@ -1,4 +1,4 @@
-"""What the index follows: the change log of the store, seen through two small values.
+"""The feed that the index follows: the change log of the store, seen through two small values.
 
 Pure: values and a protocol; `node/crawling/store_change_feed.py` adapts the store to it.
 """

@@ -1,4 +1,4 @@
-"""What an operator may set about storing.
+"""The settings of storing.
 
 Pure: values only. Sizes are bytes, times seconds unless the name says otherwise.
 """

@@ -169,7 +169,7 @@ class LightNode:
         self.overlay, self._network, self.feed = overlay, network, ListFeed()
         found = cast(Overlay, overlay)
         self.local = LocalIndex.open(CONFIG, None, found, self.feed, overlay.agree)
-        self.searcher = Searcher(CONFIG, found, self.local, self._read, loop_clock, Random(number), signature)
+        self.searcher = Searcher(found, self.local, self._read, loop_clock, Random(number), signature)
 
     async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
         """Read documents, each from its quickest owner, all at once."""

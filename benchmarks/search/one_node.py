@@ -105,7 +105,7 @@ async def node_of(log: list[DocumentChange], engine: str, folder: Path, read: An
     overlay = network.overlay
     local = LocalIndex.open(config, folder, overlay, FeedOfLog(log), network.agree)
     try:
-        searcher = Searcher(config, overlay, local, read, system_clock, random.Random(1), signature)
+        searcher = Searcher(overlay, local, read, system_clock, random.Random(1), signature)
         yield OneNode(log, searcher, local, network.hear)
     finally:
         await local.close()

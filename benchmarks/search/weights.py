@@ -36,7 +36,7 @@ from index.results.copy_proof import believe
 from index.results.result_picker import pick
 from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow
-from index.shard.shard_search import best, count
+from index.shard.shard_search import ShardSearch, count
 from index.text.field_terms import TITLE, URL
 
 DEEP = 50  # documents of a query that are scored again
@@ -143,7 +143,7 @@ def asked_of(texts: Sequence[Text], queries: Sequence[tuple[str, str, Judgement]
         said = count(files, query, SLOTS, SLOT_BITS)
         parts = zip(said.documents, said.lengths, *said.df, strict=True)
         sums = total((Statistics(each[0], each[1], each[2:]) for each in parts), len(query.leaves))
-        hits = best(files, query, sums, SLOTS, SLOT_BITS, DEEP, len(texts), 0.0).hits
+        hits = ShardSearch(files, query, sums, SLOTS, SLOT_BITS, len(texts)).answer(DEEP).hits
         yield Asked(measure, query, sums, hits, judged)
     files.close()
 

@@ -1,4 +1,4 @@
-"""What does a response say?
+"""Reads what a response says.
 
 Bytes become a Page: charsets, HTML, feeds, PDF, dates, fingerprints. Pure. Read page, parse_task, extract.
 """

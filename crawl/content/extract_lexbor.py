@@ -45,7 +45,8 @@ _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 
 
 def read_lexbor(html: str | bytes, max_links: int) -> RawHtml:
-    """What lexbor finds in a text, or in its UTF-8, before any judgement. One walk sorts the elements: a query for each
+    """The findings of lexbor in a text, or in its UTF-8, before any judgement. One walk sorts the elements: a query
+    for each
     kind costs as much."""
     tree = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
     if tree.root is None:

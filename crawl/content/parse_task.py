@@ -1,4 +1,4 @@
-"""What a parser is given and what it gives: the values that travel to a parser process and back.
+"""The values that a parser takes and gives: those that travel to a parser process and back.
 
 Pure: values and a protocol.
 """
@@ -30,7 +30,7 @@ class ParseTask(msgspec.Struct, frozen=True, array_like=True):
 
 
 class ParseResult(msgspec.Struct, frozen=True, array_like=True):
-    """What a page says. All URLs are canonical; text lines are single blocks, white space collapsed.
+    """The content of a page. All URLs are canonical; text lines are single blocks, white space collapsed.
 
     `text` is the main text, `boilerplate` all the rest that people see: crawl/content/boilerplate.py."""
 

@@ -1,4 +1,4 @@
-"""What pages ask of robots: directives in meta elements, in X-Robots-Tag header fields, and on links.
+"""Directives of pages to robots: those in meta elements, in X-Robots-Tag header fields, and on links.
 
 Pure: text in, values out. Directives for everybody and for our product token count together, so that the strictest of
 them holds. Sources: robotstxt.org on meta elements; Google's published treatment of both, with the dates that it takes
@@ -23,7 +23,7 @@ _DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{1,2}[ -][a-z]{3}[ -]\d{2,4}")
 
 
 class RobotsDirectives(msgspec.Struct, frozen=True, array_like=True):
-    """What a page asks of robots. `max_snippet`: characters of its text that may be shown, -1: any number.
+    """The directives of a page to robots. `max_snippet`: characters of its text that may be shown, -1: any number.
     `unavailable_at`: Unix seconds from which on nothing of it may be shown, 0.0: never."""
 
     noindex: bool = False

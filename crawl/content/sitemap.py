@@ -22,7 +22,7 @@ _ENTRIES = ("url", "sitemap")
 
 @dataclass(frozen=True, slots=True)
 class Sitemap:
-    """What one file lists: pages, or further sitemaps; only URLs of the file's own site, each once."""
+    """The list in one file: pages, or further sitemaps; only URLs of the file's own site, each once."""
 
     pages: tuple[str, ...]
     sitemaps: tuple[str, ...]

@@ -1,7 +1,8 @@
 """XML that strangers wrote, event by event, within bounds.
 
-Pure: bytes in, events out. A document type declaration ends the reading, so there are no entities to expand. What is
-not well-formed, or nested deeper than any list needs, is read by xml_recovery.py. Names come without their namespaces.
+Pure: bytes in, events out. A document type declaration ends the reading, so there are no entities to expand. A file
+that is not well-formed, or nested deeper than any list needs, is read by xml_recovery.py. Names come without their
+namespaces.
 """
 
 from collections.abc import Callable

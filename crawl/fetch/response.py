@@ -1,4 +1,4 @@
-"""What one request brought, and the protocol of whoever makes requests.
+"""The result of one request, and the protocol of a maker of requests.
 
 Pure: values and a protocol.
 """

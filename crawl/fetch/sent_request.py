@@ -1,4 +1,4 @@
-"""What a request to a site said, in a few bytes: the fields that all requests share are named by a number.
+"""Notes the fields of a request to a site in a few bytes: the fields that all requests share are named by a number.
 
 Pure. A GET of ours has its target and Host from its URL, User-Agent, the fields of a form, and perhaps validators. What
 says anything else has no such note, so that whoever writes a request out of a note writes what was sent, byte for byte;
@@ -28,7 +28,7 @@ _VALIDATORS = ("If-None-Match", "If-Modified-Since")  # in the order in which th
 
 
 class SentRequest(msgspec.Struct, frozen=True, array_like=True):
-    """What a GET said besides its URL; the validators are "" where it had none."""
+    """The fields of a GET besides its URL; the validators are "" where it had none."""
 
     form: int
     agent: str

@@ -1,8 +1,8 @@
 """TXT records of one name, asked of this machine's name servers within bounds of time, size and number.
 
 Wraps dnspython, which takes 7 MB and is loaded when somebody asks first. Only that one name is asked for: nothing is
-added to it, and no name that an answer mentions is looked up. A long answer comes by TCP. What could not be found out
-is told apart from what is not there, since it may be this machine's lack.
+added to it, and no name that an answer mentions is looked up. A long answer comes by TCP. A failed look-up is told
+apart from a name that has no record, since it may be this machine's lack.
 """
 
 import asyncio

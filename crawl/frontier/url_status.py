@@ -1,4 +1,4 @@
-"""What a crawler knows of one URL without asking anybody: where it waits, and what stands before its fetch.
+"""The state of one URL, which a crawler knows without asking anybody: where it waits, and what stands before its fetch.
 
 Pure: values only. The holder of a URL's slot tells them to whoever asks why a page was not fetched.
 """
@@ -17,7 +17,7 @@ class UrlStage(IntEnum):
 
 
 class RobotsAccess(IntEnum):
-    """What robots.txt says of a URL; the number is on the wire."""
+    """The word of robots.txt on a URL; the number is on the wire."""
 
     UNKNOWN = 0  # not read lately: it is asked first
     ALLOWED = 1

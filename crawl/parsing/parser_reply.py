@@ -1,4 +1,4 @@
-"""What a parser process answers. Frames have a 4-byte big-endian length, then msgpack.
+"""The answer of a parser process. Frames have a 4-byte big-endian length, then msgpack.
 
 Pure: values, which load no parser's library.
 """

@@ -17,6 +17,7 @@ from crawl.content.parse_task import too_large
 from crawl.content.robots_directives import header_directives, unwanted
 from crawl.fetch.response import Fetched
 from crawl.frontier.mirror_alias import is_aliased
+from crawl.politeness.robots import BARRED_AGAIN_S, BARRED_PAGE_KEPT_S
 from crawl.schedule.change_rate import seen
 from crawl.schedule.due_times import due_after_failure, due_after_fetch, due_after_redirect, due_after_refusal
 from crawl.schedule.revisit_policy import RevisitStatistics
@@ -30,8 +31,6 @@ _MAX_REASON_CHARS = 200
 FAMILY_S = 60.0  # until a host is tried again that has only addresses which no node reaches: machines come and go
 DECLINED_S = 3600.0  # until a URL that nobody took is offered again: owners come and go within hours
 BARRED = "robots"  # the reason of what robots.txt disallows
-ERASE_AFTER_S = 7 * DAY_S  # a page that was stored is only hidden before: one mistake must not wipe out a site
-BARRED_AGAIN_S = DAY_S  # until the rules are looked at again for such a page
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
@@ -91,15 +90,15 @@ def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit
 
 
 def barred(visit: Visit, now: float, config: CrawlConfig) -> FetchOutcome:
-    """Return the outcome of a URL that robots.txt disallows; a page that is stored is hidden, and erased a week
-    later."""
+    """Return the outcome of a URL that robots.txt disallows; a page that is stored is hidden, and erased after
+    BARRED_PAGE_KEPT_S."""
     outcome = refused(visit, BARRED, now, config)
     if not visit.history.fingerprint or visit.is_sitemap:
         return FetchOutcome(outcome)
     since = visit.barred_at if visit.is_hidden else now
-    if now >= since + ERASE_AFTER_S:
+    if now >= since + BARRED_PAGE_KEPT_S:
         return FetchOutcome(forgotten(outcome), FollowUp.GONE)
-    return FetchOutcome(replace(outcome, barred_at=since, due_at=min(since + ERASE_AFTER_S, now + BARRED_AGAIN_S)))
+    return FetchOutcome(replace(outcome, barred_at=since, due_at=min(since + BARRED_PAGE_KEPT_S, now + BARRED_AGAIN_S)))
 
 
 def allowed_again(visit: Visit, now: float) -> Visit:

@@ -1,6 +1,7 @@
 """The last stage hands what a task brought to the owners of its URLs, until they have it.
 
-What the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. That ends when
+A delivery that the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. That
+ends when
 the slot is lost: then the URL is left to the slot's new holder.
 """
 

@@ -16,7 +16,7 @@ from dht import Now, split_url
 
 
 class SiteWait(StrEnum):
-    """What stands before the next request to a site."""
+    """The reason why a site has to wait for its next request."""
 
     HELD = "held"  # its owner has paused it here
     REFUSED = "refused"  # this node fetches it for nobody

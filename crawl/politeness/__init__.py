@@ -1,4 +1,4 @@
-"""What may a site be asked, and how often?
+"""Decides what a site may be asked, and how often.
 
 robots.txt, delays, circuit breakers, limits per address, tokens of shared sites. Read robots, then site_delays.
 """

@@ -1,11 +1,11 @@
 """Reads robots.txt: which URLs of a site we may fetch, how often, and where its sitemaps are.
 
-Pure: bytes in, rules out. RFC 9309, read as Google's published parser reads it: lines are cut, not dropped, common
-misspellings count, all groups for our product token are one, and only without any of them those for "*" hold. The
+Pure: bytes in, rules out. RFC 9309, read as Google's published parser reads it: lines are cut, not dropped, and common
+misspellings count. All groups for our product token are one, and only without any of them those for "*" hold. The
 longest pattern that matches decides, "Allow" where two are equally long. Where the two sources differ, on escapes of
 characters that need none (%62 for b), both readings must allow a URL.
 
-Every line of a file counts, so the file's size bounds the work: 500 KiB hold some 40,000 rules, 5 ms a URL; a wildcard
+Every line of a file counts, so the file's size bounds the work: 500 KiB hold some 40,000 rules, 5 ms a URL. A wildcard
 costs a search for what follows it, never a second attempt.
 """
 
@@ -13,6 +13,10 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+# How long a stored page that robots.txt bars stays on disk: hidden at once, erased then, so one mistake of a site's
+# robots.txt does not wipe out what is known of it.
+BARRED_PAGE_KEPT_S = 7 * 86_400.0
+BARRED_AGAIN_S = 86_400.0  # until the rules are looked at again for such a page
 _MAX_LINE_BYTES = 16_663  # eight times the longest URL of old browsers, as Google cuts lines; no honest line comes near
 _BOM = b"\xef\xbb\xbf"
 _TOKEN = re.compile(r"[A-Za-z_-][0-9A-Za-z_-]*")
@@ -95,7 +99,7 @@ ALLOW_ALL = Robots()
 
 @dataclass(slots=True)
 class _RuleGroup:
-    """What all groups for one name say together."""
+    """The rules of all groups for one name together."""
 
     named: bool = False
     rules: list[tuple[bool, str]] = field(default_factory=list)

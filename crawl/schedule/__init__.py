@@ -1,4 +1,4 @@
-"""What is known of a URL, and when is it due again?
+"""Keeps what is known of a URL, and says when it is due again.
 
 Pure. Read url_state, then revisit_policy.
 """

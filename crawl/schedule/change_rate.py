@@ -21,7 +21,7 @@ Seconds = Annotated[int, msgspec.Meta(ge=0, le=2**40)]
 
 
 class History(msgspec.Struct, frozen=True, array_like=True):
-    """What earlier visits saw of a page's content. Instants are Unix seconds, 0 for never."""
+    """The changes of a page that earlier visits saw. Instants are Unix seconds, 0 for never."""
 
     seen_at: Seconds = 0  # when the content was last known: 200, or 304
     kept_at: Seconds = 0  # when a document was last stored

@@ -25,7 +25,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # would end a header field, 
 
 
 class VisitState(IntEnum):
-    """What became of a URL; the number is on the wire."""
+    """The fate of a URL; the number is on the wire."""
 
     WAITING = 0  # found, never fetched
     FETCHED = 1  # a document is stored (200, or 304 for the stored one)

@@ -16,7 +16,8 @@ from msgspec import Meta
 
 from dht.keys import KEY_BYTES, Key
 
-RECORDS_AT_POINT = 256  # pieces of evidence that a point holds: one a finder, those of older members first
+# How many pieces of evidence a point holds: one a finder, those of older members first.
+EVIDENCE_AT_POINT = 256
 MAX_EVIDENCE_BYTES = 800  # of a piece in its record of 1,000; the rest is the record's signature, key and author
 EVIDENCE_KEPT, EVIDENCE_KEPT_S = 64, 90 * 86_400.0  # pieces that a finder keeps on its own disk, and for how long
 DOMAINS_NEEDED = 3  # registrable domains from which on the evidence against an author counts

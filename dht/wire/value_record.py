@@ -9,7 +9,7 @@ from math import inf
 
 import msgspec
 
-from dht.audit.evidence import RECORDS_AT_POINT
+from dht.audit.evidence import EVIDENCE_AT_POINT
 from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage, BadSignature
 from dht.identity.node_key import Identity, node_id_of, verify
@@ -17,7 +17,7 @@ from dht.keys import KEY_BYTES, Key, NodeId, distance
 
 RECORD_LIMIT_BYTES = 1000
 LIFE_LIMIT_S = 48 * 3600.0  # an author that still means a record writes it again each day
-AUTHORS_LIMIT = 16  # of one point; a point of evidence holds RECORDS_AT_POINT
+AUTHORS_LIMIT = 16  # of one point; a point of evidence holds EVIDENCE_AT_POINT
 
 DOMAIN = b"small record\0"
 
@@ -145,7 +145,7 @@ class ValueStore:
 
     def _make_room(self, record: ValueRecord, authors: dict[bytes, tuple[ValueRecord, bytes]]) -> bool:
         key = record.key
-        if len(authors) >= (RECORDS_AT_POINT if key in self._evidence_points else AUTHORS_LIMIT):
+        if len(authors) >= (EVIDENCE_AT_POINT if key in self._evidence_points else AUTHORS_LIMIT):
             youngest = max(authors, key=lambda author: (self._age_rank(author), author))
             if self._age_rank(record.public_key) >= self._age_rank(youngest):
                 return False

@@ -21,7 +21,8 @@ CHANGED, LONG = 4, 4096  # documents that may have changed besides, and terms in
 
 
 class SlotStatistics(NamedTuple):
-    """What one peer says of one slot. `spellings`: how many documents hold each, none where its software is older."""
+    """One peer's statement about one slot. `spellings`: how many documents hold each, none where its software is
+    older."""
 
     fingerprint: bytes
     sums: Statistics

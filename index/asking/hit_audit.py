@@ -26,7 +26,7 @@ from index.asking.hit_disputes import (
     who_miscounts,
 )
 from index.asking.replica_plan import Ready
-from index.asking.scatter_gather import Gathered, ScatterGather
+from index.asking.scatter_gather import Gathered, ScatterGather, SlotQuestion
 from index.change_feed import Read
 from index.query.parser import Query
 from index.results.answer_checks import wrong_best, wrong_hit
@@ -151,5 +151,7 @@ class HitAudit:
         def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
             return wrong_best(answer, given.ask(slots), given.query)
 
-        covered = await self._gather.cover(ready, given.ask, BestAnswer, wrong, self._audit.now + PATIENCE_S)
+        covered = await self._gather.cover(
+            ready, SlotQuestion(given.ask, BestAnswer, wrong), self._audit.now + PATIENCE_S
+        )
         return [Testimony(*each) for each in covered.answers]

@@ -1,4 +1,4 @@
-"""What answers to one question for the best documents say against each other.
+"""Finds where answers to one question for the best documents contradict each other.
 
 Pure: answers in, disputes out. An answer says which documents are the best of its slots, and that nothing else scores
 above its bound: so it denies every document that it should have named and did not. Copies of a slot may honestly differ
@@ -28,7 +28,7 @@ class Testimony(NamedTuple):
 
 @dataclass(slots=True)
 class Disputes:
-    """What is disputed: documents, as somebody names them, and numbers of slots."""
+    """The disputed parts of answers: documents, as somebody names them, and numbers of slots."""
 
     rows: dict[Slot, list[HitRow]] = field(default_factory=dict)
     counts: set[Slot] = field(default_factory=set)

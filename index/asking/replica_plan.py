@@ -3,7 +3,7 @@
 Pure: the view and a random generator in, assignments out. This node's own slots go to itself: that costs nothing. The
 rest is covered greedily, the peer first that covers most for the time that it takes; equal ones in an order drawn from
 `rng`, to share the load.
-Who is late with other answers just now covers what nobody else can.
+A peer that is late with other answers covers only slots that nobody else can.
 """
 
 from collections import defaultdict

@@ -2,7 +2,7 @@
 
 A peer that fails, answers nonsense or leaves slots out is replaced by the next ready replica at once; one that is
 merely silent after the hedging time is asked no more questions but its answer is still welcome. The first good answer
-for a slot counts. Who lets any question of this node wait, of whatever kind, is asked last by all.
+for a slot counts. A peer that lets any question of this node wait is asked last.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ Aside = Callable[[Wrong], Awaitable[str | None]]
 
 @dataclass(slots=True)
 class Gathered(Generic[A]):
-    """What came back: answers as (peer, answer, slots of it that count). `late` were silent, `failed` dead or wrong."""
+    """The answers that came back: peer, answer, slots of it that count. `late` were silent, `failed` dead or wrong."""
 
     answers: list[tuple[NodeId, A, frozenset[Slot]]] = field(default_factory=list)
     asked: set[NodeId] = field(default_factory=set)
@@ -46,14 +46,29 @@ class Gathered(Generic[A]):
 
     @property
     def by_slot(self) -> dict[Slot, NodeId]:
-        """Whose answer counts for each slot."""
+        """The peer whose answer counts for each slot."""
         return {slot: peer for peer, _, slots in self.answers for slot in sorted(slots)}
 
 
+@dataclass(frozen=True, slots=True)
+class SlotQuestion(Generic[A]):
+    """One question to many peers. `ask` puts it for some slots, `answer` is the class of its answers, and `wrong` says
+    what is wrong with one, None where nothing is."""
+
+    ask: Callable[[Sequence[Slot]], Message]
+    answer: type[A]
+    wrong: Callable[[A, Sequence[Slot]], str | None]
+
+    async def weigh(self, found: A, slots: Sequence[Slot], aside: Aside) -> str | None:
+        """Say what is wrong with an answer, None where nothing is; a large one is checked `aside`."""
+        large = len(found.slots) > LARGE or (isinstance(found, BestAnswer) and len(found.hits) > LARGE)
+        return await aside(lambda: self.wrong(found, slots)) if large else self.wrong(found, slots)
+
+
 class ScatterGather:
-    """Asks ready replicas; each time that `hedge_fraction` of a round's time is over, what silent ones have is asked of
-    others, until all have been asked. Where few are silent, that happens for the first time as soon as 95 of 100
-    answers have mostly come."""
+    """Asks ready replicas, and asks others for what silent ones have, each time that `hedge_fraction` of a round's time
+    is over, until all have been asked. Where few are silent, it does so for the first time as soon as 95 of 100 answers
+    have mostly come."""
 
     def __init__(
         self,
@@ -71,9 +86,7 @@ class ScatterGather:
     async def cover(
         self,
         ready: Ready,
-        ask: Callable[[Sequence[Slot]], Message],
-        answer: type[A],
-        wrong: Callable[[A, Sequence[Slot]], str | None],
+        question: SlotQuestion[A],
         until: float,
         avoid: frozenset[NodeId] = frozenset(),
         shown_at: float = NEVER,
@@ -85,9 +98,7 @@ class ScatterGather:
         `covered` is filled in as answers come, and returned."""
         covered = Gathered() if covered is None else covered
         avoided = set(avoid)
-        race = _GatherRun(
-            self._overlay, self._rng, ready, ask, answer, wrong, avoided, self._aside, self._tracer, covered
-        )
+        race = _GatherRun(self._overlay, self._rng, ready, question, avoided, self._aside, self._tracer, covered)
         now = self._clock().steady
         left, hedged = until - now, min(until, shown_at if shown_at - now >= SOON_S else until) - now
         try:
@@ -100,16 +111,14 @@ class ScatterGather:
 
 
 class _GatherRun(Generic[A]):
-    """One `cover`: who was asked for what, and what is still open."""
+    """One `cover`: the peers that were asked for each slot, and the slots that are still open."""
 
     def __init__(
         self,
         overlay: Overlay,
         rng: random.Random,
         ready: Ready,
-        ask: Callable[[Sequence[Slot]], Message],
-        answer: type[A],
-        wrong: Callable[[A, Sequence[Slot]], str | None],
+        question: SlotQuestion[A],
         avoid: set[NodeId],
         aside: Aside,
         tracer: Tracer,
@@ -118,9 +127,8 @@ class _GatherRun(Generic[A]):
         self._aside, self._tracer = aside, tracer
         self._covered: Gathered[A] = covered
         self._overlay, self._rng = overlay, rng
-        self._ready, self._ask, self._avoid = ready, ask, avoid
-        self._answer: type[A] = answer
-        self._wrong: Callable[[A, Sequence[Slot]], str | None] = wrong
+        self._ready, self._avoid = ready, avoid
+        self._question: SlotQuestion[A] = question
         self._open = set(ready)
         self._tried: dict[NodeId, set[Slot]] = {}
         self._flying: dict[NodeId, int] = {}
@@ -153,7 +161,7 @@ class _GatherRun(Generic[A]):
         return sum(map(bool, self._flying.values())) <= FEW_SILENT * len(self._flying)
 
     def silent(self) -> set[NodeId]:
-        """Return who was asked and has answered nothing: of two questions one may go by a way that is slow."""
+        """Return the peers that were asked and have answered nothing: of two questions one may go by a slow way."""
         return {peer for peer, flying in self._flying.items() if flying and peer not in self._heard}
 
     def _start(
@@ -178,9 +186,11 @@ class _GatherRun(Generic[A]):
     async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
         try:
             with self._tracer.part("ask", peer, slots=len(slots)):
-                found = await self._overlay.ask(peer, self._ask(slots), self._answer, timeout_s=left_s)
+                found = await self._overlay.ask(
+                    peer, self._question.ask(slots), self._question.answer, timeout_s=left_s
+                )
             self._heard.add(peer)
-            if peer != self._overlay.view.node_id and (reason := await self._weigh(found, slots)):
+            if peer != self._overlay.view.node_id and (reason := await self._question.weigh(found, slots, self._aside)):
                 raise BadMessage(peer.hex(), reason)
             new = frozenset(self._open.intersection(found.slots))
             if new:
@@ -192,8 +202,3 @@ class _GatherRun(Generic[A]):
             self._covered.failed.add(peer)
         self._flying[peer] -= 1
         replies.put_nowait(None)
-
-    async def _weigh(self, found: A, slots: Sequence[Slot]) -> str | None:
-        """What is wrong with an answer."""
-        large = len(found.slots) > LARGE or (isinstance(found, BestAnswer) and len(found.hits) > LARGE)
-        return await self._aside(lambda: self._wrong(found, slots)) if large else self._wrong(found, slots)

@@ -16,7 +16,6 @@ from index.asking.scatter_gather import NEVER, ScatterGather
 from index.asking.search_outcome import PeerQuery, SearchOutcome
 from index.asking.two_phase_search import TwoPhaseSearch
 from index.change_feed import Read, Text
-from index.config import IndexConfig
 from index.errors import QueryError
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
@@ -79,7 +78,6 @@ class Searcher:
 
     def __init__(
         self,
-        config: IndexConfig,
         overlay: Overlay,
         local: LocalIndex,
         read: Read,
@@ -92,7 +90,7 @@ class Searcher:
         """`read` returns documents with verified signatures, None for those that nobody has, and leaves out those that
         it could not ask for. `sign` makes the signature of a main text, as the crawler does. `audit` is the node's one
         audit. `tracer` times the parts of each query."""
-        self._config, self._read, self._clock = config, read, clock
+        self._config, self._read, self._clock = (config := local.config), read, clock
         self._local, self._suggester, self._tracer = local, Suggester(), tracer
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check, tracer)
         self.audit = audit or PeerAudit(clock, rng.random)

@@ -12,7 +12,7 @@ from dht import NodeId, Overlay, PeerAudit, Slot
 from index.asking.answer_audit import settle
 from index.asking.hit_audit import AskOf, HitAudit
 from index.asking.replica_plan import Ready
-from index.asking.scatter_gather import NEVER, Gathered, ScatterGather
+from index.asking.scatter_gather import NEVER, Gathered, ScatterGather, SlotQuestion
 from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, note_answers, summed, told_by_slot
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query
@@ -161,7 +161,7 @@ class TwoPhaseSearch:
             return wrong_statistics(answer, slots, asked.query, len(asked.spellings))
 
         some = ready if all(ready.values()) else {slot: peers for slot, peers in ready.items() if peers}
-        return self._remote.cover(some, ask, StatisticsAnswer, wrong, until, avoid, shown_at)
+        return self._remote.cover(some, SlotQuestion(ask, StatisticsAnswer, wrong), until, avoid, shown_at)
 
     def _question(self, asked: PeerQuery, outcome: SearchOutcome, bounds: Bounds, per_host: int) -> AskOf:
         """Return what asks for the best of some slots."""
@@ -192,7 +192,7 @@ class TwoPhaseSearch:
         def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
             return wrong_best(answer, ask(slots), asked.query)
 
-        await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid, shown_at, outcome.coming)
+        await self._remote.cover(ready, SlotQuestion(ask, BestAnswer, wrong), until, avoid, shown_at, outcome.coming)
 
 
 def _ready_for(

@@ -1,4 +1,4 @@
-"""What a query means: whether one document matches it.
+"""Decides whether one document matches a query.
 
 Pure: the definition that engines, with their sets and counts, must agree with.
 """

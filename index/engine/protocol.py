@@ -1,4 +1,4 @@
-"""What an engine must do: find candidates and count, nothing else. Scores come from forward records.
+"""The protocol of an engine: it finds candidates and counts, nothing else. Scores come from forward records.
 
 Pure: values and a protocol. An engine knows documents by number, which the forward table gives out once each. One
 thread writes (`add`, `remove`, `commit`, `clear`, `recover`), others read; readers see the last commit. All raise
@@ -62,7 +62,7 @@ class Scale:
 
 
 class CandidateColumns(Protocol):
-    """What an engine tells of candidates before their records are read; a part is one of their list."""
+    """The engine's values of candidates before their records are read, for a part of their list."""
 
     def hosts(self, part: slice) -> Sequence[int]:
         """Return the digests of their hosts, as big-endian numbers."""

@@ -1,4 +1,4 @@
-"""What tantivy keeps of each document in columns, and reads of many documents at once.
+"""The values that tantivy keeps of each document in columns, and reads of many documents at once.
 
 A document's host, its stem class with whether its language has no Latin letters, and its sketch: all that bounds a
 score before the document's record is read.

@@ -1,4 +1,4 @@
-"""What tantivy is asked to count, and its answers as ours: matches by slot, by site and by facet.
+"""Has tantivy count, and gives its answers as ours: matches by slot, by site and by facet.
 
 Pure: values only. To find what matches costs most; counting it in two ways at once costs hardly more than in one.
 """

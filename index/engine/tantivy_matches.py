@@ -59,7 +59,7 @@ class Matches:
         return tantivy.Query.term_query(self._schema, "tag", node.tag, "basic")
 
     def _plan(self, node: QueryNode, stem_class: int, is_rough: bool = False) -> _Plan:
-        """What is asked of the documents of one class."""
+        """The condition on the documents of one class."""
         if isinstance(node, QueryGroup):
             plans = tuple(
                 plan for each in node.children if (plan := self._plan(each, stem_class, is_rough)) != _IMPOSSIBLE

@@ -1,4 +1,4 @@
-"""What tantivy is asked to score: every leaf in the text, and what it earns beside.
+"""Queries by which tantivy scores: every leaf in the text, and what it earns beside.
 
 Where any leaf is enough the query is flat and all of it are terms: tantivy adds these up fastest, and could pass over
 whatever cannot come among the best, if its binding for Python let it. So a reward, which is a constant, is asked for as
@@ -88,7 +88,7 @@ class ScoredQueries:
         return found * OFTEN >= many
 
     def _weighed(self, leaf: Leaf, field: str, is_rough: bool) -> Sequence[_Weighed]:
-        """What asks for a leaf in a field, or for the rarest of its words there."""
+        """The query for a leaf in a field, or for the rarest of its words there."""
         known = self._known
         if (of_leaf := known.get(leaf)) is None:
             if len(known) >= REMEMBERED:

@@ -1,4 +1,4 @@
-"""What tantivy's documents are asked for where a leaf is looked for, class by class.
+"""The terms by which tantivy looks for a leaf, class by class.
 
 Numbers that follow each other ("3.11") are asked for by pairs, each one term of a field of its own: single numbers
 stand nearly everywhere, so that to look for them as a phrase would take longer than all else in a query.
@@ -34,7 +34,7 @@ class Asked(NamedTuple):
 
 
 class _OfLeaf:
-    """What is asked for one leaf, as far as it was needed."""
+    """The terms of one leaf, as far as they were needed."""
 
     __slots__ = ("by_class", "by_field")
 

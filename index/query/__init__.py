@@ -1,4 +1,4 @@
-"""What does a query ask, and what scores an answer?
+"""Reads a query, and scores an answer.
 
 Parser, collection statistics, scoring. Pure. Read parser, then scoring.
 """

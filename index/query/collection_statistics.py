@@ -1,4 +1,4 @@
-"""What a score needs to know about the whole network: N, lengths, and in how many documents each leaf occurs.
+"""The values that a score needs of the whole network: N, lengths, and in how many documents each leaf occurs.
 
 Pure: integers only, so that sums over any plan that covers every slot once are equal. Each cell, one of 65,536 equal
 ranges of keys, has its own totals and a fingerprint of what is indexed in it: the sum, modulo 2**256, of

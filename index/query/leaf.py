@@ -1,4 +1,5 @@
-"""What scores in a query: a word, or a phrase of words. What it asks of a document depends on the stem class of that.
+"""A leaf of a query is what scores: a word, or a phrase of words. What it asks of a document depends on the stem class
+of that.
 
 Pure: values only. A word has a stem for each stem class; a document is asked only for that of its own class, so the
 df of a leaf, which counts documents, is the sum over all classes.
@@ -13,7 +14,8 @@ from index.text.writing import scripts_of_word
 
 
 class Form(NamedTuple):
-    """What documents of some stem classes, a bit each, are asked for: one term, or several at consecutive positions."""
+    """The terms by which a leaf is found in documents of some stem classes, a bit each: one term, or several at
+    consecutive positions."""
 
     terms: tuple[str, ...]
     classes: int

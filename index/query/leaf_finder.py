@@ -17,7 +17,7 @@ _Ways = tuple[tuple[int, ...], ...]  # any of these is enough; all terms of one 
 
 
 class _Needles(NamedTuple):
-    """What records of one stem class are asked for. `leaves`: of each the number of its term, or how a phrase may be
+    """The terms for records of one stem class. `leaves`: of each the number of its term, or how a phrase may be
     written."""
 
     needles: tuple[bytes, ...]

@@ -7,7 +7,7 @@ all of which `filters.py` has in a table. Stop words are left out where there is
 word that the analyzer cuts into several terms is a phrase ("x-ray"); in scripts without spaces it asks for all its
 bigrams, of which half are enough to count (every second one may stand across the border of two words), and of a
 sentence a third; one character alone asks for all that holds it (`characters.py`). Length, depth and leaves are
-bounded. What was read in a way that is not obvious is told in `readings`.
+bounded. `readings` tells where a piece was read in a way that is not obvious.
 """
 
 from collections import Counter

@@ -2,8 +2,8 @@
 and a Chinese or Korean character by itself for the pairs that begin with it.
 
 Pure: texts in, texts out. A pattern is written anew as alternatives, the words that most documents of the network hold;
-so all that follows knows nothing of patterns, and who knows the network's words finds the same. What is excluded is
-never a pattern: to leave out some of many words would surprise. A character finds what holds it in whatever pair
+so all that follows knows nothing of patterns, and who knows the network's words finds the same. An exclusion is never
+a pattern: to leave out some of many words would surprise. A character finds what holds it in whatever pair
 (`parser.py`); the commonest ones only say how much a page is about it. Beside other words it is no pattern: all its
 pairs together would weigh more than they ("第 2 章 Installation").
 """

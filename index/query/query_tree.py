@@ -1,4 +1,4 @@
-"""What a parsed query is made of: a tree of conditions, the leaves that score, and how the text was read.
+"""The parts of a parsed query: a tree of conditions, the leaves that score, and how the text was read.
 
 Pure: values, and the set algebra of the tree.
 """

@@ -1,12 +1,12 @@
-"""What a document earns beside its words' frequencies: for words in its title, for being the front page of the site
+"""The rewards of a document beside its words' frequencies: for words in its title, for being the front page of the site
 that they name, and for having all.
 
 Pure: values only. A reward is a share of a word's weight that depends on the field and on its length alone, in a few
 classes, so that an engine adds it as a constant: what it adds and what the score adds are the same. The more words a
 title has beside those of the query, the less it is about them. A front page is the page of its site's name, whatever
 else stands below it: its reward is the greater the more of the query its host's name says, and next to nothing where
-that is half, because then a page below is meant; an engine adds the whole of it. What lacks words is multiplied by at
-most 1, where the words are few: in a long question hardly any document has all.
+that is half, because then a page below is meant; an engine adds the whole of it. A document that lacks words is
+multiplied by at most 1, where the words are few: in a long question hardly any document has all.
 """
 
 import math

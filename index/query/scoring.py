@@ -18,7 +18,7 @@ It is BM25 with weighted fields in its first, linear form (Robertson, Zaragoza &
 if its text stood there that many times. Whole weights make an ordinary engine's score of the repeated text a close
 upper bound of ours, which is what lets a peer prove that it left nothing better out. A phrase is one pseudo-term, a
 word said twice counts twice. Ties go by document id. Boilerplate (menus, footers) is searched but is no field: whoever
-matches by it alone scores 0. What a ranking may choose stands in `ranking_rules.py`; all else here is common to all.
+matches by it alone scores 0. The choices of a ranking stand in `ranking_rules.py`; all else here is common to all.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def bm25(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], avera
 
 
 class Needed(NamedTuple):
-    """What a document needs to have: any of some leaves, by their numbers, and of all leaves so many. `others`: what
+    """The words that a document needs: any of some leaves, by their numbers, and of all leaves so many. `others`: what
     the factors of those that do not have it make together at most."""
 
     any_of: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""What a misspelled word may have been meant to be: the words one edit away, and of long words two.
+"""Finds the words that a misspelled word may have been meant to be: those one edit away, and of long words two.
 
 Pure: words and counts in, words out. A candidate weighs as many documents as hold it, times `SAME_FIRST` where it
 begins as the typed word does: people seldom miss the first letter. Whether it is proposed at all is decided by the

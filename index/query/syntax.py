@@ -1,4 +1,4 @@
-"""A query's punctuation: text to words, quotes, filters and groups. What they look for, the parser decides.
+"""A query's punctuation: text to words, quotes, filters and groups. The parser decides what they look for.
 
 Pure: values only; nothing that people or strangers type is an error. What is open at the end is closed there, a
 closing parenthesis without an opening one is left out, and neither a number (`-40`) nor an option as one types it in

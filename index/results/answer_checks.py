@@ -1,4 +1,4 @@
-"""What a peer's answer must satisfy before anything in it is believed.
+"""Checks that a peer's answer must pass before anything in it is believed.
 
 Pure: each function says what is wrong, or None. Before anything is shown, its signed document is read and `wrong_hit`
 holds the peer to it; until then a peer is held to its own numbers: slots that were asked for, sums that add up, scores

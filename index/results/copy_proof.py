@@ -23,7 +23,8 @@ def believe(one: HitRow, other: HitRow) -> bool:
 
 @dataclass(slots=True)
 class CopyProof:
-    """What was read and compared for one answer. `liars`: peers whose marks are not the signed documents'."""
+    """The documents that were read and compared for one answer. `liars`: peers whose marks are not the signed
+    documents'."""
 
     read: Read
     sign: Sign

@@ -22,7 +22,7 @@ Sign = Callable[[str], bytes]
 
 
 class Marks(Protocol):
-    """What tells of a page, without its text, which others are like it."""
+    """Marks of a page that tell, without its text, which others are like it."""
 
     @property
     def digest(self) -> bytes:
@@ -43,7 +43,8 @@ def no_signature(text: str) -> bytes:
 
 
 class Likeness(NamedTuple):
-    """What is compared of a page: the digest of all that it says, and its signature as a number, None where the page is
+    """The values by which a page is compared: the digest of all that it says, and its signature as a number, None
+    where the page is
     too short for one or has none."""
 
     digest: bytes

@@ -1,4 +1,5 @@
-"""What is known of a host's hits where peers gave only its best: from where on others may be missing, and how many.
+"""Bounds what is known of a host's hits where peers gave only its best: from where on others may be missing, and how
+many.
 
 Pure: values only.
 """

@@ -1,4 +1,4 @@
-"""What does one node's index say of the slots that it is asked about?
+"""Answers, from one node's index, for the slots that it is asked about.
 
 Read local_index, then question_server and shard_search; messages are what an asker sends and gets.
 """

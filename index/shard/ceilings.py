@@ -1,4 +1,4 @@
-"""What candidates may score at most, told from the engine's columns before any record is read.
+"""Bounds the scores of candidates from the engine's columns, before any record is read.
 
 Pure: columns and a query in, numbers out. A sketch says which words a document surely lacks and which neighbours in the
 query surely do not stand side by side in it. That bounds its coverage and its closeness: words apart are at least two

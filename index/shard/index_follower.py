@@ -98,8 +98,8 @@ class IndexFollower:
         return known / (known + lag) if known + lag > 0 else 1.0
 
     async def run(self) -> None:
-        """Follow the change log until cancelled. What this machine refuses is tried again, and a damaged index is built
-        anew."""
+        """Follow the change log until cancelled. A refusal of this machine is tried again, and a damaged index is
+        built anew."""
         loop = asyncio.get_running_loop()
         while True:
             began_at = loop.time()

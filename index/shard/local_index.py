@@ -62,7 +62,7 @@ class LocalIndex:
         no_room: Callable[[], str] = str,
     ) -> None:
         self._no_room = no_room
-        self._config, self._path, self._overlay, self._feed = config, path, overlay, feed
+        self.config, self._path, self._overlay, self._feed = config, path, overlay, feed
         self._faults, self._server = faults, QuestionServer(config, overlay, self._find, agree)
         self._checker = ThreadPoolExecutor(1, "index-check")
         self._followers: dict[AnalyzerRules, IndexFollower] = {}
@@ -88,7 +88,7 @@ class LocalIndex:
         AnalyzerDiffers where this machine's libraries give other terms than the network's.
 
         `agree` says of slots, as the strategy in force numbers them, how their copies here compare with others.
-        `faults`: who is told what fails later."""
+        `faults` is told what fails later."""
         check_analyzer()
         for old in _unneeded(path, overlay.view) if path is not None else ():
             _delete(old)
@@ -96,7 +96,7 @@ class LocalIndex:
 
     @property
     def plan(self) -> PlannedRules:
-        """By which rules queries go, and went until lately."""
+        """The rules by which queries go, and those by which they went until lately."""
         strategy, formers = self._overlay.view.strategy, self._overlay.view.former_strategies()
         if self._planned is None or self._planned[0] is not strategy or self._planned[1] is not formers:
             self._planned = strategy, formers, planned_rules(strategy, formers)
@@ -114,8 +114,8 @@ class LocalIndex:
         return self._serving.is_current
 
     def reached(self, sequence: int) -> bool:
-        """Tell whether all changes of the store up to this one are indexed, or need not be: by whichever rules somebody
-        may ask."""
+        """Tell whether all changes of the store up to this one are indexed, or need not be: by all rules
+        that may be asked for."""
         others = (each for each in self._followers.values() if each.is_answering and not each.is_stuck)
         return self._serving.reached(sequence) and all(each.reached(sequence) for each in others)
 
@@ -153,14 +153,6 @@ class LocalIndex:
             share = self.beside().get(plan.now.analyzer.number, (0.0, False))[0]
             built = f"the index for analyzer {plan.now.analyzer.number}, in force now, is being built ({share:.0%})"
             yield f"{built}; until then answers are by the rules before"
-
-    def indexed(self, slot: Slot) -> tuple[int, bytes]:
-        """Return how many documents of a slot are indexed, and their fingerprint: equal where the same versions are.
-
-        The fingerprint is the sum modulo 2**256 of SHA-256(id ‖ version), 32 bytes big-endian.
-        """
-        totals = self.totals(slot)
-        return totals.documents, totals.fingerprint_bytes
 
     def totals(self, slot: Slot) -> SlotTotals:
         """Return what is indexed of a slot; the same object until that changes."""
@@ -279,7 +271,7 @@ class LocalIndex:
     def _add(self, files: IndexFiles, *, is_beside: bool) -> None:
         files.young_since = self._young_since
         feed, faults, no_room = self._feed, self._faults, self._no_room
-        follower = IndexFollower(self._config, files, feed, faults, self._checker, is_beside=is_beside, no_room=no_room)
+        follower = IndexFollower(self.config, files, feed, faults, self._checker, is_beside=is_beside, no_room=no_room)
         self._followers[files.analyzer] = follower
 
     async def _begin(self, analyzer: AnalyzerRules, *, is_beside: bool) -> None:
@@ -288,7 +280,7 @@ class LocalIndex:
             return
         site = FaultSite.INDEX_BESIDE if is_beside else FaultSite.INDEX
         try:
-            files = await self._off_the_loop(lambda: IndexFiles(self._config, self._folder(analyzer), analyzer))
+            files = await self._off_the_loop(lambda: IndexFiles(self.config, self._folder(analyzer), analyzer))
         except (MachineRefuses, IndexCorrupt) as error:
             self._try_again_at = loop.time() + TRY_AGAIN_S
             self._faults.begin(site, error)

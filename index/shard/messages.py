@@ -1,4 +1,4 @@
-"""What nodes ask each other to answer a query: two rounds, statistics then the best documents.
+"""Messages between nodes that answer a query: two rounds, statistics then the best documents.
 
 Pure: values with bounds, no behaviour. The query travels as text and both sides parse it with the same parser, so its
 leaves have the same order; analyzer, ranking and slot_bits say which rules the asker goes by.

@@ -18,7 +18,7 @@ from index.query.ranking_rules import NEWEST_RANKING
 from index.query.search_rules import SearchRules, rules_of
 from index.shard.index_follower import IndexFollower
 from index.shard.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
-from index.shard.shard_search import best, count
+from index.shard.shard_search import ShardSearch, count
 from index.text.analyzer_rules import AnalyzerRules
 
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
@@ -61,8 +61,8 @@ class QuestionServer:
         floor = ask.floor if ask.floor > 0 else 0.0
         files, bits = follower.files, ask.slot_bits
         agreement = self._agreement(slots, bits)
-        bounds = ask.k, depth, floor, ask.per_host, ask.facets
-        answer = await self.read(follower, lambda: best(files, query, statistics, slots, bits, *bounds), peer)
+        search = ShardSearch(files, query, statistics, slots, bits, depth)
+        answer = await self.read(follower, lambda: search.answer(ask.k, floor, ask.per_host, facets=ask.facets), peer)
         return structs.replace(answer, agreement=agreement)
 
     def _agreement(self, slots: Sequence[Slot], slot_bits: int) -> Agreement:

@@ -68,33 +68,6 @@ def _commonest(files: IndexFiles, written: str, slots: frozenset[Slot], slot_bit
     return tuple((word, sum(n for slot, n in counts.items() if slot in slots)) for word, counts in by_slot)
 
 
-def best(
-    files: IndexFiles,
-    query: Query,
-    statistics: Statistics,
-    slots: Sequence[Slot],
-    slot_bits: int,
-    k: int,
-    depth: int,
-    floor: float,
-    per_host: int = 0,
-    facets: bool = False,
-) -> BestAnswer:
-    """Find the best `k` of these slots, or the newest where these are asked for."""
-    search = ShardSearch(files, query, statistics, slots, slot_bits, depth)
-    found = search.newest(k) if query.is_by_date else search.best(query, k, floor, per_host)
-    counts = files.engine.counts(query.counted, slot_bits)
-    return BestAnswer(
-        slots=tuple(slots),
-        counts=tuple(map(counts.get, slots, repeat(0))),
-        hits=tuple(found.hits),
-        complete=found.complete,
-        bound=0.0 if found.complete else found.bound,
-        hosts=search.host_counts(found.hosts),
-        facets=files.engine.facets(query.counted, frozenset(slots), slot_bits) if facets else (),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class ShardHits:
     """The hits of one search, in order; nothing left out scores above `bound`. `hosts`: those of the best."""
@@ -115,6 +88,21 @@ class ShardSearch:
     slots: Sequence[Slot]
     slot_bits: int
     depth: int
+
+    def answer(self, k: int, floor: float = 0.0, per_host: int = 0, *, facets: bool = False) -> BestAnswer:
+        """Return the best `k` of these slots, or the newest where these are asked for, with the counts of all."""
+        query, engine = self.query, self.files.engine
+        found = self.newest(k) if query.is_by_date else self.best(query, k, floor, per_host)
+        counts = engine.counts(query.counted, self.slot_bits)
+        return BestAnswer(
+            slots=tuple(self.slots),
+            counts=tuple(map(counts.get, self.slots, repeat(0))),
+            hits=tuple(found.hits),
+            complete=found.complete,
+            bound=0.0 if found.complete else found.bound,
+            hosts=self.host_counts(found.hosts),
+            facets=engine.facets(query.counted, frozenset(self.slots), self.slot_bits) if facets else (),
+        )
 
     def best(self, query: Query, k: int, floor: float, per_host: int) -> ShardHits:
         """Find the best `k`: candidates are read until no other can be among them. `query` may have another root than
@@ -178,7 +166,7 @@ class ShardSearch:
 
 
 def _useful(query: Query, needed: Needed) -> tuple[QueryNode, ...]:
-    """What is asked of documents where not all can be of use any more."""
+    """Return the conditions that documents have to meet where not all can be of use any more."""
     leaves, nodes = query.leaves, list[QueryNode]()
     if len(needed.any_of) < len(leaves):
         nodes.append(any_of([leaves[number] for number in needed.any_of]))

@@ -1,4 +1,4 @@
-"""What somebody may be about to type: words and titles of the documents that are indexed on this node.
+"""Suggests what somebody may be about to type: words and titles of the documents that are indexed on this node.
 
 No peer is asked: nobody learns of a question that was never asked. Blocking, on a reader's thread. The last word is
 completed by words that are written together with those before it, the commonest first; titles are those that begin as

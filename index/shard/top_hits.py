@@ -34,7 +34,7 @@ class TopHits:
 
     @property
     def least(self) -> float:
-        """What a document must reach to be of use; -1.0 while anything is."""
+        """The score that a document must reach to be of use; -1.0 while any will do."""
         return max(self._floor, self._heap[0][0]) if len(self._heap) >= self._k else self._floor or -1.0
 
     def unseen(self, numbers: Iterable[int]) -> list[int]:

@@ -1,8 +1,8 @@
 """The analyzers that this release knows, by number: what they differ in.
 
 Pure: values only. The strategy names the analyzer in force. Two analyzers are two indexes, built side by side. An
-analyzer that a release has published is frozen. Whoever changes what documents or queries become adds an analyzer with
-a number of its own, and the one before stays for as long as networks may go by it.
+analyzer that a release has published is frozen. A change of what documents or queries become is an analyzer with a
+number of its own. The one before stays for as long as networks may go by it.
 """
 
 from dataclasses import dataclass

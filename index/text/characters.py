@@ -15,7 +15,8 @@ _FIRST = 0x2E80  # before it, none is folded to such a character
 
 
 class _Written(dict[str, str]):
-    """What the analyzer makes of each character of the world by itself; "" where that is no word of these scripts."""
+    """The output of the analyzer for each character of the world by itself; "" where that is no word of these
+    scripts."""
 
     def __missing__(self, character: str) -> str:
         found = words(character)

@@ -204,7 +204,7 @@ def _measured(text: Text, fields: FieldTerms) -> ForwardRecord:
 
 
 def _marks_of(text: Text) -> tuple[bytes, bytes, bytes, int, bool, int, int]:
-    """What a record says of its document beside terms."""
+    """The facts that a record holds of its document beside terms."""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
     scripts, day = scripts_of_language(text.language), day_of(text)
     return *marks, class_of(text.language), bool(front_name(text.url)), scripts, day

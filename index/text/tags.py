@@ -1,4 +1,5 @@
-"""What filters ask of a document, as short texts that it bears: words of its title and address, file type, date; and
+"""Tags, by which filters find a document, as short texts that it bears: words of its title and address, file type,
+date; and
 which single characters it holds, of scripts that put several into a word.
 
 Pure: a document in, tags out. One field of tags serves every engine, and a filter is any or all of some tags: so dates,

@@ -220,9 +220,7 @@ class IndexParts:
         no_room = partial(machine.store.no_room, 0)
         self.local = LocalIndex.open(config, machine.files.index, overlay, feed, agree, machine.faults, no_room)
         read, rng = store.lookup.texts, machine.new_rng()
-        self.searcher = Searcher(
-            config, overlay, self.local, read, machine.clock, rng, signature, audit, machine.tracer
-        )
+        self.searcher = Searcher(overlay, self.local, read, machine.clock, rng, signature, audit, machine.tracer)
 
 
 class JobParts:

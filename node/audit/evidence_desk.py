@@ -18,9 +18,9 @@ from dht import (
     ALIKE_BITS,
     CLOCKS_S,
     DOMAINS_NEEDED,
+    EVIDENCE_AT_POINT,
     EVIDENCE_KEPT_S,
     LOOK_AGAIN_S,
-    RECORDS_AT_POINT,
     UNLIKE_BITS,
     Clock,
     DocumentId,
@@ -121,7 +121,7 @@ class EvidenceDesk:
         with suppress(TimeoutError):
             async with asyncio.timeout(READ_WITHIN_S):
                 for point in evidence_points(bytes.fromhex(self._overlay.view.strategy.network)):
-                    read += await self._overlay.read_point(point, RECORDS_AT_POINT)
+                    read += await self._overlay.read_point(point, EVIDENCE_AT_POINT)
         return read
 
     async def _author(self, author: NodeId, pieces: list[FoundPiece], until: float) -> AccusedAuthor:

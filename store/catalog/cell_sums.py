@@ -20,7 +20,7 @@ _MOD = 1 << 256
 
 
 class RangeSummary(NamedTuple):
-    """What a key range holds. Equal fingerprints mean equal sets of (kind, id, version)."""
+    """The contents of a key range, in sum. Equal fingerprints mean equal sets of (kind, id, version)."""
 
     documents: int
     visits: int

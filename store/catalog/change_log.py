@@ -1,6 +1,6 @@
 """The store's change log: what changed, by record, in the order in which it was committed.
 
-Whoever keeps something up to date with the store follows it: the index, the frontier, the shard mover. A follower
+The index, the frontier and the shard mover follow it to keep up with the store. A follower
 remembers the `sequence` of the last change it saw, and the `incarnation` that the number belongs to.
 """
 

@@ -1,4 +1,4 @@
-"""What the files of a node take, and how much more they may."""
+"""The space that the files of a node take, and how much more they may."""
 
 from dataclasses import dataclass
 

@@ -63,7 +63,7 @@ class Ledger:
 
     @property
     def path(self) -> str:
-        """What to call the disk in an error."""
+        """The name of the disk in an error."""
         return self._disk.path
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """The catalog's table of live records: one row each, by the sequence of its last change, and the ways to find it.
 
-What many rows share stands elsewhere: where they lie (`frames`) and how their keys begin (`sites`). The index by id
+Two tables beside it hold parts that many rows share: where they lie (`frames`) and how their keys begin (`sites`). The
+index by id
 holds the first bytes alone and leads to a few rows, which are compared in full. Of a version's digest the first bytes
 are kept, which is what peers compare (`ShortVersion`).
 """

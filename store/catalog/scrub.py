@@ -44,7 +44,7 @@ class ScrubStatus(NamedTuple):
 
 
 class ScrubFinding(NamedTuple):
-    """What the reading of a part of a segment showed."""
+    """The findings of reading a part of a segment."""
 
     end: int  # up to here it was read
     damaged_bytes: int

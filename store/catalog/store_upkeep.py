@@ -1,4 +1,4 @@
-"""What a store does now and then so that it stays small and sound: expire, thin, compact, judge what is damaged."""
+"""Keeps a store small and sound, now and then: expires, thins and compacts it, and judges what is damaged."""
 
 import asyncio
 from collections.abc import Callable

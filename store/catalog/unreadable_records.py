@@ -1,8 +1,8 @@
 """Records that the index lists and the disk does not give: damaged, or not to be read just now.
 
 Pure: names in, verdicts out. A record in doubt counts as not known here, whatever the readiness of its slot, until its
-frame was read again, or its newest version was written anew. What turned out damaged left the index, and is fetched
-again from other owners.
+frame was read again, or its newest version was written anew. A damaged record leaves the index, and is fetched again
+from other owners.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _Name = tuple[Kind, DocumentId]
 
 
 class UnreadableRecords:
-    """What cannot be read here. Any thread adds and asks; the rest belongs to the event loop."""
+    """The records that cannot be read here. Any thread adds and asks; the rest belongs to the event loop."""
 
     def __init__(self) -> None:
         self._doubted: dict[_Name, CatalogRow] = {}

@@ -23,7 +23,7 @@ Read = Callable[[CatalogRow], Record | None]
 
 
 class Filing(NamedTuple):
-    """What a commit changes of former versions: records that come, with the rows in their place, and rows that go."""
+    """The changes of former versions in a commit: records that come, with the rows in their place, and rows that go."""
 
     come: Replacing = ()
     went: Sequence[CatalogRow] = ()

@@ -23,7 +23,7 @@ NO_PAGES = (Kind.VISIT, Kind.HOST)
 
 
 class _InForce(NamedTuple):
-    """What one strategy denies. `mark`: "" where that is nothing, else a digest of all that decides it."""
+    """The pages that one strategy denies. `mark`: "" where that is nothing, else a digest of all that decides it."""
 
     mark: str
     rules: CrawlRules | None

@@ -36,7 +36,7 @@ class RequestNote(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Document(msgspec.Struct, frozen=True, array_like=True):
-    """What the web said at one URL. Text is Unicode, normalised by nobody; times are Unix seconds."""
+    """The page that a site gave at one URL. Text is Unicode, normalised by nobody; times are Unix seconds."""
 
     url: str  # canonical
     fetched_at: float

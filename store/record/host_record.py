@@ -1,4 +1,4 @@
-"""What the network knows of a host: one record, in the slot in which its site lies unless it is spread.
+"""Says all that the network knows of a host: one record, in the slot in which its site lies unless it is spread.
 
 Pure: values and their codec. Like every body it begins with a canonical URL, that of the site's root, from which id and
 key follow; its key is that of the site unspread, whatever its depth says. The holder of that slot alone writes it, and

@@ -1,4 +1,4 @@
-"""What stores say to each other.
+"""Messages between stores.
 
 Pure: values only. Names and field order are the wire format. Every count is bounded here; packages bound themselves
 when they are opened.
@@ -148,7 +148,7 @@ class SlotReport(Message, frozen=True, array_like=True):
 
 
 class SlotState(msgspec.Struct, frozen=True, array_like=True):
-    """What one node holds of a slot: equal fingerprints mean equal records."""
+    """The sums of one node's records in a slot: equal fingerprints mean equal records."""
 
     slot: int
     documents: int

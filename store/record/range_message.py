@@ -1,4 +1,4 @@
-"""What one message of range reconciliation says: parts that follow each other, packed by column.
+"""One message of range reconciliation: parts that follow each other, packed by column.
 
 Pure: values only. Lists of one kind lie together, as a mode, a fingerprint or a mark a part, because a message has
 thousands of parts. `range_session.py` says what is asked and answered.
@@ -22,7 +22,7 @@ MAX_ENTRIES = 8192  # in one message, about 500 kB
 
 
 class RangeMode(IntEnum):
-    """What is said of a part; the number is on the wire."""
+    """The kinds of statement about a part; the number is on the wire."""
 
     SKIP = 0  # nothing more to say here
     FINGERPRINT = 1  # what I have here has this fingerprint
@@ -32,7 +32,7 @@ class RangeMode(IntEnum):
 
 
 class Ranges(msgspec.Struct, frozen=True, array_like=True):
-    """What one side says of consecutive parts of the places, the first from the beginning on.
+    """The statements of one side about consecutive parts of the places, the first from the beginning on.
 
     `fingerprints`: of each part of that mode. `marks`: those of each part of mode MARKS or BESIDES. `entries`: of all
     parts of mode LIST or BESIDES, in order of place.
@@ -48,7 +48,7 @@ class Ranges(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SaidPart(NamedTuple):
-    """What is said of one part. `said`: its fingerprint or its marks."""
+    """A statement about one part. `said`: its fingerprint or its marks."""
 
     end: bytes
     mode: RangeMode

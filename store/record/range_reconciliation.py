@@ -1,4 +1,4 @@
-"""What range reconciliation compares: the records of a node, each as an item with a place and a mark.
+"""The items that range reconciliation compares: the records of a node, each as an item with a place and a mark.
 
 Pure: values in, values out. Items are ordered by place = key ‖ kind ‖ id. Two nodes compare ranges of places, and so
 find out what each lacks of the same slots: `range_session.py` has both sides, `range_message.py` their messages.

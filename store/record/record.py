@@ -1,4 +1,4 @@
-"""What the store keeps: records of a few kinds, each the newest signed version of something.
+"""Records, which the store keeps: of a few kinds, each the newest signed version of something.
 
 Pure: values only. A record is addressed by (kind, id) and lives where its placement key says. Its body is small and
 always travels; its content (a page's bytes) may be withheld in an answer, the digest covers both apart, so a reader
@@ -20,7 +20,7 @@ SHORT_BYTES = 8  # of a digest; it only decides between versions of the same mil
 
 
 class Kind(IntEnum):
-    """What a record is about; the number is on the wire and on disk.
+    """The subject of a record; the number is on the wire and on disk.
 
     Numbers up to MOST_KIND that are not named here are kinds of newer versions: their records are kept, proved, copied
     and handed out as any other's, byte for byte, and nobody here looks inside."""
@@ -48,7 +48,7 @@ class Version(NamedTuple):
 
     @property
     def short(self) -> "ShortVersion":
-        """What stands for this version in the index and between peers."""
+        """The short form of this version, in the index and between peers."""
         return ShortVersion(self.epoch, self.at_ms, self.digest[:SHORT_BYTES])
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple, Protocol
 
-from dht import DocumentId, Key, SiteShards, document_id, placement_key, site_of
+from dht import DocumentId, Key, SiteShards, document_id, placement_key
 from store.record.denial import RecordDenial
 from store.record.document import decode_document, document_flaw
 from store.record.former_page import former_flaw, page_in, proof_flaws
@@ -57,22 +57,6 @@ class BodyRules(Protocol):
 
     def domain_of(self, url: str) -> str:
         """Return the registrable domain of a URL; raises ValueError where it is none."""
-
-
-class NoBodyRules:
-    """The rules where nobody knows the web: any URL and any visit will do."""
-
-    def __init__(self) -> None:
-        self.sound = SoundRecords()
-
-    def url_flaw(self, url: str) -> str:
-        return ""
-
-    def visit_flaw(self, body: bytes, epoch: int, at_ms: int) -> str:
-        return ""
-
-    def domain_of(self, url: str) -> str:
-        return site_of(url)
 
 
 class Flaw(NamedTuple):

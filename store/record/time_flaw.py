@@ -1,4 +1,4 @@
-"""What a node's clock says against a record: kept for too long, or dated in the future.
+"""Judges a record by a node's clock: kept for too long, or dated in the future.
 
 Pure: `wall` is Unix time in seconds.
 """

@@ -42,7 +42,8 @@ def expand(data: bytes | memoryview, limit: int) -> bytes:
 
 
 class Dictionary:
-    """What many parts have in common: a part squeezed by it is smaller, and expands by it alone."""
+    """A dictionary of the bytes that many parts have in common: a part squeezed by it is smaller, and expands by it
+    alone."""
 
     def __init__(self, data: bytes, level: int = 3) -> None:
         """Take what `train` made; raises ValueError for anything else."""

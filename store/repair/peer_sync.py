@@ -154,7 +154,7 @@ class PeerSync:
     ) -> set[Slot]:
         """Get records, keep those that prove themselves, and return the slots in which not everything came.
 
-        What the peer no longer has is no loss: it named something newer or expired since.
+        A record that the peer no longer has is no loss: it was replaced or expired since.
         """
         waiting, short = [Wanted(e.kind, e.id, e.key) for e in entries], set[Slot]()
         while waiting:

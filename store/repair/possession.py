@@ -1,4 +1,4 @@
-"""What a node shows of a record to prove that its bytes lie there, and what it takes to say so.
+"""The proof that a record's bytes lie at a node: the part that is shown, and how it is checked.
 
 Pure: bytes in, digests out. The digest covers some bytes of the record, which the asker chooses, under a nonce of its
 own; so nobody can have computed it before. It names who asks and who answers, so that what one owner shows cannot be

@@ -61,7 +61,7 @@ class Accusation:
 
 
 class Outcome(NamedTuple):
-    """What became of one challenge: of each record whether it was shown."""
+    """The outcome of one challenge: of each record whether it was shown."""
 
     shown: Mapping[RecordName, bool]
 
@@ -72,7 +72,7 @@ class Outcome(NamedTuple):
 
 
 class Consequence(NamedTuple):
-    """What follows from an outcome: slots to be compared with the peer at once, and those of which it is told, as are
+    """The consequences of an outcome: slots to be compared with the peer at once, and those of which it is told, as are
     their keepers, that its copy does not count."""
 
     compare: frozenset[Slot] = frozenset()

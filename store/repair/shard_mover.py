@@ -1,7 +1,7 @@
 """Moves records to where they lie now: a site that is spread keeps its documents and changes its slots.
 
-Every owner of an old place looks through what lies astray there. What the new place lacks is written there, by the
-first of the old place's ready owners. Who owns the new place, too, keeps its copy and lays it there; any other forgets
+Every owner of an old place looks through what lies astray there. The first of the old place's ready owners writes the
+records that the new place lacks. Who owns the new place, too, keeps its copy and lays it there; any other forgets
 it when all owners of the new place have it. So at no moment a record has fewer copies than before the move. Its key is
 part of what its author signed: it moves along, or, where no lease need be proved, whoever moves the record signs it
 anew.

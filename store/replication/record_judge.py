@@ -1,6 +1,6 @@
 """Judges what a peer brings before any of it is written: who may bring it, what it says, and under what right.
 
-Peers are hostile until a record proves itself. Who may write is decided in `Admission`, and signatures and places are
+Peers are hostile until a record proves itself. `Admission` decides which peers may write, and signatures and places are
 checked beside the event loop where they are many.
 """
 

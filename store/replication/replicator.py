@@ -183,7 +183,7 @@ class Replicator:
 
     @property
     def possession(self) -> PossessionAudit:
-        """What other owners showed of what should lie there, and what they say of this node."""
+        """The audit of other owners: which records they showed, and what they say of this node."""
         return self._checks.audit
 
     def level_at(self) -> Mapping[Slot, int]:

@@ -1,7 +1,7 @@
 """Finds out by what dictionary the parts of records are packed best, from those that were written lately.
 
 Pure but for a lock. Samples are kept in memory, every n-th part that is written, so that a bounded number stands for
-all that came since the last training. What a new dictionary is worth is tried on samples that it was not made of.
+all that came since the last training. A new dictionary is tried on samples that it was not made of.
 """
 
 import threading

@@ -2,7 +2,7 @@
 
 `FolderDisk` is the real one. `MemoryDisk` serves tests and the simulator: `crash` loses every byte that was not
 synced, and an open database transaction, as a power cut would. The database itself is SQLite's affair: committed is
-durable. What the operating system or SQLite refuses becomes MachineRefuses here, and damage StoreCorrupt.
+durable. A refusal of the operating system or of SQLite becomes MachineRefuses here, and damage StoreCorrupt.
 """
 
 import errno
@@ -28,7 +28,7 @@ class Disk(Protocol):
 
     @property
     def path(self) -> str:
-        """What to call this disk in an error."""
+        """The name of this disk in an error."""
 
     def names(self) -> list[str]:
         """List the files in order, the database left out."""

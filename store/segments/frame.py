@@ -27,7 +27,7 @@ LIKE_DICTIONARY = re.compile(rb"(?=[\s\S]{8}\x00\x00\x00\x00\x00[\s\S]{3}\x00\x0
 
 
 class FrameType(IntEnum):
-    """What a frame holds; the number is on disk."""
+    """The kinds of frame; the number is on disk."""
 
     RECORD = 1
     DROP = 2  # head: first and last key of a range, and the day; every earlier record in it was given away

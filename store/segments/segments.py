@@ -115,7 +115,7 @@ class Segments:
 
     @property
     def dictionary(self) -> Dictionary | None:
-        """What the newest segment is packed by."""
+        """The dictionary that packs the newest segment, None where it has none."""
         return self._dictionaries.of(self.newest) if self.numbers else None
 
     def is_packed(self, segment: int) -> bool:

@@ -1,10 +1,10 @@
-"""Whose records this node takes, before it looks at what is in them.
+"""Decides from which peers this node takes records, before it looks at what is in them.
 
 Pure but for the view that it is given: `now` is an argument. What a slot holds is written by its candidates, the
 members from whom its owners come, and they bring what others wrote when they repair, hand over or pay what they owe;
 so a record's author says nothing about who may bring it. From other members come found URLs, what a former
 owner that has fallen out of the candidates still has to hand over, and their own imports, if they may import: all at
-a bounded rate. Who is no member brings nothing. Where a site lies is said by the holder of its home slot alone
+a bounded rate. A node that is no member brings nothing. Where a site lies is said by the holder of its home slot alone
 (`store/writing/host_writers.py`).
 """
 

@@ -1,9 +1,9 @@
-"""Who may say where a site lies: the holder of its home slot's lease, as far as this node can see that.
+"""Decides which node may say where a site lies: the holder of its home slot's lease, as far as this node can see that.
 
 A host record moves a site's pages, and depths are never taken back; so a depth that is news is taken only while its
 author holds the lease of the home slot, and only as deep as so many nodes may need. A voter knows whom it promised the
-lease; others go by the one live owner that announces it. Whoever holds the lease next
-signs the record anew (`node/sites/site_sharder.py`). Aliases are hints, which each node tests itself: records that
+lease; others go by the one live owner that announces it. The next holder of the lease signs the record anew
+(`node/sites/site_sharder.py`). Aliases are hints, which each node tests itself: records that
 change nothing but these may come from owners whoever signed them, from others only as the holder's.
 
 Pure but for the view that it is given.
@@ -25,7 +25,7 @@ class HostWriters:
 
     def objection(self, record: Record, *, by_owner: bool) -> str:
         """Say why a record is not taken, "" where it may be. `by_owner`: an owner of its slot brings it, who repairs or
-        hands over what others wrote. What is no host record is judged elsewhere."""
+        hands over what others wrote. Other records are judged elsewhere."""
         if record.kind != Kind.HOST:
             return ""
         try:

@@ -1,4 +1,4 @@
-"""Who may bring a page that nobody fetched here, and how much of that a day: an import, a DOCUMENT of epoch 0.
+"""Decides which nodes may bring a page that nobody fetched here, and how much a day: an import, a DOCUMENT of epoch 0.
 
 Pure: keys, strategies and counts in, reasons out. No lease stands behind an import, so it never beats a version that
 was fetched under one; what stands behind it is the key of whoever imported it. In a network by invitation that may be

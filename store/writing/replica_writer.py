@@ -53,7 +53,7 @@ class ReplicaWriter:
     async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         """Return when every draft is safe with its owners; raises BadDraft, NotGranted, or TooFewCopies after a
         deadline. A caller that is not patient gets TooFewCopies within seconds where somebody keeps a draft and too few
-        nodes live to keep it safely. What the strategy takes back by now is passed over."""
+        nodes live to keep it safely. Drafts that the strategy takes back by now are passed over."""
         for draft in drafts:
             if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)

@@ -328,7 +328,7 @@ class WriteRight:
 
 
 def _written(record: Record) -> Record:
-    """What was written under a lease: a record, or the page that it holds."""
+    """The record that was written under a lease: a record itself, or the page that it holds."""
     return page_in(record) if record.kind == Kind.FORMER else record
 
 

@@ -1,4 +1,4 @@
-"""Who takes a record that is written, and when it is safe.
+"""Decides which nodes take a record that is written, and when it is safe.
 
 Pure but for the view that it is given. A record goes to the live owners of its slot, to the keepers that take it in
 place of silent ones, and to whoever else answers for it. Where owners do not answer, the next candidates of the slot

@@ -249,9 +249,7 @@ class QueryNode:
         self.local = LocalIndex.open(config, path, self.overlay, self.feed, self.overlay.agree)
         self._store = store
         self.reads: Counter[DocumentId] = Counter()  # how often each document was read for an answer
-        self.searcher = Searcher(
-            config, self.overlay, self.local, self.read, loop_clock, random.Random(number), signature
-        )
+        self.searcher = Searcher(self.overlay, self.local, self.read, loop_clock, random.Random(number), signature)
 
     async def follow(self) -> None:
         while await self.local.step():

@@ -32,10 +32,10 @@ from dht import (
 from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.ownership.slot_announcements import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
-from store.record.record_check import BodyRules, NoBodyRules, RecordCheck
+from store.record.record_check import BodyRules, RecordCheck
 from store.segments.file_system import FolderDisk
 from store.writing.write_right import needs_grant
-from tests.store.support import WALL, grant
+from tests.store.support import WALL, NoBodyRules, grant
 
 CONFIG = StoreConfig(
     reserve_bytes=0, step_s=0.2, reconcile_every_s=20, view_settle_s=0.5, join_wait_s=3, deliver_every_s=0.5

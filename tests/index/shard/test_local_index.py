@@ -120,14 +120,16 @@ async def test_the_fingerprint_of_a_slot_tells_versions_not_history(make_bench: 
     await a.follow()
     await b.follow()
     slots = [Slot(slot) for slot in range(16)]
-    assert [a.local.indexed(slot) for slot in slots] == [b.local.indexed(slot) for slot in slots]
+    assert [a.local.totals(slot).fingerprint_bytes for slot in slots] == [
+        b.local.totals(slot).fingerprint_bytes for slot in slots
+    ]
     changed = corpus.text(random.Random(3), found[0].url, version=2)
     put(b, [changed])
     await b.follow()
     slot = slot_of(changed.key, BITS)
-    assert a.local.indexed(slot)[0] == b.local.indexed(slot)[0]
-    assert a.local.indexed(slot)[1] != b.local.indexed(slot)[1]
-    assert sum(a.local.indexed(slot)[0] for slot in slots) == 30
+    assert a.local.totals(slot).documents == b.local.totals(slot).documents
+    assert a.local.totals(slot).fingerprint_bytes != b.local.totals(slot).fingerprint_bytes
+    assert sum(a.local.totals(slot).documents for slot in slots) == 30
 
 
 @pytest.mark.parametrize("engine", ["tantivy", "whoosh"])
@@ -214,7 +216,7 @@ async def test_another_number_of_slots_is_followed(make_bench: Make) -> None:
     bench.network.strategy = msgspec.structs.replace(bench.network.strategy, slot_bits=3)
     await bench.follow()
     assert (await bench.count("run"))[0] == 30
-    assert sum(bench.local.indexed(Slot(slot))[0] for slot in range(8)) == 30
+    assert sum(bench.local.totals(Slot(slot)).documents for slot in range(8)) == 30
 
 
 async def test_a_batch_is_full_by_count_or_by_text_however_it_is_read(

@@ -6,8 +6,8 @@ import pytest
 from dht import Identity, Rule, Strategy, document_id, placement_key
 from store import Document, Draft, Kind, Record, encode_document
 from store.record.denial import RecordDenial
-from store.record.record_check import NoBodyRules, RecordCheck
-from tests.store.support import DAY, SIGNER, WALL, draft, records, url
+from store.record.record_check import RecordCheck
+from tests.store.support import DAY, SIGNER, WALL, NoBodyRules, draft, records, url
 
 OTHER = Identity(bytes([7]) * 32)
 DENIED = "https://bad.test/a/page"

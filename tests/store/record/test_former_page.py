@@ -20,9 +20,9 @@ from store.record.former_page import (
     proof_flaws,
 )
 from store.record.package import MAX_RECORD_BYTES, open_package, pack
-from store.record.record_check import NoBodyRules, RecordCheck
+from store.record.record_check import RecordCheck
 from store.record.version_policy import DAY_MS, MOST_DAYS
-from tests.store.support import DAY, WALL, draft, records, url
+from tests.store.support import DAY, WALL, NoBodyRules, draft, records, url
 
 GOLDEN = Path(__file__).parents[2] / "data" / "store-former.bin"
 CHECK = RecordCheck(NoBodyRules())

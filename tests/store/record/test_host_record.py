@@ -6,8 +6,8 @@ import pytest
 from dht import Key, document_id, placement_key
 from store import Draft, HostAlias, HostRecord, Kind, Record, host_name, host_url
 from store.record.host_record import decode_host, encode_host, host_flaw
-from store.record.record_check import NoBodyRules, RecordCheck
-from tests.store.support import DAY, flaws, records
+from store.record.record_check import RecordCheck
+from tests.store.support import DAY, NoBodyRules, flaws, records
 
 BIG = HostRecord("https://big.example/", 3, 1, 1e9)
 

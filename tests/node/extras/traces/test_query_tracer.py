@@ -61,7 +61,7 @@ async def asked(tracer: QueryTracer, dead: int | None = None) -> tuple[World, di
         if dead is not None:
             world.network.dead.add(world.nodes[dead].id)
         node, rng = world.nodes[0], random.Random(1)
-        searcher = Searcher(node.config, node.overlay, node.local, node.read, loop_clock, rng, tracer=tracer)
+        searcher = Searcher(node.overlay, node.local, node.read, loop_clock, rng, tracer=tracer)
         return world, await searcher.search(QUESTION)
     finally:
         await world.close()
