@@ -1,11 +1,10 @@
 """Reads the evidence of all finders, by accused author, and fetches pages again before anybody is accused.
 
-A piece counts only with the author's signature, at a place of its site, with two
-looks far enough apart, by a member that is not the author. Evidence shows no text: so the newest version of the page is
-read from the network, and the page from its site, and the two are compared here. Each page has one of these outcomes:
-`unlike` (what the author wrote is still stored, and its site says something else), `alike` (the site says what the
-author wrote), `replaced, as found` (another version is stored, and the site says what the finder saw), `replaced`,
-`gone` (nothing is stored), `unread`.
+A piece counts only with the author's signature, at a place of its site, with two looks far enough apart, by a member
+that is not the author. Evidence shows no text: so the newest version of the page is read from the network, and the page
+from its site, and the two are compared here. Each page has one outcome. `unlike`: the author's version is still stored,
+and its site says something else. `alike`: the site says the same as the author. `replaced, as found`: another version
+is stored, and the site says what the finder saw. The others are `replaced`, `gone` (nothing is stored) and `unread`.
 """
 
 import asyncio

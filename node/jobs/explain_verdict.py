@@ -18,9 +18,9 @@ LONG_S = 60.0  # a longer one is why nothing happens
 class Facts:
     """All that is known of a URL.
 
-    `denied`: the rule or guard that stands against the URL; `holder`: who holds the lease of its slot, "" nobody, and
-    `asked` whether it answered; `status`: what it says; `is_refused`: whether its own operator refuses the URL.
-    `refused_here`: the entry of this node's own operator that covers the URL, "" where none does.
+    `denied`: the rule or guard that stands against the URL. `holder`: the node that holds the lease of its slot, ""
+    where nobody does; `asked`: whether it answered; `status`: its answer. `is_refused`: whether its own operator
+    refuses the URL. `refused_here`: the entry of this node's own operator that covers the URL, "" where none does.
     """
 
     denied: str
