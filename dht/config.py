@@ -1,6 +1,6 @@
 """The overlay's branch of the configuration.
 
-Pure: values only. What must be equal on all nodes (replicas, slots, graces) is in the strategy, not here.
+Pure: values only. Values that must be equal on all nodes (replicas, slots, graces) are in the strategy, not here.
 """
 
 import ipaddress

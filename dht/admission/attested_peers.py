@@ -22,7 +22,7 @@ class AttestedPeers:
 
     @property
     def marks(self) -> bytes:
-        """What the next heartbeat says."""
+        """The names for the next heartbeat."""
         return b"".join(mark for mark, _ in self._peers.values())
 
     @property

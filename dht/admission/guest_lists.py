@@ -1,7 +1,7 @@
 """The guest lists say which members are here by which invitation, so that each is used as often as it may be.
 
 Pure: ids and days in, answers out. Everybody can count alike, since heartbeats name the invitation and its uses, and
-attesters saw that they are those of the voucher. Who leaves for good frees a place.
+attesters saw that they are those of the voucher. A guest that leaves for good frees a place.
 """
 
 from collections.abc import Callable, Set

@@ -16,7 +16,7 @@ NOBODY: Mapping[bytes, float] = MappingProxyType({})
 
 
 class Inviters(NamedTuple):
-    """Whom the strategy lets invite. `until`: public keys, each with the instant from which it may not any more.
+    """The keys that may invite by the strategy. `until`: public keys, each with the instant that ends its right.
     `revoked`: the beginnings of voucher ids and public keys, each with the instant from which what they signed counts
     no more, 0 for all of it."""
 

@@ -129,7 +129,7 @@ class MemberAdmission:
         return shared - (self.is_member(peer) and not self._claims[peer].families.isdisjoint(families))
 
     def _counting(self, peer: NodeId, claim: MembershipClaim, among: int) -> Collection[NodeId]:
-        """Who names a peer with this claim and is near enough to count."""
+        """The members that name a peer with this claim and are near enough to count."""
         found = self._naming(peer, claim.invited_by)
         if len(found) < FEW_ATTESTERS or self._shared(peer, claim.families) <= NEAR_ATTESTERS:
             return found

@@ -1,1 +1,1 @@
-"""Who may crawl a slot now? Quorum leases, their transfer and balance. Read `lease_holder.py`, then `voter.py`."""
+"""The leases of slots, by quorum: their transfer and balance. Read `lease_holder.py`, then `voter.py`."""

@@ -1,6 +1,6 @@
 """Shares work with other owners: gathers what the load balance goes by, from view, leases and crawler, and does it.
 
-Once a minute, at a second of its own in each node. What others have to do is what their heartbeats say.
+Once a minute, at a second of its own in each node. The work of others is read from their heartbeats.
 """
 
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ OTHERS = 8  # peers compared besides those that this node shares slots with
 
 
 class CrawlWork(Protocol):
-    """What the leases go by: the work in the slots that this node holds."""
+    """The work in the slots that this node holds, which the leases go by."""
 
     def due(self) -> Mapping[Slot, int]:
         """Return how many URLs politeness lets be fetched soon, by held slot."""

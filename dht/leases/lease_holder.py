@@ -219,7 +219,7 @@ class LeaseHolder:
                 self.transfers.put(now, Slot(slot), NodeId(heir), lent_s, peer)
 
     def _holders(self, now: Now, slot: Slot, view: SlotView) -> Sequence[NodeId]:
-        """Who holds the slot as far as this node can tell without its votes."""
+        """The holders of the slot, as far as this node can tell without its votes."""
         held = self._held.get(slot)
         if held is not None and held.until > now.steady:
             return (self._node_id,)

@@ -16,7 +16,7 @@ from dht.slot_resize import children
 
 @dataclass(frozen=True, slots=True)
 class LeaseTransfer:
-    """Who comes first in a slot's order, and until when (steady seconds)."""
+    """Names the peer that comes first in a slot's order, and until when (steady seconds)."""
 
     heir: NodeId
     until: float

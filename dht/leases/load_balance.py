@@ -61,7 +61,7 @@ class LeaseMove:
 
 @dataclass(frozen=True, slots=True)
 class LoadSnapshot:
-    """What one comparison goes by.
+    """The values that one comparison goes by.
 
     `here`: due work by held slot; `there`: due work of the live peers compared, by their own word; `heirs(slot)`: ready
     live owners, without the one that lent the slot to this node a short while ago."""

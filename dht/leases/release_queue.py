@@ -12,7 +12,7 @@ from dht.slot_resize import children
 
 
 class ReleaseQueue:
-    """What was given back since the last messages, and who has to hear of it."""
+    """The leases given back since the last messages, and the voters that have to hear of it."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[Slot, int, Team]] = []

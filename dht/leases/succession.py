@@ -1,4 +1,4 @@
-"""Who should hold each slot, and when it is this node's turn to ask for one that nobody holds.
+"""The peer that should hold each slot, and when it is this node's turn to ask for one that nobody holds.
 
 Pure: `now` is an argument. A slot has a rendezvous order of its own among the live owners that are ready, so leases
 spread evenly; its first is its preferred holder. The others ask only when nobody has held the slot for PATIENCE_S times
@@ -22,7 +22,7 @@ FREED_S = 15.0  # a release is newer than the heartbeats heard for this long aft
 
 
 class SlotView(Protocol):
-    """What the leases ask the view, slot by slot."""
+    """The questions of the leases to the view, slot by slot."""
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Tell whether a live peer, or this node, announces the slot as ready."""
@@ -155,7 +155,7 @@ class Succession:
         return len(order) + team.index(self._node_id)  # a newcomer, after all who were there, one by one
 
     def _candidates(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
-        """Who should hold the slot, best first: the heir of a move before the others."""
+        """The peers that should hold the slot, best first: the heir of a move before the others."""
         return self._transfers.apply(now, slot, self._order(slot, view))
 
     def _order(self, slot: Slot, view: SlotView) -> list[NodeId]:

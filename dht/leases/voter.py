@@ -34,7 +34,7 @@ UNKNOWN: Team = (NodeId(b""),)  # a team of strangers: no majority of another sh
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """Who has this voter's vote for a slot, and until when (steady seconds)."""
+    """Names the peer that has this voter's vote for a slot, and until when (steady seconds)."""
 
     holder: NodeId
     epoch: int

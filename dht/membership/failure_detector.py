@@ -117,7 +117,7 @@ class FailureDetector:
                     self._ask(now, near)
 
     def _forget(self, now: Now) -> None:
-        """Who was heard since, or was told of for long enough, is told of no longer."""
+        """Drop the suspects that were heard since, or were told of for long enough."""
         for peer, at in list(self._told.items()):
             if now.steady - at > TELL_S or self._members.is_live(peer, now):
                 del self._told[peer]

@@ -140,7 +140,7 @@ class MemberTable:
         self.graces.heard(known)
 
     def _apply(self, peer: NodeId, known: KnownPeer, old: KnownPeer | None, news: News) -> None:
-        """What follows from a heartbeat that differs from the one before."""
+        """Follow a heartbeat that differs from the one before."""
         beat, was = known.opened.heartbeat, old.opened.heartbeat if old is not None else None
         self.liveness.heard(peer, known.sent_steady)
         self.graces.heard(known)

@@ -2,7 +2,7 @@
 
 Pure: `now` and `rng` are arguments. Mostly a live near peer, all of them in turn, so that an exchange is also the probe
 of its life; a far one now and then; and sometimes one that is silent, since after a cut both sides are silent to each
-other and somebody has to try. Who does not answer is tried at doubling intervals, for ever.
+other and somebody has to try. A peer that does not answer is tried at doubling intervals, for ever.
 """
 
 from collections.abc import Mapping

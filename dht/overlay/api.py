@@ -1,4 +1,4 @@
-"""What the other packages see of the network: ask a peer, answer peers, and the view of who owns what.
+"""The network as the other packages see it: ask a peer, answer peers, and the view of who owns what.
 
 `dht/overlay/service.py` implements it over sockets, the simulator over memory; both around the same core.
 """
@@ -140,7 +140,7 @@ class Overlay(Protocol):
 
     @property
     def late(self) -> LatePeers:
-        """Who is late with an answer just now; every answer to `ask` is noted there."""
+        """The peers that are late with an answer just now; every answer to `ask` is noted there."""
 
     def is_direct(self, peer: NodeId) -> bool:
         """Tell whether a peer is asked without a relay, as far as this node knows."""

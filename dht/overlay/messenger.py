@@ -230,7 +230,7 @@ class Messenger:
         self.late.note_late([peer])
 
     def _relays(self, peer: Contact) -> list[Contact]:
-        """Who may relay, the best first, which stays the same for each peer, while it answers. Behind a NAT lead the
+        """The peers that may relay, the best first: the same for each peer, while it answers. Behind a NAT lead the
         peer's introducers."""
         ours, now = self._families.towards_peers, self._clock().steady
         able = self._view.live() & set(peer.introducers) if peer.introducers else self._view.live()

@@ -29,7 +29,7 @@ class OwnInvitation:
 
     @property
     def shown(self) -> bytes:
-        """What to show; b"" where there is nothing."""
+        """The invitation to show; b"" where there is none."""
         held = self._invitation
         if held is None or not held.voucher:
             return b""

@@ -130,7 +130,7 @@ class StrategyDissemination:
             self._consider(author, pointer.version, pointer.digest)
 
     async def _pointers(self) -> list[tuple[NodeId, Pointer]]:
-        """What lies at the point, by author; what is no pointer is left out."""
+        """The pointers that lie at the point, by author; other values are left out."""
         found: list[tuple[NodeId, Pointer]] = []
         for record in await self._records.read(self._key):
             try:

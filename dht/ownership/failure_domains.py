@@ -21,7 +21,7 @@ YOUNG_MOST = 4  # of the 16 candidates of a slot
 
 
 class FailureDomains(NamedTuple):
-    """What may fail together with a member: its operator ("" undeclared), its prefixes; and whether it is dual-stack,
+    """The domains of failure of a member: its operator ("" undeclared), its prefixes; and whether it is dual-stack,
     and young, which families of address it has, none where nobody knows, and whether it is a stable machine in a
     network that wants one of a slot's owners to be one."""
 

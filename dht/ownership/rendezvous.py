@@ -69,7 +69,7 @@ class Placement:
         self, slot: Slot, is_live: Callable[[NodeId], bool], full: Container[NodeId] = ()
     ) -> tuple[NodeId, ...]:
         """Return who is no owner of a slot but would be one if only its live candidates were there: as many as owners
-        are silent. Who has no room, one of `full`, is passed over."""
+        are silent. A member without room, one of `full`, is passed over."""
         silent = [owner for owner in self.owners(slot) if not is_live(owner)]
         if not silent:
             return ()

@@ -131,7 +131,7 @@ def _spreads(strategy: Strategy) -> bool:
 
 
 def _depth(rules: CrawlRules | None, url: str) -> int | None:
-    """What a strategy's rules say; None where they leave it to the host's record."""
+    """The depth by a strategy's rules; None where they leave it to the host's record."""
     decision = rules.decide(url) if rules is not None else None
     return decision.depth if decision is not None and decision.action == "spread" else None
 

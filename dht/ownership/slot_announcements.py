@@ -1,4 +1,4 @@
-"""What live peers announce of slots: which they are ready for, and which they lease.
+"""The announcements of live peers: the slots for which they are ready, and those that they lease.
 
 Pure: heartbeats in, changes out. Peers may count by another number of slots; all is told here in this node's.
 """
@@ -12,7 +12,7 @@ from dht.wire.heartbeat import VerifiedHeartbeat
 
 
 class Announced(NamedTuple):
-    """What one heartbeat says: slots of which all is ready, and slots of which any part is leased."""
+    """Holds the words of one heartbeat: slots of which all is ready, and slots of which any part is leased."""
 
     ready: frozenset[Slot]
     leased: frozenset[Slot]

@@ -1,1 +1,1 @@
-"""What does a node do with a packet? The sans-I/O protocol engine and its one UDP driver. Read engine first."""
+"""How does a node treat a packet? The sans-I/O protocol engine and its one UDP driver. Read engine first."""

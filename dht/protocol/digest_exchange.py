@@ -109,7 +109,7 @@ def _worthwhile(members: MemberTable, peers: Iterable[tuple[NodeId, int]], near:
 
 
 def _newest(members: MemberTable, partner: NodeId | None, now: Now, room: int, told: set[NodeId]) -> list[bytes]:
-    """What was heard last of the live near peers: the partner may not have heard it yet."""
+    """The last news of the live near peers: the partner may not have heard it yet."""
     news: list[bytes] = []
     for peer, known in islice(reversed(members.pools.near.items()), NEWEST):
         size = len(known.opened.raw) + FRAME_BYTES
@@ -131,7 +131,7 @@ def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
 
 
 def _digested(members: MemberTable, rng: Rng, *, near: bool) -> tuple[IdRange, int, int]:
-    """What the digest is about: all, the neighbourhood, or an arc of the ids; and the range of lines in it."""
+    """The ids that the digest is about: all, the neighbourhood, or an arc of the ids; and the range of lines in it."""
     lines, block, most = members.digest_index, members.near, DIGEST_PEERS
     if len(lines) <= DIGEST_PEERS:
         return WHOLE, 0, len(lines)

@@ -116,7 +116,7 @@ class Gossip:
             self._consider(now, news)
 
     def _admitted(self) -> list[tuple[News, NodeId]]:
-        """Whom others have reached lately: they are news to all, and so is this node itself."""
+        """The peers that others have reached lately: they are news to all, and so is this node itself."""
         members = self._members
         if self._was_member != members.admission.is_member(members.own):
             self._was_member = not self._was_member

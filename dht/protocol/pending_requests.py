@@ -64,7 +64,7 @@ class PendingRequest:
 
 
 def _nothing(now: Now, packet: Packet | None, body: Body | None) -> None:
-    """What is done with an answer that nobody waits for any more."""
+    """Ignore an answer that nobody waits for any more."""
 
 
 class PendingRequests:

@@ -38,7 +38,7 @@ class Announcement(NamedTuple):
 
 
 class SelfHeartbeat:
-    """Signs this node's heartbeats. What it is told takes effect with the next one."""
+    """Signs this node's heartbeats. A change takes effect with the next one."""
 
     def __init__(
         self,

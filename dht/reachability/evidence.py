@@ -19,7 +19,7 @@ NOBODY_S = 30.0  # until the next look where nobody could be asked
 
 
 class ReachabilityVerdict(Enum):
-    """What the reports of the last round come to."""
+    """The verdict of the reports of the last round."""
 
     UNKNOWN = "unknown"
     REACHABLE = "reachable"
@@ -28,7 +28,7 @@ class ReachabilityVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What one peer reports: whether a datagram, and a connection, of a third node, `by`, arrived; `by` is empty where
+    """The report of one peer: whether a datagram, and a connection, of a third node, `by`, arrived; `by` is empty where
     that is not said."""
 
     udp: bool

@@ -1,4 +1,4 @@
-"""Who is near a key? Kademlia's buckets and iterative lookups. Pure.
+"""Which nodes are near a key? Kademlia's buckets and iterative lookups. Pure.
 
 Read routing_table, then lookup, lookup_run and disjoint_paths.
 """
