@@ -161,6 +161,7 @@ class SilenceReports:
 
 
 SILENT_S = 40.0  # four heartbeats; with 15 s until the next look the owner is told within a minute
+APART_S = 12.0  # how much the silences of members differ that fell silent at once: one heartbeat, and its way
 AWAKE_S = 60.0  # how long this node must run before it names others
 
 
@@ -179,16 +180,19 @@ class SilentMember(NamedTuple):
 
 
 def silent_members(members: MemberTable, now: Now) -> tuple[SilentMember, ...]:
-    """Return the near members that are not live and were not heard of for `SILENT_S`.
+    """Return the near members that are not live, once one of them was not heard of for `SILENT_S`.
 
-    Servers that took no leave come first, and of two alike the longer silent one."""
+    Members that fell silent at once differ by one heartbeat's interval, so those of up to `APART_S` less are among
+    them: a cut is named as one. Servers that took no leave come first, and of two alike the longer silent one."""
     if now.steady - members.graces.awake_since < AWAKE_S:
         return ()
     found = []
     for peer, known in members.pools.near.items():
         silent_s, beat = now.steady - known.sent_steady, known.opened.heartbeat
-        if silent_s >= SILENT_S and members.admission.may_own(peer) and not members.is_live(peer, now):
+        if silent_s >= SILENT_S - APART_S and members.admission.may_own(peer) and not members.is_live(peer, now):
             found.append(SilentMember(peer, silent_s, beat.stable, beat.leaving, beat.operator))
+    if all(each.silent_s < SILENT_S for each in found):
+        return ()
     return tuple(sorted(found, key=lambda m: (m.took_leave, not m.stable, -m.silent_s, m.node_id)))
 
 
