@@ -13,6 +13,7 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
 from store.repair import absences
 from tests.sim.judged import assert_complete, crawled
+from tests.sim.simulated import simulated
 from tests.sim.test_laptops import moved_bytes
 
 NODES = 6
@@ -70,21 +71,19 @@ def test_two_of_six_that_die_for_good_are_replaced_long_before_their_grace_ends(
     simulate(scenario, PLAN)
 
 
-def test_a_reboot_moves_nothing_and_neither_does_a_cut_that_heals() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await grown(world)
-        before = moved_bytes(world)
-        await world.kill(nodes[2])
-        await world.pass_time(AWAY_S)
-        await world.restart(nodes[2])
-        nodes[2].node_core.fetching.pause.pause()
-        await world.pass_time(120.0)
-        assert moved_bytes(world) == before
-        world.cut(nodes[:3], nodes[3:])
-        await world.pass_time(AWAY_S)
-        world.heal()
-        await world.pass_time(120.0)
-        assert moved_bytes(world) == before
-        assert_complete(world)
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_a_reboot_moves_nothing_and_neither_does_a_cut_that_heals(world: World) -> None:
+    nodes = await grown(world)
+    before = moved_bytes(world)
+    await world.kill(nodes[2])
+    await world.pass_time(AWAY_S)
+    await world.restart(nodes[2])
+    nodes[2].node_core.fetching.pause.pause()
+    await world.pass_time(120.0)
+    assert moved_bytes(world) == before
+    world.cut(nodes[:3], nodes[3:])
+    await world.pass_time(AWAY_S)
+    world.heal()
+    await world.pass_time(120.0)
+    assert moved_bytes(world) == before
+    assert_complete(world)
