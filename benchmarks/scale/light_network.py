@@ -16,8 +16,7 @@ from benchmarks.overlay.balance import members
 from benchmarks.scale.fan_out import owners_of, slot_bits
 from crawl import signature
 from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, Slot, Strategy, slot_of
-from dht.membership.answer_times import AnswerTimes
-from dht.membership.late_peers import LatePeers
+from dht.membership.answer_times import AnswerTimes, LatePeers
 from index import IndexConfig, Searcher, Text
 from index.asking.agreement import owners_digest
 from index.change_feed import DocumentChange

@@ -28,8 +28,7 @@ from dht.ownership.rendezvous import Placement
 from dht.slot_set import encode_slots
 from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat, pack_endpoint, read_heartbeat
 from index import NEWEST_RULES
-from node.crawling.slot_agreement import SlotAgreement
-from node.crawling.slot_levels import DIGEST_BYTES, SlotDigest, SlotDigests, SlotLevels
+from node.crawling.slot_levels import DIGEST_BYTES, SlotAgreement, SlotDigest, SlotDigests, SlotLevels
 
 PEERS = 4  # besides this node: of each slot's three owners two are others mostly
 HEAR_EVERY_S = 10.0  # as heartbeats come

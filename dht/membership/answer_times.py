@@ -1,10 +1,16 @@
-"""How long peers take to answer what only reads, so that whoever has a choice asks the quick ones.
+"""How long peers take to answer, and which of them are late with an answer just now.
 
-A time counts all that an asker waits for: the way there and back, the peer's work, and those who wait there before. So
-near peers are preferred, and of two near ones the one with less to do. Pure but for the clock that it is given.
+A time counts all that an asker waits for: the way there and back, the peer's work, and the questions before it. So
+near peers are preferred, and of two near ones the one with less to do.
+
+A peer that froze a moment ago is live until the failure detector has its proof, some seconds later. Without a memory
+of late peers each question of those seconds would wait for it anew. A late peer is the last choice as a replica, as a
+relay and as a keeper of copies. It is never out of the question, since it may only be slow. Pure but for the clock
+that it is given.
 """
 
 from collections import OrderedDict, deque
+from collections.abc import Iterable
 from math import log2
 
 from dht.clock import Clock
@@ -61,3 +67,28 @@ class AnswerTimes:
 def level_of(seconds: float) -> int:
     """Return the level of a time: 0 below `ALIKE_S`, then so many for each doubling."""
     return 1 + int(STEPS * log2(seconds / ALIKE_S)) if seconds >= ALIKE_S else 0
+
+
+LATE_FOR_S = 10.0  # the failure detector has decided by then
+
+
+class LatePeers:
+    """Remembers for a while who let somebody wait too long, until it answers."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._until: dict[NodeId, float] = {}  # steady time; as many as have been asked in that time
+
+    def note_late(self, peers: Iterable[NodeId]) -> None:
+        """Take note that these peers have not answered in the time that they usually take."""
+        now = self._clock().steady
+        self._until = {peer: until for peer, until in self._until.items() if until > now}
+        self._until |= dict.fromkeys(peers, now + LATE_FOR_S)
+
+    def note_answer(self, peer: NodeId) -> None:
+        """Take note that a peer has answered."""
+        self._until.pop(peer, None)
+
+    def is_late(self, peer: NodeId) -> bool:
+        """Tell whether a peer let somebody wait lately and has not answered since."""
+        return self._until.get(peer, 0.0) > self._clock().steady

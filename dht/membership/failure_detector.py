@@ -1,19 +1,27 @@
-"""The failure detector decides who has died, by a peer's own silence and by what other peers say.
+"""The failure detector decides which peers have died, by a peer's own silence and by what other peers say.
 
-Pure: `now` is an argument. A peer that left a question and its repetitions without an answer is suspected: not live
-until a heartbeat that it sent later. Whom we suspect is told to the near ones, who do not believe it but ask the peer
-themselves; whom they cannot ask, for lack of a family in common, they judge by what several say who can. Everything is
-limited, since mass deaths and liars would make storms: one question for a rumour about the same id in two minutes, some
-dozens at once.
+Pure: `now` is an argument. A peer that left a question and its repetitions without an answer is suspected: it is not
+live until a heartbeat that it sent later. A node names its suspects to the near peers. These do not believe it but ask
+the suspect themselves. Everything is limited, since mass deaths and liars would make storms: one question for a rumour
+about the same id in two minutes, some dozens at once.
+
+A node cannot ask a peer with which it shares no family. There it goes by silence reports, and one liar kills nobody:
+two peers that can ask have to name it within seconds, and no heartbeat of it is younger. Where a single peer joins the
+two families its word is enough, since all news of the other side comes through it. A report is believed once in two
+minutes, so two liars silence a peer for one heartbeat of twelve.
+
+`silent_members` names the near members that have not answered for a while, for the node's owner. Of far ones a node
+hears every ten minutes only. A node that started or woke less than a minute ago names nobody, because it has yet to
+hear of them itself.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from typing import NamedTuple
 
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
-from dht.membership.silence_reports import SilenceReports
 from dht.rate_limit import RateLimiter
 
 PREFIX_BYTES = 4
@@ -116,3 +124,75 @@ class FailureDetector:
         for peer, at in list(self._heard.items()):
             if now.steady - at > HEARD_S:
                 del self._heard[peer]
+
+
+REPORTERS = 2  # who have to say so, where there are as many that can know
+TOGETHER_S = 8.0  # within this; who suspects a peer names it in every packet for longer
+BELIEVED_S = 120.0  # between two deaths of the same peer that are believed
+
+
+class SilenceReports:
+    """Counts for one node who says of whom that it is silent."""
+
+    def __init__(self) -> None:
+        self._named: dict[NodeId, dict[NodeId, float]] = {}  # peer → who named it → when (steady) first
+        self._believed = RateLimiter(1 / BELIEVED_S, 1.0)
+
+    def take(self, now: Now, peer: NodeId, heard_at: float, reporter: NodeId, able: Collection[NodeId]) -> float | None:
+        """Note that a peer is named, and return since when (steady time) it counts as silent; None where too few say
+        so. `heard_at`: when its newest heartbeat was sent; `able`: who can ask it and tells us."""
+        if reporter not in able:
+            return None
+        self._forget(now)
+        named = self._named.setdefault(peer, {})
+        named.setdefault(reporter, now.steady)
+        since = [at for each, at in named.items() if each in able and at > heard_at]
+        if len(since) < min(REPORTERS, len(able)) or not self._believed.take(peer, now.steady):
+            return None
+        del self._named[peer]
+        return min(since)
+
+    def _forget(self, now: Now) -> None:
+        """Drop what was said too long ago."""
+        for peer, named in list(self._named.items()):
+            self._named[peer] = {each: at for each, at in named.items() if now.steady - at <= TOGETHER_S}
+            if not self._named[peer]:
+                del self._named[peer]
+
+
+SILENT_S = 40.0  # four heartbeats; with 15 s until the next look the owner is told within a minute
+AWAKE_S = 60.0  # how long this node must run before it names others
+
+
+class SilentMember(NamedTuple):
+    """Describes one member that has not answered for `silent_s` seconds.
+
+    `stable`: it says that it is a server, so it should be there.
+    `took_leave`: it said farewell before it stopped.
+    """
+
+    node_id: NodeId
+    silent_s: float
+    stable: bool
+    took_leave: bool
+    operator: str
+
+
+def silent_members(members: MemberTable, now: Now) -> tuple[SilentMember, ...]:
+    """Return the near members that are not live and were not heard of for `SILENT_S`.
+
+    Servers that took no leave come first, and of two alike the longer silent one."""
+    if now.steady - members.graces.awake_since < AWAKE_S:
+        return ()
+    found = []
+    for peer, known in members.near_known().items():
+        silent_s, beat = now.steady - known.sent_steady, known.opened.heartbeat
+        if silent_s >= SILENT_S and members.admission.may_own(peer) and not members.is_live(peer, now):
+            found.append(SilentMember(peer, silent_s, beat.stable, beat.leaving, beat.operator))
+    return tuple(sorted(found, key=lambda m: (m.took_leave, not m.stable, -m.silent_s, m.node_id)))
+
+
+def near_servers(members: MemberTable) -> int:
+    """Count the near members that say that they are servers, this node left out."""
+    near = members.near_known().items()
+    return sum(known.opened.heartbeat.stable and members.admission.may_own(peer) for peer, known in near)

@@ -3,6 +3,9 @@
 Pure: `now` is an argument. "Lately" is 30 s for a near peer, whose heartbeats come every ten seconds, and half an hour
 for a far one. A far peer that becomes near is judged as a far one for a while more, until all near ones have been heard
 anew. The judgement of one peer and that of many stand side by side: the first runs for every heartbeat.
+
+The grace clock finds the members whose silence has outlasted their grace, and which must be forgotten. It keeps the
+earliest end of a grace, so a look costs nothing while no grace is over.
 """
 
 from collections.abc import Iterable
@@ -11,6 +14,7 @@ from dht.admission.neighbourhood import WHOLE, IdRange
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.known_peer import KnownPeer
+from dht.wire.heartbeat import GRACES, Graces
 
 LIVE_S = 30.0  # of a near peer: three heartbeats, two may be lost
 FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (digest_exchange.py)
@@ -72,3 +76,50 @@ class Liveness:
                 if ends < until:
                     until = ends
         return found, until
+
+
+ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
+PAUSED_S = 20.0  # a pause after which this node has yet to hear of others; a shorter one makes nobody look silent
+
+
+class GraceClock:
+    """Knows the graces of one member table's peers, and when this node itself slept."""
+
+    def __init__(self) -> None:
+        self._graces = GRACES
+        self._next_end = float("inf")  # no grace ends before
+        self._awake_at: float | None = None  # None: nobody said so yet
+        self.awake_since = float("inf")  # steady: when this node started, or woke after its last pause
+
+    def set_graces(self, graces: Graces) -> None:
+        """Go by these graces from now on."""
+        if graces != self._graces:
+            self._graces, self._next_end = graces, float("-inf")
+
+    def heard(self, known: KnownPeer) -> None:
+        """Note what a peer said last."""
+        self._next_end = min(self._next_end, self._end(known))
+
+    def awake(self, now: Now) -> None:
+        """Note that this node runs. After a sleep no grace ends for a while: that this node heard nobody says nothing
+        about the others."""
+        if self._awake_at is None or now.steady - self._awake_at > PAUSED_S:
+            self.awake_since = now.steady
+        if self._awake_at is not None and now.steady - self._awake_at > ASLEEP_S:
+            self._next_end = now.steady + LIVE_S
+        self._awake_at = now.steady
+
+    def take_overdue(self, peers: Iterable[tuple[NodeId, KnownPeer]], now: Now) -> list[tuple[NodeId, KnownPeer]]:
+        """Return those of all known peers whose grace is over; they must be forgotten now. Whoever never said that this
+        node is awake is not taken to have slept."""
+        if self._awake_at is not None:
+            self.awake(now)
+        if now.steady < self._next_end:
+            return []
+        ends = [(self._end(known), peer, known) for peer, known in peers]
+        self._next_end = min((end for end, _, _ in ends if end >= now.steady), default=float("inf"))
+        return [(peer, known) for end, peer, known in ends if end < now.steady]
+
+    def _end(self, known: KnownPeer) -> float:
+        """When a silent peer is a member no longer, steady time."""
+        return known.sent_steady + self._graces.of(known.opened.heartbeat.stable)

@@ -15,11 +15,9 @@ from dht.clock import Now
 from dht.identity.puzzle import work_of
 from dht.keys import NodeId, distance
 from dht.membership.digest_index import DigestIndex
-from dht.membership.grace_clock import GraceClock
 from dht.membership.known_peer import KnownPeer, News, changed_domains, date_heartbeat, is_news
-from dht.membership.liveness import Liveness
-from dht.membership.member_order import MemberOrder
-from dht.membership.peer_pools import PeerPools
+from dht.membership.liveness import GraceClock, Liveness
+from dht.membership.peer_pools import MemberOrder, PeerPools
 from dht.membership.vanished_members import VanishedMembers
 from dht.membership.waiting_peers import WaitingPeers
 from dht.wire.address_policy import AddressPolicy

@@ -1,12 +1,14 @@
-"""The peers that are vouched for, near ones and far ones apart, those heard of last at the end.
+"""The peers that are vouched for, and the members among them in the order of their ids.
 
-Pure: peers and ranges of ids in, peers out.
+Pure: peers and ranges of ids in, peers out. Near peers and far ones are kept apart, those heard of last at the end.
+Neighbourhoods and owners are computed from the order of the members.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from itertools import chain
 
-from dht.admission.neighbourhood import WHOLE, IdRange
+from dht.admission.neighbourhood import WHOLE, IdRange, neighbourhood_of
 from dht.keys import NodeId
 from dht.membership.known_peer import KnownPeer
 
@@ -57,3 +59,33 @@ class PeerPools:
         all_known = [*self.far.items(), *self.near.items()]
         self.near = {peer: known for peer, known in all_known if first <= known.opened.prefix <= last}
         self.far = {peer: known for peer, known in all_known if not first <= known.opened.prefix <= last}
+
+
+class MemberOrder:
+    """Keeps members sorted."""
+
+    def __init__(self) -> None:
+        self._sorted: list[NodeId] = []
+        self._cached: tuple[NodeId, ...] | None = None
+
+    def set(self, peer: NodeId, *, is_member: bool) -> bool:
+        """Let a node be a member, or none; tell whether that is a change."""
+        place = bisect_left(self._sorted, peer)
+        if is_member == (place < len(self._sorted) and self._sorted[place] == peer):
+            return False
+        self._cached = None
+        if is_member:
+            self._sorted.insert(place, peer)
+        else:
+            del self._sorted[place]
+        return True
+
+    def all(self) -> tuple[NodeId, ...]:
+        """Return all; the same object until somebody comes or goes."""
+        if self._cached is None:
+            self._cached = tuple(self._sorted)
+        return self._cached
+
+    def neighbourhood_of(self, point: bytes) -> IdRange:
+        """Return the neighbourhood of a member, or of any point."""
+        return neighbourhood_of(self._sorted, point)

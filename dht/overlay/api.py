@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from dht.keys import Key, NodeId, Slot
-from dht.membership.answer_times import AnswerTimes
-from dht.membership.late_peers import LatePeers
+from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.messages import Answer, Asked, Handler, Message
 from dht.ownership.failure_domains import FailureDomains
 from dht.ownership.slot_announcements import LastWord

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId
-from dht.membership.farewell_file import FarewellFile
+from dht.membership.kept_files import FarewellFile
 from dht.messages import Done, Message
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.messenger import Messenger

@@ -15,8 +15,7 @@ import msgspec
 from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
-from dht.membership.answer_times import AnswerTimes
-from dht.membership.late_peers import LatePeers
+from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.first_answer import first_answer

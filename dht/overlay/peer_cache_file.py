@@ -7,7 +7,7 @@ from pathlib import Path
 from dht.clock import Clock, Now, system_clock
 from dht.keys import NodeId
 from dht.local_faults import FaultSite, LocalFaults, refused
-from dht.membership.peer_cache import PeerCache
+from dht.membership.kept_files import PeerCache
 from dht.protocol.engine import ProtocolEngine
 
 NAME = "peers.bin"

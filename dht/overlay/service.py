@@ -16,14 +16,13 @@ from dht.keys import Key, NodeId, Slot
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.leases.load_balance import BalanceOutlook
-from dht.membership.answer_times import AnswerTimes
+from dht.membership.answer_times import AnswerTimes, LatePeers
+from dht.membership.failure_detector import SilentMember, near_servers, silent_members
 from dht.membership.farewell_book import FarewellBook
-from dht.membership.farewell_file import FarewellFile
-from dht.membership.first_meeting import LOST
-from dht.membership.late_peers import LatePeers
+from dht.membership.kept_files import FarewellFile
 from dht.membership.peer_clocks import ClockReading
+from dht.membership.reasons_apart import LOST
 from dht.membership.refused_heartbeats import RefusedHeartbeat
-from dht.membership.silent_members import SilentMember, near_servers, silent_members
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep

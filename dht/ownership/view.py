@@ -11,8 +11,8 @@ from types import MappingProxyType
 from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
 from dht.membership.farewell_book import FarewellBook
-from dht.membership.first_meeting import FirstMeeting
 from dht.membership.member_table import MemberTable
+from dht.membership.reasons_apart import FirstMeeting
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains
 from dht.ownership.member_domains import MemberDomains
 from dht.ownership.rendezvous import Placement, slots_of

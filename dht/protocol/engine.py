@@ -21,7 +21,7 @@ from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.peer_clocks import PeerClocks
-from dht.membership.twin_watch import TwinWatch
+from dht.membership.reasons_apart import TwinWatch
 from dht.membership.verified_addresses import VerifiedAddresses
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.events import Event, MembersChanged, StrategyAhead

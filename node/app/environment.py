@@ -1,4 +1,7 @@
-"""What a node needs from the outside world; `node/process/run_node.py` gives the real one, simulations another."""
+"""Names all that a node needs from the outside world: its place in a network, a machine, and a way to the web.
+
+`node/process/run_node.py` gives the real ones, simulations others.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,34 +19,62 @@ SHARDING = ShardPolicy()
 
 
 @dataclass(frozen=True, slots=True)
-class NodeEnvironment:
-    """Sockets, files, processes, clocks and chance, as one node finds them."""
+class OwnMembership:
+    """Connects a node with its network."""
 
     identity: Identity
     overlay: Overlay
+    expects_others: bool  # the peer cache or the network file names somebody
+    spreading: ShardPolicy = SHARDING  # which sites are big enough to be spread
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFiles:
+    """Names the files that a node keeps beside its store; None: in memory, for one run."""
+
+    index: Path | None = None
+    seen: Path | None = None  # where handed-over URLs are remembered, emptied at every start
+    evidence: Path | None = None
+    wishes: Path | None = None  # the owner's wishes of single hosts
+    measure: Callable[[], int] | None = None  # how many bytes all files outside of the store have
+
+
+@dataclass(frozen=True, slots=True)
+class HostMachine:
+    """Gives a node what its machine has: a disk, a clock, chance, and readings of itself."""
+
     store: RecordStore
-    fetcher: Fetcher
-    parsers: Parsers
+    files: NodeFiles
     clock: Clock
     rng: Random
-    index_path: Path | None  # None: in memory
-    seen_path: Path | None  # where handed-over URLs are remembered, emptied at every start; None: in memory
-    evidence_path: Path | None  # where this node keeps its evidence; None: for one run
-    expects_others: bool  # the peer cache or the network file names somebody
     faults: LocalFaults  # of this machine, told by whoever reads and writes files
+    load: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
+    tracer: Tracer = untraced  # of the queries that are asked here
+
+    def new_rng(self) -> Random:
+        """Return a source of chance of its own for one object."""
+        return Random(self.rng.random())
+
+
+@dataclass(frozen=True, slots=True)
+class WebAccess:
+    """Fetches and parses what sites serve, and tells about a host before it is asked."""
+
+    fetcher: Fetcher
+    parsers: Parsers
     second_look_fetcher: Fetcher | None = None  # for second looks, where their requests are told apart
-    wishes_path: Path | None = None  # where the owner's wishes of single hosts are kept; None: for one run
     find_way: FindWay = anywhere  # whether the fetcher has a way to a host
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     limit: Callable[[float], None] = lambda _bytes_s: None  # takes over another bandwidth limit
     find_texts: FindTexts = no_texts  # what DNS says of removals
     outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does
-    measure_files: Callable[[], int] | None = None  # bytes of all files outside of the store; None: there are none
-    machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
-    spreading: ShardPolicy = SHARDING  # which sites are big enough to be spread
-    tracer: Tracer = untraced  # of the queries that are asked here
 
-    def new_rng(self) -> Random:
-        """Return a source of chance of its own for one object."""
-        return Random(self.rng.random())
+
+@dataclass(frozen=True, slots=True)
+class NodeEnvironment:
+    """Holds the three of one node."""
+
+    member: OwnMembership
+    machine: HostMachine
+    web: WebAccess

@@ -20,11 +20,8 @@ from node.app.wiring import AuditParts, CrawlParts, FetchParts, IndexParts, JobP
 from node.crawling.crawl_watch import CrawlWatch
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.level_keeper import LevelKeeper
-from node.crawling.slot_agreement import SlotAgreement
-from node.crawling.slot_levels import SlotLevels
-from node.crawling.waiting_for import waiting_reason
-from node.crawling.why_idle import crawl_reason
-from node.crawling.work_left import WorkLeft, work_left
+from node.crawling.slot_levels import SlotAgreement, SlotLevels
+from node.crawling.why_idle import WorkLeft, crawl_reason, waiting_reason, work_left
 from node.sites.host_control import HostControl
 from store import StoreConfig
 
@@ -36,33 +33,34 @@ class NodeCore:
     """A crawler, a store and an index server at once. `run` until cancelled, then `close`."""
 
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
-        self._overlay, self._clock, self.faults, self._limit = env.overlay, env.clock, env.faults, env.limit
-        self.control = control = CrawlControl(MirrorDetector(), env.clock)
-        outage = lambda: env.outage() or waiting_reason(env.overlay.view)  # noqa: E731
-        pause = FetchPause(crawl, store, env.store, control, env.clock, outage)
-        self.audit = PeerAudit(env.clock, env.new_rng().random)
+        overlay, machine, clock = env.member.overlay, env.machine, env.machine.clock
+        self._overlay, self._clock, self.faults, self._limit = overlay, clock, machine.faults, env.web.limit
+        self.control = control = CrawlControl(MirrorDetector(), clock)
+        outage = lambda: env.web.outage() or waiting_reason(overlay.view)  # noqa: E731
+        pause = FetchPause(crawl, store, machine.store, control, clock, outage)
+        self.audit = PeerAudit(clock, machine.new_rng().random)
         self.store = StoreParts(store, env, control, self.audit)
         self.fetching = FetchParts(crawl, env, self.store.shards, pause, control, self.audit)
         self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)
         self.sites = SiteParts(env, self.store, control)
         self.auditing = AuditParts(crawl, env, self.store, self.fetching, self.crawl, self.audit)
         levels = SlotLevels()
-        agree = SlotAgreement(env.overlay, levels, env.clock).of
+        agree = SlotAgreement(overlay, levels, clock).of
         self.index = IndexParts(index, env, self.store, agree, self.audit)
         self.jobs = JobParts(crawl, env, self.store, self.fetching, self.crawl.crawler)
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
-        self.crawl_watch = CrawlWatch(crawler, pause, env.overlay, env.store, env.clock)
-        self.hosts = HostControl(env.wishes_path, self.fetching.refusals, crawler, env.overlay)
+        self.crawl_watch = CrawlWatch(crawler, pause, overlay, machine.store, clock)
+        self.hosts = HostControl(machine.files.wishes, self.fetching.refusals, crawler, overlay)
         self.levels = LevelKeeper(
-            env.overlay,
-            env.store,
+            overlay,
+            machine.store,
             replicator,
             local,
             lambda: self.crawl.frontier_sync.is_current,
             levels,
-            env.clock,
+            clock,
         )
-        self._disk_meter = DiskMeter(env.store, env.measure_files)
+        self._disk_meter = DiskMeter(machine.store, machine.files.measure)
         self._announcer = ReadinessAnnouncer(env, replicator, local, crawler)
         self._looked_at_sequence = self._spared_at_sequence = -1  # of the change log
 

@@ -25,8 +25,9 @@ class ReadinessAnnouncer:
         index: LocalIndex,
         crawler: Crawler,
     ) -> None:
-        self._overlay, self._store, self._machine, self._clock = env.overlay, env.store, env.machine, env.clock
-        self._faults = env.faults
+        machine = env.machine
+        self._overlay, self._store, self._clock = env.member.overlay, machine.store, machine.clock
+        self._load_of_machine, self._faults = machine.load, machine.faults
         self._replicator, self._index, self._crawler = replicator, index, crawler
         self._meter = LoadMeter()
         self._shown: frozenset[Slot] = frozenset()
@@ -72,5 +73,5 @@ class ReadinessAnnouncer:
         load = None
         if has_load:
             disk_share = 1.0 if self._is_refused() else self._store.disk_bytes / self._store.quota_bytes
-            load = self._meter.take(self._clock().steady, self._machine(), disk_share)
+            load = self._meter.take(self._clock().steady, self._load_of_machine(), disk_share)
         self._overlay.announce(self._shown, sum(self._crawler.due().values()), load)

@@ -32,14 +32,13 @@ from node.captures.network_reader import NetworkReader
 from node.crawling.denial_sweep import DenialSweep
 from node.crawling.due_anew import DueAgain
 from node.crawling.fetch_pause import FetchPause
-from node.crawling.fetch_rules import FetchRules
+from node.crawling.fetch_rules import FetchRules, StrategyPolicy
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
 from node.crawling.record_rules import RecordRules
 from node.crawling.store_change_feed import StoreChangeFeed
-from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.url_lookup import UrlLookup
-from node.crawling.waiting_for import waiting_for
+from node.crawling.why_idle import waiting_for
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
 from node.delegation.client_fetches import ClientFetches
@@ -69,29 +68,30 @@ class StoreParts:
     """Keeps records, here and at their owners, and knows where they lie."""
 
     def __init__(self, config: StoreConfig, env: NodeEnvironment, control: CrawlControl, audit: PeerAudit) -> None:
-        self.records = env.store
-        self.host_book = HostBook(env.clock)
-        self.shards = SiteShards(env.overlay.view, self.host_book)
+        member, machine, overlay, clock = env.member, env.machine, env.member.overlay, env.machine.clock
+        self.records = records = machine.store
+        self.host_book = HostBook(clock)
+        self.shards = SiteShards(overlay.view, self.host_book)
         self.replicator = Replicator(
             config,
-            env.store,
-            env.overlay,
-            env.identity,
-            env.clock,
-            env.new_rng(),
+            records,
+            overlay,
+            member.identity,
+            clock,
+            machine.new_rng(),
             self.shards,
-            expects_others=env.expects_others,
+            expects_others=member.expects_others,
             rules=RecordRules(),
             audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
-        self.site_removals = SiteRemovals(env.store, env.clock)
-        self.evidence = EvidenceKeeper(env.overlay, env.evidence_path, env.clock)
-        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
+        self.ingest = Ingest(self.replicator, clock, self.shards.key_of)
+        self.site_removals = SiteRemovals(records, clock)
+        self.evidence = EvidenceKeeper(overlay, machine.files.evidence, clock)
+        self.denial_sweep = sweep = DenialSweep(overlay, records, member.identity, clock)
         learn = self.host_records.learn
-        self.lookup = UrlLookup(env.store, self.replicator, self.shards, learn, sweep.is_vanishing)
-        self.reader = NetworkReader(env.overlay, self.replicator, self.shards, learn, env.store.denial, env.clock)
+        self.lookup = UrlLookup(records, self.replicator, self.shards, learn, sweep.is_vanishing)
+        self.reader = NetworkReader(overlay, self.replicator, self.shards, learn, records.denial, clock)
 
 
 class FetchParts:
@@ -106,31 +106,32 @@ class FetchParts:
         control: CrawlControl,
         audit: PeerAudit,
     ) -> None:
-        strategy = StrategyPolicy(lambda: env.overlay.view.strategy)
+        overlay, machine, web = env.member.overlay, env.machine, env.web
+        strategy = StrategyPolicy(lambda: overlay.view.strategy)
         self.refusals = OperatorBlocklist(config.refuse)
-        self.rules = rules = FetchRules(strategy.decide, env.store.denial.is_removed, self.refusals)
+        self.rules = rules = FetchRules(strategy.decide, machine.store.denial.is_removed, self.refusals)
         self.pause = pause
-        self.proofs = proofs = DnsProof(env.fetcher, env.find_texts)
-        self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend, audit)
-        checks = ClientAudit(env.parsers, audit, control.refetch, clients.refute)
+        self.proofs = proofs = DnsProof(web.fetcher, web.find_texts)
+        self.client_dispatch = clients = ClientDispatch(overlay, machine.clock, control.lend, audit)
+        checks = ClientAudit(web.parsers, audit, control.refetch, clients.refute)
         self.fetcher = RoutedFetcher(
             proofs,
-            env.overlay,
+            overlay,
             rules,
-            env.new_rng(),
+            machine.new_rng(),
             max_own=config.max_open_fetches,
             clients=ClientFetches(clients.carry, config.max_body_bytes, checks),
             place=shards.key_of,
         )
         self.order_server = OrderServer(
             proofs,
-            env.overlay,
+            overlay,
             rules,
             config.max_body_bytes,
             pause_reason=pause.operator_reason,
             place=shards.key_of,
         )
-        self.client_worker = ClientWorker(env.overlay, self.order_server.carry, env.new_rng(), pause.operator_reason)
+        self.client_worker = ClientWorker(overlay, self.order_server.carry, machine.new_rng(), pause.operator_reason)
 
     def decide_here(self, url: str) -> CrawlDecision:
         """Return what the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
@@ -150,33 +151,34 @@ class CrawlParts:
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
     ) -> None:
+        overlay, machine, web, clock = env.member.overlay, env.machine, env.web, env.machine.clock
         self.refetch = control.refetch
-        self.tokens = SiteTokenExchange(env.overlay, store.shards, store.replicator, env.clock)
+        self.tokens = SiteTokenExchange(overlay, store.shards, store.replicator, clock)
         ports = CrawlerPorts(
             store.ingest,
             fetching.fetcher,
-            env.parsers,
+            web.parsers,
             fetching.decide_here,
             self.tokens,
             store.lookup,
-            env.locate,
-            env.late,
+            web.locate,
+            web.late,
             fetching.proofs.find,
         )
-        self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
-        due = DueAgain(env.store, fetching.rules.is_allowed, store.denial_sweep, store.evidence, env.clock)
-        self.frontier_sync = FrontierSync(self.crawler, env.store, env.overlay, store.shards, store.host_records, due)
+        self.crawler = Crawler(config, ports, control, clock, machine.new_rng(), machine.files.seen, machine.faults)
+        due = DueAgain(machine.store, fetching.rules.is_allowed, store.denial_sweep, store.evidence, clock)
+        self.frontier_sync = FrontierSync(self.crawler, machine.store, overlay, store.shards, store.host_records, due)
 
 
 class SiteParts:
     """Decides for the network how the sites at home here are spread, and what they are mirrors of."""
 
     def __init__(self, env: NodeEnvironment, store: StoreParts, control: CrawlControl) -> None:
-        overlay, clock = env.overlay, env.clock
+        overlay, machine, clock = env.member.overlay, env.machine, env.machine.clock
         records, replicator, lookup = store.host_records, store.replicator, store.lookup
-        self.writer = writer = HostRecordWriter(env.store, replicator, store.host_book, clock)
+        self.writer = writer = HostRecordWriter(machine.store, replicator, store.host_book, clock)
         self.sharder = SiteSharder(
-            env.spreading, overlay, env.store, replicator, store.shards, records, writer, env.new_rng()
+            env.member.spreading, overlay, machine.store, replicator, store.shards, records, writer, machine.new_rng()
         )
         self.mirror_finder = MirrorFinder(overlay, control, lookup, records, writer, clock)
 
@@ -193,15 +195,17 @@ class AuditParts:
         crawl: CrawlParts,
         audit: PeerAudit,
     ) -> None:
-        overlay, clock, evidence = env.overlay, env.clock, store.evidence
+        overlay, web, clock, evidence = env.member.overlay, env.web, env.machine.clock, store.evidence
         turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.rules.decide, clock)
-        fetcher = DnsProof(env.second_look_fetcher or env.fetcher, env.find_texts)
+        fetcher = DnsProof(web.second_look_fetcher or web.fetcher, web.find_texts)
         self.evidence = evidence
         self.look = SecondLook(
-            config, fetcher, fetcher.find, env.find_way, env.parsers, turns, fetching.may_look_at, clock
+            config, fetcher, fetcher.find, web.find_way, web.parsers, turns, fetching.may_look_at, clock
         )
         fetched = lambda: crawl.crawler.fetched  # noqa: E731
-        self.second_looks = SecondLooks(overlay, env.store, env.identity, audit, self.look, evidence, fetched, clock)
+        self.second_looks = SecondLooks(
+            overlay, store.records, env.member.identity, audit, self.look, evidence, fetched, clock
+        )
         self.desk = EvidenceDesk(overlay, evidence, store.replicator, self.look, clock)
         audit.checks.repeat(self.second_looks.step)
         audit.checks.repeat(evidence.step)
@@ -213,11 +217,14 @@ class IndexParts:
     def __init__(
         self, config: IndexConfig, env: NodeEnvironment, store: StoreParts, agree: Agree, audit: PeerAudit
     ) -> None:
-        feed = StoreChangeFeed(env.store)
-        no_room = partial(env.store.no_room, 0)
-        self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults, no_room)
-        read, rng = store.lookup.texts, env.new_rng()
-        self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit, env.tracer)
+        overlay, machine = env.member.overlay, env.machine
+        feed = StoreChangeFeed(machine.store)
+        no_room = partial(machine.store.no_room, 0)
+        self.local = LocalIndex.open(config, machine.files.index, overlay, feed, agree, machine.faults, no_room)
+        read, rng = store.lookup.texts, machine.new_rng()
+        self.searcher = Searcher(
+            config, overlay, self.local, read, machine.clock, rng, signature, audit, machine.tracer
+        )
 
 
 class JobParts:
@@ -226,9 +233,9 @@ class JobParts:
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawler: Crawler
     ) -> None:
-        overlay, lookup, clock = env.overlay, store.lookup, env.clock
+        overlay, lookup, clock = env.member.overlay, store.lookup, env.machine.clock
         rules, decide = fetching.rules, fetching.rules.decide
-        self.seed_publisher = SeedPublisher(store.ingest.submit, overlay, decide, clock, env.new_rng())
+        self.seed_publisher = SeedPublisher(store.ingest.submit, overlay, decide, clock, env.machine.new_rng())
         self.removals = RemovalRequests(fetching.proofs, self.seed_publisher, lookup, store.shards)
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
@@ -236,6 +243,6 @@ class JobParts:
         waits_for = partial(waiting_for, overlay.view)
         self.submission = Submission(self.seed_publisher, waits_for, rules, lookup, self.resubmission, clock)
         replicator, ingest, seeds = store.replicator, store.ingest, self.seed_publisher
-        reader = CaptureReader(config, env.parsers, clock)
+        reader = CaptureReader(config, env.web.parsers, clock)
         self.page_import = PageImport(overlay, reader, replicator, ingest, lookup, rules, seeds, clock)
         self.explanations = Explanations(overlay, store.shards, crawler, lookup, rules, clock)

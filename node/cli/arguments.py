@@ -101,7 +101,7 @@ def _add_setup(verbs: Verbs) -> None:
     add_place(paths, json=True)
     add_json(add_verb(verbs, "version", "setup:version", "print the version"))
     about = "print what lets a shell complete verbs, options and files"
-    shell = add_verb(verbs, "completion", "completion:completion", about, "dse-node completion bash")
+    shell = add_verb(verbs, "completion", "manual:completion", about, "dse-node completion bash")
     shell.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell that reads it")
     add_verb(verbs, "man", "manual:man", "print the manual page", "dse-node man")
 

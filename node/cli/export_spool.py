@@ -1,4 +1,4 @@
-"""Keeps what a node has answered to an export in a file, one answer a line, until the export is whole.
+"""Asks a node for all pages of a reading, and keeps its answers in a file, one a line, until the export is whole.
 
 The first line says what was asked. A command that was interrupted is given again and goes on where the file ends: a
 last line that was cut short is asked for anew. So are, once all was asked, the slots of which something was not read;
@@ -6,15 +6,22 @@ what they gave before is passed over then.
 """
 
 import os
+import sys
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
 
 from node.captures.capture import Capture
-from node.cli.http_client import Json
+from node.cli.http_client import HttpClient, Json
+
+PAGES = 500  # in one answer, at most
+LINE_EVERY_S = 10.0  # a line of progress where there is no terminal
+
+Parameters = Sequence[tuple[str, str]]
 
 
 class ExportQuestion(msgspec.Struct, frozen=True):
@@ -135,3 +142,29 @@ def _name(capture: Capture) -> bytes:
     """What tells a version of a page from others, in few bytes."""
     text = f"{capture.captured_at} {capture.content_digest.hex()} {capture.url}"
     return blake2b(text.encode(errors="replace"), digest_size=16).digest()
+
+
+def fetch_answers(
+    node: HttpClient, spool: ExportSpool, readings: Callable[[], list[list[tuple[str, str]]]], each: Parameters
+) -> None:
+    """Ask the node for what a spool lacks: `readings` says what is to be read, where nothing was asked yet, and `each`
+    is a part of every question. Raises NotRunning or RefusedByNode; what was answered until then is kept."""
+    question, shown_at = spool.question or spool.begin(readings()), time.monotonic()
+    while not spool.is_whole:
+        wanted = [*question.readings[spool.reading], ("limit", PAGES), *each]
+        body = node.get("/api/v1/documents", [*wanted, ("cursor", spool.cursor)] if spool.cursor else wanted)
+        spool.add(body)
+        line = f"{spool.pages:,} pages, {_share(spool):.0%} read"
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() > shown_at + LINE_EVERY_S:
+            shown_at = time.monotonic()
+            print(line, file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print(file=sys.stderr)
+
+
+def _share(spool: ExportSpool) -> float:
+    """How much is read: by the key space, or of the results of a query."""
+    readings = len(spool.question.readings) if spool.question else 1
+    return (spool.reading + int(spool.cursor[:8] or "0", 16) / (1 << 32)) / max(1, readings)

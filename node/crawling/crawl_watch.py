@@ -10,13 +10,13 @@ from itertools import chain, islice
 
 from crawl import Crawler, CrawlStatus
 from dht import Clock, Overlay, Slot, slot_of, slot_range
-from node.crawling.crawl_progress import CrawlProgress
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.store_change_feed import visit_of
 from store import Kind, Record, RecordStore
 
 LOOK_EVERY_S = 5.0
 READ_AGAIN_S = 60.0  # after all visits were read and none was due
+PAUSED_S = 20.0  # between two looks: after more, this node slept, and its crawl begins anew
 BATCH = 1024
 
 
@@ -80,3 +80,25 @@ class CrawlWatch:
         if self._pause.operator_reason() or self._pause.room_reason():
             return False
         return (bool(status.due or status.open) and not status.is_resting) or self._unheld.is_due()
+
+
+class CrawlProgress:
+    """Remembers since when the crawl has stood still."""
+
+    def __init__(self) -> None:
+        self._recorded = 0
+        self._since: float | None = None  # None: it does not stand still
+        self._looked_at = float("-inf")
+
+    def step(self, now: float, recorded: int, *, is_due: bool) -> None:
+        """Take a look. `recorded`: outcomes since the start; `is_due`: work waits, and no good reason keeps it."""
+        has_slept, self._looked_at = now - self._looked_at > PAUSED_S, now
+        if has_slept or not is_due or recorded != self._recorded:
+            self._since = None
+        elif self._since is None:
+            self._since = now
+        self._recorded = recorded
+
+    def still_s(self, now: float) -> float:
+        """Return the seconds that the crawl has stood still, 0 where it does not."""
+        return 0.0 if self._since is None else now - self._since

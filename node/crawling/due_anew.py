@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from crawl import Visit, VisitState, forgotten
 from dht import Clock, document_id
-from node.crawling.strategy_policy import RULE
+from node.crawling.fetch_rules import RULE
 from store import REMOVED, Kind, Record, RecordStore
 
 SETTLED_S = 60.0  # a page that was fetched later may still be on its way to this owner

@@ -1,6 +1,6 @@
 """Keeps holders of the same slots informed of what each other's copies hold, by small digests that they push.
 
-From these follow whether an answer is exact (`slot_agreement.py`) and whether all is settled. Nobody is asked anything,
+From these follow whether an answer is exact (`slot_levels.py`) and whether all is settled. Nobody is asked anything,
 so neither costs a query a message; the cost of a push follows what changed, and does not grow with the network.
 """
 

@@ -11,8 +11,8 @@ from typing import Annotated, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from dht import Message, NodeId, Now, Slot
-from index import YOUNG_S
+from dht import Clock, Message, NodeId, Now, Overlay, Slot
+from index import YOUNG_S, Agreement, is_remnant, owners_digest
 
 LEVEL_S = 30.0  # so long a comparison counts
 STALE_S = LEVEL_S + YOUNG_S  # and never for longer than this after the instant that it was about
@@ -181,3 +181,28 @@ class SlotLevels:
     def _says(self, peer: NodeId, slot: Slot, whole: bytes) -> bool:
         heard = self._heard.get(slot, {}).get(peer)
         return heard is not None and bool(whole) and heard.whole == whole and not self._owed.get(peer)
+
+
+class SlotAgreement:
+    """Puts what is known of other copies into the words of an answer."""
+
+    def __init__(self, overlay: Overlay, levels: SlotLevels, clock: Clock) -> None:
+        self._overlay, self._levels, self._clock = overlay, levels, clock
+
+    def of(self, slots: Sequence[Slot]) -> Agreement:
+        """Describe the agreement of slots, as the strategy in force numbers them."""
+        view, now, me = self._overlay.view, self._clock(), self._overlay.view.node_id
+        owners = view.owners_by_slot()
+        return Agreement(
+            strategy=view.strategy.version,
+            owners=owners_digest(owners, slots),
+            level=self._levels.masks(now, slots, owners, me),
+            unlike=self._levels.unlike(now, slots, self._counts),
+            vanished=is_remnant(view),
+        )
+
+    def _counts(self, slot: Slot, peer: NodeId) -> bool:
+        """Whether a peer's copy is live and served, or one that an owner has yet to be given; a copy that is still
+        being made differs by its nature."""
+        view = self._overlay.view
+        return view.is_live(peer) and (view.is_ready(peer, slot) or peer not in view.owners(slot))

@@ -1,9 +1,14 @@
-"""Says why the crawler does what it does, where the node around it knows more than the crawler itself.
+"""Says why the crawler rests: nothing is left to be fetched, too few members answer, or other owners crawl.
 
-Pure: values in, a line out.
+Pure: values and a view in, words and counts out.
 """
 
-from crawl import CrawlStatus
+from dataclasses import dataclass
+
+from crawl import CrawlStatus, span
+from dht import View
+
+NAMED, ID_CHARS = 3, 12
 
 
 def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool) -> str:
@@ -20,3 +25,44 @@ def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool) -
     if not ready:
         return f"none of the {owned} slots that this node owns is ready yet: it compares them with other owners"
     return f"holds no lease: other owners crawl the {owned} slots that this node owns, or are about to"
+
+
+def waiting_reason(view: View) -> str:
+    """Say why this node fetches nothing while too few members live; "" where enough do."""
+    if not (silent := waiting_for(view)):
+        return ""
+    remedy = "where one will not come back, a publisher takes it out: `dse-node network gone`"
+    return f"waits for {silent}: too few members answer to keep new pages safely; {remedy}"
+
+
+def waiting_for(view: View) -> str:
+    """Name the silent members that a node waits for, and for how long each has been silent; "" where it waits for
+    none."""
+    silent = view.waits_for()
+    named = [f"{peer.hex()[:ID_CHARS]} (silent for {span(view.silent_s(peer) or 0.0)})" for peer in silent[:NAMED]]
+    more = [f"{len(silent) - NAMED:,} more"] if len(silent) > NAMED else []
+    return ", ".join([*named, *more])
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLeft:
+    """Counts what is left to be fetched in the network. While anything is, nothing is settled.
+
+    `due`: URLs that are due here and at live peers; `unheld`: own slots that nobody crawls just now."""
+
+    due: int
+    unheld: int
+
+    @property
+    def is_none(self) -> bool:
+        """Whether the crawl of this moment is over."""
+        return not (self.due or self.unheld)
+
+
+def work_left(view: View, due_here: int) -> WorkLeft:
+    """Return what is left, by the newest heartbeats of live peers and what is due at this node.
+
+    The holder of a slot's lease announces how much is due there. Of a slot that nobody holds, as after its holder's
+    death, nobody says anything."""
+    due, held = sum(view.due(peer) for peer in view.live() if peer != view.node_id), view.leases()
+    return WorkLeft(due_here + due, sum(slot not in held and not view.announced(slot) for slot in view.owned()))

@@ -39,7 +39,7 @@ from index import Tracer, untraced
 from node.app.clean_stop import take_leave
 from node.app.departure import Departure
 from node.app.disk_meter import bytes_below
-from node.app.environment import NodeEnvironment
+from node.app.environment import HostMachine, NodeEnvironment, NodeFiles, OwnMembership, WebAccess
 from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
 from node.config.data_dir import DataDir
@@ -53,11 +53,9 @@ from node.owner.hook import OwnerHook
 from node.owner.log_ring import LogRing
 from node.owner.setting_desk import SettingDesk
 from node.owner.watch import OwnerWatch
-from node.process.clean_end import CleanEnd
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
-from node.process.reopening import reopening
+from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
-from node.process.twin_stop import give_way_to_twin
 from node.service.node_service import NodeService
 from node.version import VERSION
 from node.web.rendering.pages import CrawlerIdentity
@@ -223,9 +221,9 @@ async def _open_core(
     """Open everything in order, and close it in the other order."""
     rng = SystemRandom()
     async with AsyncExitStack() as stack:
-        files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
+        writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         settings = _overlay_settings(config.node, data)
-        overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files, faults)
+        overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, writer, faults)
         is_founder = data.is_founded_by(identity.node_id.hex())
         if is_founder:
             overlay.begin_network()
@@ -238,29 +236,27 @@ async def _open_core(
         fetcher = await stack.enter_async_context(
             open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults, signer)
         )
-        environment = NodeEnvironment(
-            identity=identity,
-            overlay=overlay,
-            store=store,
+        files = NodeFiles(
+            data.index,
+            data.seen,
+            data.evidence,
+            data.host_wishes,
+            partial(bytes_below, data.index, data.seen, data.dht),
+        )
+        web = WebAccess(
             fetcher=fetcher,
+            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             find_way=fetcher.find_way,
             locate=fetcher.locate,
             late=fetcher.late_s,
             limit=fetcher.bandwidth.set_rate,
             find_texts=TxtRecords(config.crawl, system_clock).find,
-            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
-            clock=system_clock,
-            rng=rng,
-            index_path=data.index,
-            seen_path=data.seen,
-            evidence_path=data.evidence,
-            wishes_path=data.host_wishes,
-            expects_others=expects_others,
-            faults=faults,
-            machine=read_machine,
-            tracer=tracer,
-            measure_files=partial(bytes_below, data.index, data.seen, data.dht),
             outage=str if config.crawl.allow_private else overlay.families.outage,  # an intranet may be on this machine
+        )
+        environment = NodeEnvironment(
+            OwnMembership(identity, overlay, expects_others),
+            HostMachine(store, files, system_clock, rng, faults, read_machine, tracer),
+            web,
         )
         core = NodeCore(config.crawl, config.store, config.index, environment)
         stack.push_async_callback(core.close)

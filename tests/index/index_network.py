@@ -26,8 +26,7 @@ from dht import (
     Strategy,
     slot_of,
 )
-from dht.membership.answer_times import AnswerTimes
-from dht.membership.late_peers import LatePeers
+from dht.membership.answer_times import AnswerTimes, LatePeers
 from index.asking.agreement import owners_digest
 from index.asking.searcher import Searcher
 from index.change_feed import DocumentChange, Text

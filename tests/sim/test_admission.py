@@ -2,7 +2,7 @@
 
 import pytest
 
-from dht.membership.first_meeting import LOST
+from dht.membership.reasons_apart import LOST
 from dht.wire.contact import Family
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World

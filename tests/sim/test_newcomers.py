@@ -2,7 +2,7 @@
 
 import pytest
 
-from dht.membership.first_meeting import LOST
+from dht.membership.reasons_apart import LOST
 from index import SearchRequest
 from node.errors import NotJoined
 from node.extras.simulation.census import repeated

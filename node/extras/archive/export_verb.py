@@ -18,8 +18,7 @@ from node.captures.capture import Capture
 from node.cli.api_client import ApiClient
 from node.cli.commands.output import print_facts, print_json, write_whole
 from node.cli.commands.target_node import client, data_dir
-from node.cli.export_fetch import fetch_answers
-from node.cli.export_spool import ExportSpool
+from node.cli.export_spool import ExportSpool, fetch_answers
 from node.errors import NothingToDo
 from node.extras.archive.archive_output import ExportSummary
 from node.extras.archive.export_digest import ExportDigest, signed_digest

@@ -38,7 +38,7 @@ from dht import (
 )
 from index import IndexConfig
 from node.app.clean_stop import take_leave
-from node.app.environment import NodeEnvironment
+from node.app.environment import HostMachine, NodeEnvironment, NodeFiles, OwnMembership, WebAccess
 from node.app.node_core import NodeCore
 from node.extras.simulation.carrier import SimCarrier
 from node.extras.simulation.dial_back import SimPorts
@@ -109,26 +109,21 @@ class SimNode:
             overlay.expect_others()
         has = frozenset(address.family for address in self.addresses)
         fetcher = ScriptedFetcher(around.web, self.name, around.log, overlay.families, has)
-        environment = NodeEnvironment(
-            identity=self.identity,
-            overlay=overlay,
-            store=RecordStore(self.disk, self.store, self.clock, faults),
+        store = RecordStore(self.disk, self.store, self.clock, faults)
+        files = NodeFiles(evidence=self.folder / "evidence", wishes=self.folder / "hosts.json")
+        web = WebAccess(
             fetcher=fetcher,
-            find_way=fetcher.find_way,
-            find_texts=around.web.find_texts,
+            parsers=InlineParsers(),
             second_look_fetcher=ScriptedFetcher(
                 around.web, self.name, around.log, overlay.families, has, is_second_look=True
             ),
-            parsers=InlineParsers(),
-            clock=self.clock,
-            rng=self.rng,
-            index_path=None,
-            seen_path=None,
-            evidence_path=self.folder / "evidence",
-            wishes_path=self.folder / "hosts.json",
-            expects_others=bool(joins or remembered),
-            faults=faults,
-            spreading=SPREADING,
+            find_way=fetcher.find_way,
+            find_texts=around.web.find_texts,
+        )
+        environment = NodeEnvironment(
+            OwnMembership(self.identity, overlay, bool(joins or remembered), SPREADING),
+            HostMachine(store, files, self.clock, self.rng, faults),
+            web,
         )
         self.overlay = overlay
         self.node_core = NodeCore(self.crawl, self.store, INDEX, environment)

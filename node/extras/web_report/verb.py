@@ -15,8 +15,7 @@ import msgspec
 
 from node.cli.commands.output import print_facts, print_json, write_whole
 from node.cli.commands.target_node import client
-from node.cli.export_fetch import fetch_answers
-from node.cli.export_spool import ExportSpool
+from node.cli.export_spool import ExportSpool, fetch_answers
 from node.errors import NothingToDo
 from node.views.safe_text import plain
 

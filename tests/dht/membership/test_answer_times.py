@@ -1,7 +1,7 @@
 """Quick peers are told from slow ones, and what is slow for one asker from what is slow for all."""
 
 from dht import NodeId, Now
-from dht.membership.answer_times import FEWEST, KNOWN_FOR_S, MOST_KNOWN, AnswerTimes
+from dht.membership.answer_times import FEWEST, KNOWN_FOR_S, LATE_FOR_S, MOST_KNOWN, AnswerTimes, LatePeers
 
 NEAR, FAR, NEW = (NodeId(bytes([n]) * 20) for n in range(3))
 
@@ -57,3 +57,17 @@ def test_it_remembers_no_more_peers_than_a_node_knows() -> None:
     for number in range(MOST_KNOWN):
         times.took(NodeId((number + 256).to_bytes(20, "big")), 0.01)
     assert times.slowness(NEAR) == times.slowness(NEW)
+
+
+FROZEN, OTHER = NodeId(b"f" * 20), NodeId(b"o" * 20)
+
+
+def test_a_peer_is_late_until_it_answers_or_time_has_passed() -> None:
+    steady = 100.0
+    late = LatePeers(lambda: Now(wall=0.0, steady=steady))
+    late.note_late([FROZEN, OTHER])
+    assert late.is_late(FROZEN) and late.is_late(OTHER)
+    late.note_answer(OTHER)
+    assert late.is_late(FROZEN) and not late.is_late(OTHER)
+    steady += LATE_FOR_S
+    assert not late.is_late(FROZEN)

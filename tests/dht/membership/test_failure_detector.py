@@ -5,12 +5,27 @@ from random import Random
 
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.membership.failure_detector import CROWD, NAMES_LIMIT, RUMOURS_BURST, TELL_S, FailureDetector
+from dht.membership.failure_detector import (
+    AWAKE_S,
+    BELIEVED_S,
+    CROWD,
+    NAMES_LIMIT,
+    REPORTERS,
+    RUMOURS_BURST,
+    SILENT_S,
+    TELL_S,
+    TOGETHER_S,
+    FailureDetector,
+    SilenceReports,
+    near_servers,
+    silent_members,
+)
+from dht.membership.liveness import PAUSED_S
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.working_families import WorkingFamilies
 from dht.wire.contact import Endpoint
-from dht.wire.heartbeat import pack_endpoint
+from dht.wire.heartbeat import STABLE_GRACE_S, pack_endpoint
 from tests.dht.membership.test_member_table import NODES, OWN, PLACE, at, beat
 from tests.dht.trusting import trusting
 
@@ -107,3 +122,90 @@ def test_a_rumour_is_not_told_to_those_who_would_take_it_for_knowledge() -> None
     assert scene.detector.suspects_for(at(1.0), IDS[1]) == b""
     scene.detector.note_silence(at(2.0), IDS[3], 1.0)
     assert scene.detector.suspects_for(at(2.0), IDS[1]) == name(3)
+
+
+PEER, *OTHERS = (NodeId(bytes([n]) * 20) for n in range(1, 6))
+ABLE = frozenset(OTHERS[:3])
+
+
+def test_two_that_can_ask_a_peer_are_believed_and_it_is_silent_since_the_first_of_them_said_so() -> None:
+    reports = SilenceReports()
+    assert reports.take(at(10.0), PEER, 5.0, OTHERS[0], ABLE) is None
+    assert reports.take(at(10.5), PEER, 5.0, OTHERS[0], ABLE) is None, "one says it twice"
+    assert reports.take(at(11.0), PEER, 5.0, OTHERS[3], ABLE) is None, "who cannot know says it"
+    assert reports.take(at(12.0), PEER, 5.0, OTHERS[1], ABLE) == 10.0
+
+
+def test_where_a_single_peer_can_ask_it_that_one_is_believed() -> None:
+    assert SilenceReports().take(at(10.0), PEER, 5.0, OTHERS[0], {OTHERS[0]}) == 10.0
+    assert SilenceReports().take(at(10.0), PEER, 5.0, OTHERS[0], set()) is None
+
+
+def test_what_was_said_before_the_last_heartbeat_or_long_ago_counts_no_more() -> None:
+    reports = SilenceReports()
+    assert REPORTERS == 2
+    reports.take(at(10.0), PEER, 5.0, OTHERS[0], ABLE)
+    assert reports.take(at(12.0), PEER, 11.0, OTHERS[1], ABLE) is None, "it was heard since the first said so"
+    assert reports.take(at(12.1 + TOGETHER_S), PEER, 11.0, OTHERS[2], ABLE) is None, "the second said so long ago"
+
+
+def test_a_peer_dies_by_reports_once_in_two_minutes() -> None:
+    reports = SilenceReports()
+    died = list[float]()
+    for n in range(int(2 * BELIEVED_S)):
+        for liar in OTHERS[:2]:
+            since = reports.take(at(n), PEER, n - 0.5, liar, ABLE)
+            died += [] if since is None else [since]
+    assert len(died) == 2
+
+
+def table(until_s: float) -> MemberTable:
+    """A table whose node has run since 0: a server, a laptop, one that took leave and a bare bootstrap node speak last
+    at 100."""
+    members = trusting(MemberTable(OWN))
+    said = {1: {}, 2: {"stable": False}, 3: {"leaving": True}, 4: {"member": False}, 5: {"for_good": True}}
+    for n, fields in said.items():
+        members.add(beat(n, 1, 100.0, **fields), at(100.0))
+    for second in range(int(until_s) + 1):
+        members.graces.awake(at(float(second)))
+    return members
+
+
+def named(members: MemberTable, now: float) -> list[tuple[bytes, bool, bool]]:
+    return sorted((m.node_id, m.stable, m.took_leave) for m in silent_members(members, at(now)))
+
+
+def test_members_that_stopped_answering_are_named_with_how_they_went() -> None:
+    members = table(100.0 + SILENT_S)
+    ids = [node.node_id for node in NODES]
+    assert near_servers(members) == 2, "neither laptops nor bootstrap nodes nor who leaves for good"
+    assert named(members, 99.0 + SILENT_S) == []
+    assert named(members, 100.0 + SILENT_S) == [(ids[1], True, False), (ids[2], False, False), (ids[3], True, True)]
+    members.add(beat(1, 2, 139.0), at(139.0))
+    assert ids[1] not in {m.node_id for m in silent_members(members, at(140.0))}, "it is back"
+
+
+def test_who_is_silent_beyond_the_grace_is_no_member_and_named_no_more() -> None:
+    members = table(200.0)
+    gone_at = 101.0 + STABLE_GRACE_S
+    for second in range(200, int(gone_at) + 1, 10):
+        members.graces.awake(at(float(second)))
+    members.members(at(gone_at))
+    assert [m.node_id for m in silent_members(members, at(gone_at))] == [NODES[2].node_id], "the laptop's is longer"
+
+
+def test_a_node_that_started_or_woke_names_nobody_for_a_minute() -> None:
+    members = table(0.0)
+    late = trusting(MemberTable(OWN))
+    late.add(beat(1, 1, 0.0), at(300.0))
+    assert not silent_members(late, at(300.0)), "it has not run at all"
+    late.graces.awake(at(300.0))
+    assert not silent_members(late, at(299.0 + AWAKE_S))
+    for second in range(300, 300 + int(AWAKE_S) + 1):
+        late.graces.awake(at(float(second)))
+    assert len(silent_members(late, at(300.0 + AWAKE_S))) == 1
+    members = table(150.0)
+    assert named(members, 150.0)
+    woke_at = 150.0 + PAUSED_S + 1.0
+    members.graces.awake(at(woke_at))
+    assert not silent_members(members, at(woke_at + 1.0)), "it was asleep"

@@ -27,11 +27,13 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
         nonlocal indexed, level_at
         view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=4), why_apart=lambda: "")
         env: Any = SimpleNamespace(
-            overlay=SimpleNamespace(view=view, announce=announce),
-            store=SimpleNamespace(disk_bytes=1, quota_bytes=10),
-            machine=MachineReading,
-            clock=loop.clock(),
-            faults=SimpleNamespace(present=lambda: faults),
+            member=SimpleNamespace(overlay=SimpleNamespace(view=view, announce=announce)),
+            machine=SimpleNamespace(
+                store=SimpleNamespace(disk_bytes=1, quota_bytes=10),
+                load=MachineReading,
+                clock=loop.clock(),
+                faults=SimpleNamespace(present=lambda: faults),
+            ),
         )
         replicator: Any = SimpleNamespace(level_at=lambda: level_at, ready_changed=asyncio.Event())
         crawler: Any = SimpleNamespace(due=lambda: {1: 3})

@@ -16,7 +16,7 @@ import pytest
 
 from bootstrap.networks import load_network, split_invitation
 from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
-from dht.membership.peer_cache import PeerCache
+from dht.membership.kept_files import PeerCache
 from dht.overlay.peer_cache_file import NAME
 from node.cli.commands.crawl import pause_s
 from node.cli.main import main

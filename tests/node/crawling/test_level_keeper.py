@@ -9,8 +9,7 @@ from typing import Any
 from dht import Done, Key, Message, NodeId, PeerTimeout, Slot, slot_of, slot_start
 from index.query.collection_statistics import SlotTotals
 from node.crawling.level_keeper import DOUBT_S, PUSH_EVERY_S, REFRESH_S, LevelKeeper
-from node.crawling.slot_agreement import SlotAgreement
-from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotDigests, SlotLevels
+from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotAgreement, SlotDigests, SlotLevels
 from node.extras.simulation.loop import SimLoop
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)

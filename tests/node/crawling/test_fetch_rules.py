@@ -3,7 +3,7 @@
 from typing import Any
 
 from dht import Rule, Strategy
-from node.crawling.strategy_policy import StrategyPolicy
+from node.crawling.fetch_rules import StrategyPolicy
 
 
 def strategy(**fields: Any) -> Strategy:

@@ -1,7 +1,10 @@
-"""The peer cache keeps the last signed heartbeats of all known peers in one small file.
+"""Two small files that a node keeps over restarts: its peers' heartbeats, and the farewells of a small network.
 
-With it a node finds its network again without any bootstrap peer. It is only a cache: whatever is wrong with the file
-costs a log line, never a start. Heartbeats are verified again on loading.
+- With the peer cache a node finds its network again without any bootstrap peer. Heartbeats are verified again on
+  loading.
+- The farewell file keeps an ended farewell from counting again. A node writes only farewells that it has verified.
+
+A file that does not decode counts as empty: that costs a log line, never a start.
 """
 
 import logging
@@ -13,6 +16,8 @@ import msgspec
 
 from dht.atomic_file import write_atomically
 from dht.keys import NodeId
+from dht.local_faults import FaultSite, LocalFaults, refused
+from dht.membership.farewell_book import Parting
 from dht.membership.member_table import MEMBER_LIMIT
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
 
@@ -62,3 +67,36 @@ class PeerCache:
         """Replace the file, whole or not at all; raises OSError."""
         kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(vanished))
         write_atomically(self.path, msgspec.msgpack.encode(kept))
+
+
+log = logging.getLogger(__name__)
+
+
+class FarewellFile:
+    """The file of one node; `path` None keeps nothing. Its calls block and belong on a thread."""
+
+    def __init__(self, path: Path | None, faults: LocalFaults) -> None:
+        self._path, self._faults = path, faults
+
+    def load(self) -> tuple[Parting, ...]:
+        """Return what was kept, nothing where there is none."""
+        try:
+            data = self._path.read_bytes() if self._path is not None else b"\x90"
+            return msgspec.msgpack.decode(data, type=tuple[Parting, ...])
+        except FileNotFoundError:
+            return ()
+        except (OSError, msgspec.DecodeError) as error:
+            log.warning("farewells ignored path=%s reason=%s", self._path, error)
+            return ()
+
+    def write(self, partings: tuple[Parting, ...]) -> bool:
+        """Keep these, and tell whether that is done, which it is not where the machine refuses."""
+        if self._path is None:
+            return True
+        try:
+            write_atomically(self._path, msgspec.msgpack.encode(partings))
+        except OSError as error:
+            self._faults.begin(FaultSite.FAREWELLS, refused(self._path, error))
+            return False
+        self._faults.end(FaultSite.FAREWELLS)
+        return True

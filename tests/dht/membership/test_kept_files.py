@@ -3,7 +3,10 @@ from pathlib import Path
 
 import pytest
 
-from dht.membership.peer_cache import PeerCache
+from dht import Identity, LocalFaults, system_clock
+from dht.membership.farewell_book import Parting
+from dht.membership.kept_files import FarewellFile, PeerCache
+from dht.wire.farewell import sign_farewell
 
 
 def test_what_is_saved_comes_back(tmp_path: Path) -> None:
@@ -29,3 +32,22 @@ def test_vanished_members_come_back_and_senseless_ones_do_not(tmp_path: Path) ->
     cache = PeerCache(tmp_path / "peers")
     cache.save([b"one"], [(b"v" * 20, 5.0), (b"short", 5.0), (b"w" * 20, math.nan)])
     assert cache.load() == (b"one",) and cache.vanished == ((b"v" * 20, 5.0),)
+
+
+KEPT = (Parting(sign_farewell(Identity(b"\1" * 32), b"n" * 20, 7, 7), 9, (b"o" * 20,)),)
+
+
+def test_what_was_kept_is_there_after_a_start(tmp_path: Path) -> None:
+    file = FarewellFile(tmp_path / "farewells.bin", LocalFaults(system_clock))
+    assert file.load() == ()
+    assert file.write(KEPT)
+    assert file.load() == KEPT
+    (tmp_path / "farewells.bin").write_bytes(b"\xc1 no msgpack")
+    assert file.load() == ()
+
+
+def test_who_cannot_keep_them_is_told(tmp_path: Path) -> None:
+    faults = LocalFaults(system_clock)
+    assert not FarewellFile(tmp_path / "gone" / "farewells.bin", faults).write(KEPT)
+    assert faults.present()
+    assert FarewellFile(None, faults).write(KEPT) and FarewellFile(None, faults).load() == ()
