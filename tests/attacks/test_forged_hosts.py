@@ -13,6 +13,7 @@ from node.extras.simulation.world import World, WorldPlan
 from store import Draft, HostAlias, HostRecord, Kind, encode_host, host_name, host_url, sign_package
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack
+from tests.parameters import proved
 from tests.sim.judged import CRAWLED_WITHIN_S, assert_complete, assert_polite, crawled, is_due
 from tests.sim.simulated import simulated
 from tests.store.support import grant
@@ -51,7 +52,7 @@ async def test_a_site_is_not_another_one_because_somebody_says_so(world: World, 
     assert_polite(world)
 
 
-@pytest.mark.parametrize("ahead_s", [pytest.param(0.0, marks=pytest.mark.prove), 80_000.0])
+@pytest.mark.parametrize("ahead_s", [*proved(0.0), 80_000.0])
 @simulated(WorldPlan(seed=5, hosts=3, pages=20))
 async def test_nobody_moves_a_site_that_is_not_at_home_with_him(world: World, ahead_s: float) -> None:
     """Every member but the holder says that the site lies in 256 places, now and for a day to come."""

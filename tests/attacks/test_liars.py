@@ -15,7 +15,7 @@ OLD_S = 60.0  # what was written later may be on its way, and accuses nobody
 RIGHT = 0.99
 TOUCHED = 100  # queries of an asker that reach the liar, until it is avoided
 RECORDS, LONG = 50, 700
-SHORT = ("hits: the best are left out", "hits: the best are left out, and others may follow", "records: there are none")
+SHORT = ("hits: the best are left out", "records: there are none")
 
 
 def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:

@@ -14,6 +14,7 @@ from index import SearchRequest
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from tests.attacks.phantoms import Phantoms
+from tests.parameters import proved
 from tests.sim.judged import crawled
 from tests.sim.simulated import simulated
 
@@ -36,9 +37,7 @@ async def answers(world: World) -> list[tuple[bool, list[str]]]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("are_heard", "member"), [(False, True), pytest.param(True, True, marks=pytest.mark.prove), (True, False)]
-)
+@pytest.mark.parametrize(("are_heard", "member"), [(False, True), *proved((True, True)), (True, False)])
 @simulated(ATTESTED)
 async def test_24_phantoms_change_no_owner_no_lease_and_no_answer(world: World, are_heard: bool, member: bool) -> None:
     nodes = await world.add(5)

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dht.membership.reasons_apart import LOST
 from dht.wire.contact import Family
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.simulated import simulated
 
@@ -21,7 +21,7 @@ def attesters(node: SimNode) -> int:
     return len(node.core.members.admission.attesters(node.identity.node_id))
 
 
-@pytest.mark.parametrize("count", [1, 2, pytest.param(3, marks=pytest.mark.prove), 9])
+@pytest.mark.parametrize("count", [1, 2, 9, *proved(3)])
 @simulated()
 async def test_networks_of_one_to_nine_that_start_together_see_each_other_at_once(world: World, count: int) -> None:
     nodes = await world.add(count, 0.0)
@@ -42,10 +42,19 @@ async def test_bare_bootstrap_nodes_begin_a_network_too(world: World) -> None:
 
 
 @simulated()
-async def test_who_starts_again_while_all_others_sleep_stays_a_member(world: World) -> None:
+async def test_all_that_start_again_at_once_and_one_that_does_while_the_others_sleep_keep_their_places(
+    world: World,
+) -> None:
     nodes = await world.add(5)
     await world.pass_time(90.0)
     one, others = nodes[4], nodes[:4]
+    for other in others:
+        await world.kill(other)
+    for other in others:
+        await world.restart(other)
+    for _ in range(60):
+        await world.pass_time(1.0)
+        assert have_one_view(nodes)
     for other in others:
         world.sleep(other)
     await world.kill(one)
@@ -59,7 +68,7 @@ async def test_who_starts_again_while_all_others_sleep_stays_a_member(world: Wor
     assert have_one_view(nodes)
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(3, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("count", [2, *proved(3)])
 @simulated()
 async def test_a_small_network_lets_in_a_newcomer_while_one_of_it_is_away(world: World, count: int) -> None:
     nodes = [await world.add_with((4,)) for _ in range(count)]
@@ -72,19 +81,6 @@ async def test_a_small_network_lets_in_a_newcomer_while_one_of_it_is_away(world:
     await world.until(lambda: have_one_view(everybody), 60.0)
     await world.pass_time(120.0)
     assert have_one_view(everybody) and not any(node.overlay.warnings() for node in everybody)
-
-
-@simulated()
-async def test_all_start_again_at_once_and_nobody_loses_its_place(world: World) -> None:
-    nodes = await world.add(5)
-    await world.pass_time(90.0)
-    for node in nodes[:4]:
-        await world.kill(node)
-    for node in nodes[:4]:
-        await world.restart(node)
-    for _ in range(60):
-        await world.pass_time(1.0)
-        assert have_one_view(nodes)
 
 
 @simulated()
@@ -127,26 +123,3 @@ async def test_who_cannot_be_reached_says_who_tried_and_is_no_member(world: Worl
     (told,) = hidden.overlay.warnings()
     assert told.startswith("waiting to be admitted: 0 members have reached this node")
     assert "no answer at 9.0.4.1 from UDP 8091" in told
-
-
-@simulated()
-async def test_who_never_met_its_network_says_that_alone(world: World) -> None:
-    others = await world.add(3)
-    (newcomer,) = await world.add(1, 0.0)
-    world.cut(others, [newcomer])
-    await world.pass_time(30.0)
-    assert newcomer.overlay.warnings() == (LOST,)
-    world.heal()
-    await world.until(lambda: have_one_view([*others, newcomer]), 60.0)
-
-
-@simulated()
-async def test_a_node_that_finds_out_that_nobody_reaches_it_is_a_client_and_asks_nobody_to_admit_it(
-    world: World,
-) -> None:
-    nodes = await world.add(4)
-    await world.pass_time(20.0)
-    client = await world.add_client(mode="auto")
-    await world.pass_time(120.0)
-    assert have_one_view(nodes) and not client.overlay.takes_part
-    assert not any("admitted" in warning for warning in client.overlay.warnings())

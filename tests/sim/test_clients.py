@@ -12,6 +12,7 @@ from node.extras.simulation.census import is_idle, repeated, take_census
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import BOOTSTRAP_NODES, World, WorldPlan, simulate
 from store import Kind
+from tests.parameters import proved
 from tests.sim.judged import assert_polite
 from tests.sim.simulated import simulated
 
@@ -114,7 +115,7 @@ async def test_a_client_that_goes_away_with_its_orders_costs_only_time(world: Wo
     assert sum(1 for document in await documents(node, sorted(kept)) if document) == len(kept)
 
 
-@pytest.mark.parametrize("families", [(4,), (6,), (4, 6)])
+@pytest.mark.parametrize("families", [(4, 6), *proved(((4,),), ((6,),))])
 @simulated()
 async def test_a_node_that_strangers_reach_becomes_a_member_within_seconds(
     world: World, families: tuple[Family, ...]
@@ -132,7 +133,7 @@ async def test_a_node_that_strangers_reach_becomes_a_member_within_seconds(
     assert node.overlay.view.owned()
 
 
-@pytest.mark.parametrize("count", [1, 4])
+@pytest.mark.parametrize("count", [4, *proved(1)])
 @simulated()
 async def test_a_node_that_nobody_reaches_finds_out_and_stays_a_client(world: World, count: int) -> None:
     members = await world.add(count)
@@ -143,9 +144,10 @@ async def test_a_node_that_nobody_reaches_finds_out_and_stays_a_client(world: Wo
         assert not node.overlay.takes_part
         assert all(other.overlay.view.contact(node.identity.node_id) is None for other in members)
     assert node.overlay.reachability()[4].shown.startswith("behind a firewall, ")
+    assert not any("admitted" in warning for warning in node.overlay.warnings()), "it asks nobody to admit it"
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.prove) for n in (2, 3))])
+@pytest.mark.parametrize("seed", [1, *proved(2, 3)])
 def test_a_node_that_one_member_alone_does_not_hear_is_a_member_for_good(seed: int):
     async def scenario(world: World) -> None:
         nodes = [await world.add_auto((4,)) for _ in range(5)]

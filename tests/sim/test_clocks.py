@@ -7,17 +7,13 @@ from dht.messages import Claim, LeaseReply, LeaseRequest
 from node.extras.simulation.census import repeated
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.simulated import simulated
 
 NAMED_WITHIN_S = 30.0
 UNDER_WAY_S = 2.0  # until a page that was fetched is with its owners; then nobody takes it from a clock that is off
 HOUR_S, DAY_S = 3600.0, 86_400.0
-
-
-def sometimes(*off_s: float) -> list[object]:
-    """Parameters that are tried by `make prove` alone."""
-    return [pytest.param(s, marks=pytest.mark.prove) for s in off_s]
 
 
 def says_so(node: SimNode, off_s: float) -> bool:
@@ -31,7 +27,7 @@ def is_named(world: World, off: SimNode, off_s: float) -> bool:
     return says_so(off, off_s) and not any(node.overlay.warnings() for node in others)
 
 
-@pytest.mark.parametrize("off_s", [HOUR_S, *sometimes(-HOUR_S, DAY_S, -DAY_S, 40.0, -40.0)])
+@pytest.mark.parametrize("off_s", [HOUR_S, *proved(-HOUR_S, DAY_S, -DAY_S, 40.0, -40.0)])
 @simulated()
 async def test_a_clock_that_goes_wrong_is_named_within_thirty_seconds(world: World, off_s: float) -> None:
     off = (await world.add(9))[4]
@@ -44,7 +40,7 @@ async def test_a_clock_that_goes_wrong_is_named_within_thirty_seconds(world: Wor
     assert abs(right.overlay.clock_off_s(world.nodes["n1"].overlay.node_id)) < 10.0
 
 
-@pytest.mark.parametrize("off_s", [-HOUR_S, *sometimes(HOUR_S, 300 * DAY_S, -300 * DAY_S)])
+@pytest.mark.parametrize("off_s", [-HOUR_S, *proved(HOUR_S, 300 * DAY_S, -300 * DAY_S)])
 @simulated()
 async def test_a_machine_that_starts_with_a_wrong_clock_says_so_within_thirty_seconds(
     world: World, off_s: float

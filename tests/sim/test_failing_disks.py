@@ -9,6 +9,7 @@ from node.extras.simulation.census import take_census
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from store import Kind
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, assert_one_answer, crawled
 from tests.sim.simulated import simulated
 
@@ -57,7 +58,7 @@ async def test_disks_that_fill_amid_a_crawl_cost_time_and_nothing_else(world: Wo
     await world.until(lambda: not any(node.node_core.faults.present() for node in full), 60.0)
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.prove) for n in range(2, 8))])
+@pytest.mark.parametrize("seed", [1, *proved(*range(2, 8))])
 @simulated(WorldPlan(seed=12))
 async def test_forty_flipped_bytes_on_each_of_two_disks_are_copied_again(world: World, seed: int) -> None:
     await world.add(5)

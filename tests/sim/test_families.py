@@ -7,6 +7,7 @@ from index import SearchRequest
 from node.extras.simulation.census import take_census
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_polite, crawled
 from tests.sim.simulated import simulated
 
@@ -108,7 +109,7 @@ def host_of(node: SimNode, seen_by: SimNode) -> str:
     return endpoint.host if endpoint is not None else ""
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("seed", [1, *proved(2)])
 def test_a_frozen_machine_of_the_other_family_is_missed_as_soon_as_by_those_who_can_ask_it(seed: int) -> None:
     async def scenario(world: World) -> None:
         nodes = await start(world)

@@ -22,14 +22,6 @@ async def test_every_lease_is_granted_by_a_majority_of_its_team(world: World) ->
     assert_complete(world)
 
 
-@simulated(WorldPlan(seed=22, hosts=3))
-async def test_a_network_of_one_grants_itself_what_it_holds(world: World) -> None:
-    await world.add(1)
-    await world.crawl()
-    await crawled(world)
-    assert_complete(world)
-
-
 @simulated(WorldPlan(seed=23, hosts=8))
 async def test_a_laptop_sleeps_one_side_is_cut_off_and_slots_are_doubled_while_all_crawl(world: World) -> None:
     """Whoever was away takes what it missed by its grants, and no page is refused to anybody."""

@@ -5,6 +5,7 @@ import pytest
 from dht import Identity, Invitation, NodeId, voucher_id
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.simulated import simulated
 from tests.sim.test_admission import have_one_view
@@ -18,7 +19,7 @@ async def newcomer(world: World, invitation: object) -> SimNode:
     return node
 
 
-@pytest.mark.parametrize("count", [3, *(pytest.param(n, marks=pytest.mark.prove) for n in (1, 9))])
+@pytest.mark.parametrize("count", [3, *proved(1, 9)])
 @simulated()
 async def test_who_holds_an_invitation_joins_as_in_any_network(world: World, count: int) -> None:
     nodes = await world.add(count, 0.0)
@@ -56,7 +57,7 @@ async def test_who_is_not_let_in_owns_nothing_and_is_told_why_and_what_to_do(wor
     assert have_one_view(nodes)
 
 
-@pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("count", [1, *proved(4)])
 @simulated()
 async def test_words_let_in_while_the_node_that_gave_them_runs_and_after(world: World, count: int) -> None:
     nodes = await world.add(count)

@@ -13,6 +13,7 @@ import pytest
 from dht import Slot
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
 from tests.sim.simulated import simulated
 
 JUDGED_EVERY_S = 0.1
@@ -166,7 +167,7 @@ async def test_two_machines_with_one_identity_say_so_and_crawl_nothing_till_one_
     assert not history.double
 
 
-@pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("seed", [5, *proved(6)])
 def test_a_frozen_holder_is_missed_and_replaced_and_holds_nothing_when_it_goes_on(seed: int) -> None:
     async def scenario(world: World) -> None:
         nodes, history = await world.add(NODES), History(world)

@@ -7,6 +7,7 @@ from index import SearchRequest
 from node.extras.simulation.census import take_census, thin_records
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, crawled
 from tests.sim.simulated import simulated
 
@@ -34,7 +35,7 @@ async def total(node: SimNode, query: str) -> int:
     return int((await node.node_core.index.searcher.search(SearchRequest(query)))["total"])
 
 
-@pytest.mark.parametrize("replicas", [3, 1])
+@pytest.mark.parametrize("replicas", [3, *proved(1)])
 def test_who_leaves_hands_everything_over_and_no_answer_lacks_anything(replicas: int) -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(5)
@@ -60,7 +61,7 @@ def test_who_leaves_hands_everything_over_and_no_answer_lacks_anything(replicas:
     simulate(scenario, WorldPlan(replicas=replicas, strategy={"min_acks": min(2, replicas)}))
 
 
-@pytest.mark.parametrize("away_s", [2.0, 90.0])
+@pytest.mark.parametrize("away_s", [90.0, *proved(2.0)])
 @simulated()
 async def test_who_left_and_starts_again_is_a_newcomer(world: World, away_s: float) -> None:
     nodes = await world.add(4)

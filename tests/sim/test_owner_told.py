@@ -14,6 +14,7 @@ from node.owner.watch import OwnerWatch
 from node.service.node_status import NodeStatus
 from node.views.owner_state import owner_state
 from node.views.status import view_of
+from tests.parameters import proved
 from tests.sim.judged import crawled
 from tests.sim.simulated import simulated
 from tests.sim.test_settled import NETWORK
@@ -75,7 +76,7 @@ async def watched(world: World, count: int, scenario) -> None:
             task.cancel()
 
 
-@pytest.mark.parametrize(("count", "gone"), [(2, 1), (3, 1), (7, 1), (7, 3)])
+@pytest.mark.parametrize(("count", "gone"), [(2, 1), (7, 3), *proved((3, 1), (7, 1))])
 @simulated()
 async def test_members_that_die_are_named_within_a_minute_and_it_is_over_when_they_are_back(
     world: World, count: int, gone: int
@@ -147,7 +148,7 @@ async def test_who_takes_leave_or_sleeps_is_shown_as_away_and_nobody_is_called(w
     await watched(world, 4, going)
 
 
-@pytest.mark.parametrize("dead", [1, 2])
+@pytest.mark.parametrize("dead", [2, *proved(1)])
 @simulated(LONG_SITE)
 async def test_a_crawl_that_stands_still_is_told_in_the_sixth_minute(world: World, dead: int) -> None:
     """Of three nodes two die: nobody has a majority for leases and copies. With one dead the crawl goes on."""

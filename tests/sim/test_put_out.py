@@ -6,6 +6,7 @@ from dht import Identity, Invitation, voucher_id
 from dht.strategy.document import Admitter, Revocation
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
 from tests.sim.simulated import simulated
 from tests.sim.test_admission import have_one_view
 from tests.sim.test_invited import JOIN_S, newcomer
@@ -41,7 +42,7 @@ async def working(world: World, count: int = 5) -> list[SimNode]:
     return nodes
 
 
-@pytest.mark.parametrize("admission", ["invited", pytest.param("attested", marks=pytest.mark.prove)])
+@pytest.mark.parametrize("admission", ["invited", *proved("attested")])
 def test_who_is_blocked_is_out_within_a_minute_and_hears_of_it(admission: str) -> None:
     async def scenario(world: World) -> None:
         nodes = await working(world)
@@ -82,7 +83,7 @@ async def grown(world: World) -> tuple[list[SimNode], Invitation, list[SimNode]]
     return nodes, made, let_in
 
 
-@pytest.mark.parametrize("what", ["admitter", pytest.param("voucher", marks=pytest.mark.prove)])
+@pytest.mark.parametrize("what", ["admitter", *proved("voucher")])
 @simulated()
 async def test_whom_a_revoked_admitter_or_voucher_let_in_is_out_within_a_minute_with_its_leases(
     world: World, what: str

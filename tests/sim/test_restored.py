@@ -18,6 +18,7 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from store import Kind, MemoryDisk, Record
 from store.segments.file_system import CATALOG
+from tests.parameters import proved
 from tests.sim.judged import crawled
 from tests.sim.simulated import simulated
 
@@ -116,7 +117,7 @@ async def voted_for(world: World, node: SimNode) -> dict[int, NodeId]:
     return given
 
 
-@pytest.mark.parametrize("away_s", [60.0, pytest.param(2 * 3600.0, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("away_s", [60.0, *proved(2 * 3600.0)])
 @simulated(WorldPlan(hosts=1, pages=1))
 async def test_a_restored_node_signs_nothing_older_than_others_saw_and_votes_for_nobody_at_first(
     world: World, tmp_path: Path, away_s: float

@@ -6,6 +6,7 @@ from dht.identity.puzzle_solver import PuzzleSolver
 from node.extras.simulation.loop import EPOCH
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import DAY_S, World, WorldPlan, simulate
+from tests.parameters import proved
 from tests.sim.simulated import simulated
 
 HOSTS = ("10.1.0.1", "10.1.0.2", "10.1.0.3")
@@ -17,11 +18,6 @@ PRIVATE = {"declared_prefixes": OURS, "bootstrap": ("10.1.0.1:8091",)}
 LOST_PREFIXES = {"declared_prefixes": (), "stable_grace_s": GRACE_S, "laptop_grace_s": GRACE_S}
 HUGE_PUZZLE = {"puzzle_bits": 28}
 EARLIER_S = 4 * DAY_S  # more work is asked for when that has been in force for the longest grace
-
-
-def proved(*cases: tuple[object, ...]) -> list[object]:
-    """Further cases, which take longer than they are worth in each run of the tests."""
-    return [pytest.param(*case, marks=pytest.mark.prove) for case in cases]
 
 
 def knows_all(world: World) -> bool:

@@ -10,6 +10,7 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from node.service.network_size import LEAST_SLOTS, network_size
 from node.service.node_status import NodeStatus
+from tests.parameters import proved
 from tests.sim.judged import crawled
 from tests.sim.simulated import simulated
 
@@ -48,7 +49,7 @@ async def told(world: World, node: SimNode) -> tuple[int | None, bool]:
     return network["documents"], network["exact"]
 
 
-@pytest.mark.parametrize("count", [1, 5])
+@pytest.mark.parametrize("count", [5, *proved(1)])
 @simulated(WorldPlan(seed=7, hosts=12, pages=8, slot_bits=6, replicas=2))
 async def test_nodes_tell_how_many_pages_the_network_has(world: World, count: int) -> None:
     nodes = await world.add(count)

@@ -9,6 +9,7 @@ from dht import Message, NodeId, Slot, slot_of
 from store import Draft, Record
 from store.record.messages import AskPossession, PossessionFailed, PossessionReply, ReconcileReply, ReconcileStep
 from store.record.range_message import Ranges
+from tests.parameters import proved
 from tests.store.network import Net, Node, in_network
 from tests.store.support import draft
 
@@ -101,7 +102,7 @@ async def test_who_lost_records_without_noticing_has_them_again_within_minutes(n
     assert not loser.replicator.possession.accusations(), "healed before anybody had to say so"
 
 
-@pytest.mark.parametrize("until_whole", [False, pytest.param(True, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("until_whole", [False, *proved(True)])
 @in_network(6)
 async def test_a_liar_is_told_named_avoided_and_copied_around(net: Net, until_whole: bool) -> None:
     await filled(net)
