@@ -1,4 +1,4 @@
-"""What the machine of the tests has on its loopback."""
+"""The loopback of the machine that runs the tests: its families and its free ports."""
 
 import socket
 

@@ -49,7 +49,7 @@ def wait_until(what: Callable[[], bool], within_s: float) -> None:
     ("number", "nodes", "words", "times"),
     [
         (signal.SIGINT, 1, "Starting", 1),  # before there is any network
-        (signal.SIGINT, 2, "Crawling", 100),  # the impatient press until it ends
+        (signal.SIGINT, 1, "Crawling", 100),  # the impatient press until it ends
         (signal.SIGTERM, 2, "node-2", 1),
     ],
 )
