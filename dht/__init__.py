@@ -80,15 +80,17 @@ if TYPE_CHECKING:
     from dht.messages import Done, Message
     from dht.overlay.api import Overlay, View
     from dht.overlay.assembly import open_overlay
-    from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
+    from dht.overlay.overlay_files import OverlayFiles
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
+    from dht.overlay.settings import OnEvent, OverlaySettings
     from dht.ownership.placement_diff import SlotMove, placement_diff
     from dht.ownership.rendezvous import Placement
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
     from dht.protocol.engine import ProtocolEngine
     from dht.protocol.events import Event, StrategyAhead
+    from dht.protocol.network_rules import StrategyRules
     from dht.protocol.requester import Datagram
     from dht.protocol.udp_driver import EngineDriver
     from dht.rate_limit import RateLimiter
@@ -179,15 +181,17 @@ else:
             "dht.messages": "Done Message",
             "dht.overlay.api": "Overlay View",
             "dht.overlay.assembly": "open_overlay",
-            "dht.overlay.dependencies": "OnEvent OverlayDependencies OverlaySettings",
+            "dht.overlay.overlay_files": "OverlayFiles",
             "dht.overlay.peer_cache_file": "has_met_peers",
             "dht.overlay.service": "OverlayService",
+            "dht.overlay.settings": "OnEvent OverlaySettings",
             "dht.ownership.placement_diff": "SlotMove placement_diff",
             "dht.ownership.rendezvous": "Placement",
             "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
             "dht.ownership.site_shards": "FRESH_S SURE_S SiteShards shards stray_range",
             "dht.protocol.engine": "ProtocolEngine",
             "dht.protocol.events": "Event StrategyAhead",
+            "dht.protocol.network_rules": "StrategyRules",
             "dht.protocol.requester": "Datagram",
             "dht.protocol.udp_driver": "EngineDriver",
             "dht.rate_limit": "RateLimiter",
@@ -233,19 +237,19 @@ __all__ = [
     "CrawlRules", "CrawlerKey", "Datagram", "DhtConfig", "DialBack", "DocumentId", "Done", "DseError", "Endpoint",
     "EngineDriver", "Event", "Evidence", "Family", "FaultSite", "Gone", "HearTime", "Identity", "InputError",
     "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses",
-    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayDependencies",
+    "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayFiles",
     "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
     "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
     "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
-    "StrategyAhead", "StrategyHistory", "Supervisor", "Topic", "VerifiedHeartbeat", "View", "Visitor",
-    "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers", "check_window",
-    "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed", "difference",
-    "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece", "encode_pieces",
-    "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches", "json_web_key", "lazily",
-    "leaves_of", "library_log", "network_id", "node_id_of", "now_of", "open_heartbeat", "open_overlay",
-    "open_voucher", "owners_needed", "parse_address", "parse_document", "parse_invitation", "placement_diff",
-    "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards", "sign_strategy",
-    "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range", "slot_start",
-    "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range", "system_clock", "thumbprint",
-    "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
+    "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View",
+    "Visitor", "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers",
+    "check_window", "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
+    "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
+    "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches",
+    "json_web_key", "lazily", "leaves_of", "library_log", "network_id", "node_id_of", "now_of", "open_heartbeat",
+    "open_overlay", "open_voucher", "owners_needed", "parse_address", "parse_document", "parse_invitation",
+    "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards",
+    "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range",
+    "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range", "system_clock",
+    "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
 ]  # fmt: skip

@@ -74,8 +74,9 @@ class StrategyDigest(Message, frozen=True):
     digest: Annotated[bytes, Meta(min_length=32, max_length=32)]
 
 
-class Claim(Message, frozen=True):
-    """One slot that the sender wants to hold. `team`: digest of the live owners as it sees them."""
+class Claim(msgspec.Struct, frozen=True, array_like=True):
+    """Names one slot of a `LeaseRequest` that the sender wants to hold. `team`: digest of the live owners as it sees
+    them."""
 
     slot: int
     epoch: int
@@ -91,9 +92,10 @@ class LeaseRequest(Message, frozen=True):
     claims: Annotated[tuple[Claim, ...], Meta(max_length=MAX_CLAIMS)]
 
 
-class Vote(Message, frozen=True):
-    """A vote on one claim. Where it is refused, `holder` (empty: nobody) has the vote; `epoch` is the highest seen.
+class Vote(msgspec.Struct, frozen=True, array_like=True):
+    """Answers one claim, in a `LeaseReply`. Where it is refused, `holder` (empty: nobody) has the vote.
 
+    `epoch` is the highest seen.
     `signature`: of the grant that the claim asks for, in `dht/wire/grant.py`; empty for none. `company`: a vote that is
     not granted is given all the same, and counts once members of each of these teams vote alike (voter.py)."""
 

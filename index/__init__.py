@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from index.asking.searcher import CountedDocuments, RunningSearch, Searcher
     from index.change_feed import DocumentChange, Text
     from index.config import IndexConfig
-    from index.engine.protocol import FACETS
     from index.errors import QueryError
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
@@ -37,7 +36,6 @@ else:
             "index.asking.searcher": "CountedDocuments RunningSearch Searcher",
             "index.change_feed": "DocumentChange Text",
             "index.config": "IndexConfig",
-            "index.engine.protocol": "FACETS",
             "index.errors": "QueryError",
             "index.query.collection_statistics": "SlotTotals",
             "index.query.filters": "FILTERS",
@@ -52,7 +50,7 @@ else:
     )
 
 __all__ = [
-    "FACETS", "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
-    "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest",
-    "Searcher", "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
+    "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange", "IndexConfig",
+    "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
+    "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
 ]  # fmt: skip

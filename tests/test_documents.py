@@ -18,8 +18,11 @@ from node.config.toml_reader import keys_of
 from node.web.requests.route_table import ROUTES
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-CURRENT = [path for path in DOCUMENTS if path.name != "CHANGELOG.md"]  # which names settings that are no more
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+HISTORY = ROOT / "docs" / "history"
+CURRENT = [  # the others name settings that are no more
+    path for path in DOCUMENTS if path.name != "CHANGELOG.md" and path.parent != HISTORY
+]
 
 PROGRAM = ("node", "dht", "crawl", "store", "index", "bootstrap", "examples", "packaging", "contrib")
 NAMING = [  # files that may tell somebody to type a command

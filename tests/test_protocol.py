@@ -12,6 +12,7 @@ from nacl.bindings import crypto_scalarmult, crypto_sign_ed25519_pk_to_curve2551
 from nacl.signing import SigningKey, VerifyKey
 
 import node.process.run_node  # noqa: F401  imports every package, and so every message
+from crawl import Visit
 from dht import (
     DocumentId,
     Identity,
@@ -40,10 +41,13 @@ from dht.wire.packets import PacketHeader, Ping, Stored, decode_body, decode_pac
 from dht.wire.value_record import ValueRecord
 from store import Kind, Version
 from store.record import package
+from store.record.document import Document
+from store.record.host_record import HostRecord
 from store.record.messages import ReconcileStep
 from store.record.range_message import RangeMode, Ranges
 from store.record.range_reconciliation import FORM, item, mark
 from store.record.signed_head import SignedHead
+from tests import protocol_vectors
 from tests.protocol_tables import rows_of, structs_in
 from tests.store.support import draft, records
 
@@ -77,6 +81,14 @@ def worked_example(name: str) -> bytes:
     raise AssertionError(f"no worked example of {name}")
 
 
+def test_the_vectors_are_the_codes_and_each_belongs_to_a_section() -> None:
+    text = protocol_vectors.FILE.read_text("utf-8")
+    assert text == protocol_vectors.written(), "python -m tests.protocol_vectors writes it anew"
+    sections = {name.split()[0] for name in json.loads(text)} - {"network", "time", "url"}
+    assert {section for section in sections if not re.search(rf"^### {section} ", DOCUMENT, re.M)} == set()
+    assert {section[0] for section in sections} == set("12345")
+
+
 def h(data: bytes) -> bytes:
     return sha256(data).digest()
 
@@ -106,6 +118,9 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
         SignedGrant,
         Evidence,
         SignedHead,
+        Document,
+        Visit,
+        HostRecord,
         *INVITING,
     ):
         structs |= {struct.__name__: struct for struct in structs_in(root)}
@@ -116,6 +131,18 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
         if name in named:
             assert [row[2] for row in rows] == [row[2] for row in expected], name
         assert all(row[3] for row in rows), f"{name}: each field says its bound"
+
+
+def test_each_message_is_named_once_among_questions_and_answers() -> None:
+    section = DOCUMENT.split("### 1.9 ")[1].split("### 1.10 ")[0]
+    rows = [row for row in section.splitlines() if row.startswith("| `")]
+    named = set(re.findall(r"`(\w+)`", " ".join(rows)))
+    parts = {"Claim", "Vote", "Order"}  # of others
+    assert named == {message.__name__ for message in messages()} - parts
+    for row in rows:
+        questions, answers, chapter = (cell.split(", ") for cell in row.strip("| ").split(" | "))
+        assert len(questions) == len(answers) or answers == ["`Done`"], row
+        assert all(re.search(rf"^##+ {each}[. ]", DOCUMENT, re.M) for each in chapter), row
 
 
 def test_no_line_but_a_tables_row_is_longer_than_100_columns() -> None:

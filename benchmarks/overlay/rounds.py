@@ -24,6 +24,7 @@ from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
 from dht.ownership.view import OverlayView
 from dht.slot_set import encode_slots
 from dht.transport.tls_client import KEEP_S
+from dht.wire.heartbeat import Load
 from node.extras.simulation.observations import REPLICAS
 from node.extras.simulation.swarm import Bee, Swarm
 
@@ -92,8 +93,8 @@ class LeaseRounds:
 
     def _move_in(self, bee: Bee, abstain_until: float = 0.0) -> Tenant:
         core, swarm = bee.core, self._swarm
-        view = OverlayView(bee.node_id, core.members, self._log, lambda: swarm.now, lambda: core.own.endpoints())
-        view.set_own_ready(frozenset(self._ready[bee.node_id]))
+        view = OverlayView(bee.node_id, core.members, self._log, lambda: swarm.now, core.own)
+        view.ready_peers.set_own(frozenset(self._ready[bee.node_id]), Load())
         leases = LeaseHolder(bee.node_id, self._bits, abstain_until=abstain_until, not_before=swarm.time + 3.0)
         tenant = Tenant(bee, view, leases, bee.life)
         self._announce(bee, frozenset())

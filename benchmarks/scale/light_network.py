@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
-from benchmarks.overlay.balance import members
+from benchmarks.overlay.report.balance import members
 from benchmarks.scale.fan_out import owners_of, slot_bits
 from crawl import signature
 from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, Slot, Strategy, slot_of
@@ -108,7 +108,12 @@ class LightOverlay:
         """Return all nodes."""
         return self._network.live
 
-    def vanished_members(self) -> frozenset[NodeId]:
+    @property
+    def peers(self) -> "LightOverlay":
+        """Return the last words of all nodes."""
+        return self
+
+    def vanished(self) -> frozenset[NodeId]:
         """Return nobody."""
         return frozenset()
 

@@ -13,9 +13,10 @@ from dht import (
     DhtConfig,
     Endpoint,
     Identity,
+    LocalFaults,
     Now,
     OnEvent,
-    OverlayDependencies,
+    OverlayFiles,
     OverlayService,
     OverlaySettings,
     ProtocolEngine,
@@ -26,7 +27,7 @@ from dht import (
 )
 from dht.ownership.rendezvous import Placement
 from dht.slot_set import encode_slots
-from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat, pack_endpoint, read_heartbeat
+from dht.wire.heartbeat import Heartbeat, Load, VerifiedHeartbeat, pack_endpoint, read_heartbeat
 from index import NEWEST_RULES
 from node.crawling.slot_levels import DIGEST_BYTES, SlotAgreement, SlotDigest, SlotDigests, SlotLevels
 
@@ -63,8 +64,9 @@ class QuietNetwork:
         identifier, policy = bytes.fromhex(network.id), AddressPolicy()
         self._core = ProtocolEngine(NODES[0], identifier, config, Random(1), listening=(_where(0),), policy=policy)
         settings, strategies = OverlaySettings((_where(0),)), StrategyHistory(network)
-        means = Nowhere, Nowhere(print), strategies, system_clock, ThreadPoolExecutor(1)
-        self.overlay = OverlayService(OverlayDependencies(settings, self._core, *means))
+        files = OverlayFiles(None, ThreadPoolExecutor(1), LocalFaults(system_clock))
+        means = Nowhere, Nowhere(print), strategies, system_clock, files
+        self.overlay = OverlayService(settings, self._core, *means)
         self._levels, self._hear_at = SlotLevels(), float("-inf")
         self.agree = SlotAgreement(self.overlay, self._levels, system_clock).of
         members, view = [each.node_id for each in NODES], self.overlay.view
@@ -72,7 +74,7 @@ class QuietNetwork:
         placement = Placement(sorted(members), RULES.slot_bits, RULES.replicas)
         self._owned = {m: [slot for slot in SLOTS if m in placement.owners(slot)] for m in members[1:]}
         self.hear()
-        view.set_own_ready(frozenset(SLOTS))
+        view.ready_peers.set_own(frozenset(SLOTS), Load())
 
     def hear(self) -> None:
         """Hear of all peers again, where it is time: they live, and their copies are as this node's."""

@@ -83,7 +83,7 @@ class Ours:
         self._loop.run(self._store.forget([item.record for item in found]))
 
     def compact(self) -> None:
-        self._loop.run(self._store.compact())
+        self._loop.run(self._store.upkeep.compact())
 
     def close(self) -> None:
         self._store.close()

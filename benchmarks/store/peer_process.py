@@ -41,7 +41,7 @@ from dht import (
 from dht.messages import Done
 from node.crawling.record_rules import RecordRules
 from node.sites.host_book import HostBook
-from store import Draft, Kind, RecordStore, Replicator, StoreConfig
+from store import Draft, Kind, RecordCheck, RecordStore, Replicator, StoreConfig
 
 PIECE_BYTES = 1 << 20  # of opaque bytes in a message: as large as packages are
 AT_ONCE = StoreConfig().max_flushes  # messages, as many as there are packages under way
@@ -200,7 +200,13 @@ async def main(order: dict[str, Any]) -> None:
         places = SiteShards(overlay.view, HostBook(system_clock))
         own = Random(rng.random())  # as a node gives to each part
         replicator = Replicator(
-            config, store, overlay, identity, system_clock, own, places, expects_others=joins, rules=RecordRules()
+            config,
+            store,
+            overlay,
+            identity,
+            RecordCheck(RecordRules(), places, store.denial),
+            own,
+            expects_others=joins,
         )
         peer = PeerProcess(overlay, store, replicator, order["members"])
 

@@ -94,7 +94,7 @@ class LeaseBalancer:
     def report(self, now: Now, leases: LeaseHolder) -> BalanceReport:
         """Describe the last comparison, what moved, and what is lent and borrowed now."""
         moves = tuple((now.wall - (now.steady - at), move) for at, move in self._balance.moves)
-        return BalanceReport(self._balance.outlook, moves, len(leases.lent(now)), len(leases.borrowed(now)))
+        return BalanceReport(self._balance.outlook, moves, len(leases.transfers.lent(now)), len(leases.borrowed(now)))
 
     def _compare(self, now: Now, leases: LeaseHolder, work: CrawlWork) -> None:
         strategy = self._view.strategy
@@ -122,8 +122,8 @@ class LeaseBalancer:
         def heirs(slot: Slot) -> list[NodeId]:
             return [peer for peer in leases.heirs(slot, view) if peer != givers.get(slot)]
 
-        siblings = {peer for slot in held for peer in leases.team(slot)} - {view.node_id}
-        beats = {peer: view.heartbeat(peer) for peer in siblings | self._some(siblings)}
+        siblings = {peer for slot in held for peer in leases.voter.team(slot)} - {view.node_id}
+        beats = {peer: view.peers.heartbeat(peer) for peer in siblings | self._some(siblings)}
         there = {peer: beat.due for peer, beat in sorted(beats.items()) if beat is not None and beat.member}
         return LoadSnapshot({slot: due.get(slot, 0) for slot in held}, there, heirs)
 
@@ -137,7 +137,7 @@ class LeaseBalancer:
         """Prolong the loans that end before the next comparison, where their slots are better kept."""
         soon = now.steady + 2 * BALANCE_EVERY_S
         ending = [slot for slot, transfer in leases.borrowed(now).items() if transfer.until <= soon]
-        homes = {slot: leases.preferred(slot, self._view) for slot in ending}
+        homes = {slot: leases.turns.preferred(slot, self._view) for slot in ending}
         known = {slot: home for slot, home in homes.items() if home is not None}
         for slot in sorted(slots_to_keep(load, rules, known, load.here)):
             leases.prolong(now, slot, MOVE_S)

@@ -34,27 +34,22 @@ RENEW_RETRY_S = 1.0
 
 
 class LeaseHolder:
-    """The leases of one node, as voter and as holder. `not_before`: steady time of its first claim."""
+    """Holds the leases of one node, as voter and as holder. `not_before`: steady time of its first claim."""
 
     def __init__(self, node_id: NodeId, slot_bits: int, *, abstain_until: float = 0.0, not_before: float = 0.0) -> None:
-        self._node_id = node_id
-        self._slot_bits = slot_bits
+        self._node_id, self._slot_bits = node_id, slot_bits
         self.voter = Voter(node_id, abstain_until)
-        self._transfers = LeaseTransfers(node_id)
-        self._turns = Succession(node_id, slot_bits, self.voter, self._transfers, not_before)
+        self.transfers = LeaseTransfers(node_id)
+        self.turns = Succession(node_id, slot_bits, self.voter, self.transfers, not_before)
         self._held: dict[Slot, Lease] = {}
         self._mine: list[Slot] = []
         self._releases = ReleaseQueue()
         self._leaving: dict[Slot, tuple[float, Lease]] = {}  # slots of others now, to be released at that time
         self._shown: tuple[float, Mapping[Slot, int]] = (0.0, MappingProxyType({}))
 
-    def wait_until(self, until: float) -> None:
-        """Claim nothing before this steady time; what is held stays so for as long as it lasts."""
-        self._turns.wait_until(until)
-
     def withhold_votes(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes from now on; what they were promised runs out."""
-        self._turns.without_votes = peers - {self._node_id}
+        self.turns.without_votes = peers - {self._node_id}
 
     def split(self, slot_bits: int) -> None:
         """Go by 2**slot_bits slots from now on, more than before; `set_teams` follows, with their teams."""
@@ -64,8 +59,8 @@ class LeaseHolder:
         self._held = {part: replace(held) for s, held in self._held.items() for part in children(s, doublings)}
         self._leaving = {part: leaving for s, leaving in self._leaving.items() for part in children(s, doublings)}
         self._releases.split(doublings)
-        self._transfers.split(doublings)
-        self._turns.split(slot_bits)
+        self.transfers.split(doublings)
+        self.turns.split(slot_bits)
         self._show_anew()
 
     def set_teams(self, now: Now, teams: Mapping[Slot, Team]) -> None:
@@ -81,8 +76,8 @@ class LeaseHolder:
         for slot in [slot for slot in self._leaving if slot in mine]:
             self._held.setdefault(slot, self._leaving.pop(slot)[1])
         self._show_anew()
-        self._transfers.keep_only(mine)
-        self._turns.keep_only(mine)
+        self.transfers.keep_only(mine)
+        self.turns.keep_only(mine)
 
     def held(self, now: Now) -> Mapping[Slot, int]:
         """Return the slots that this node may crawl now, each with its epoch."""
@@ -104,36 +99,24 @@ class LeaseHolder:
         held = self._held.get(slot)
         if held is None or held.drained_at is not None or heir == self._node_id or heir not in self.voter.team(slot):
             return False
-        self._transfers.put(now, slot, heir, lent_s)
+        self.transfers.put(now, slot, heir, lent_s)
         held.renew_at = now.steady
         return True
 
     def prolong(self, now: Now, slot: Slot, lent_s: float) -> None:
         """Stay first in the order of a slot that was lent to this node, for so many seconds from now on."""
         if slot in self.borrowed(now):
-            self._transfers.put(now, slot, self._node_id, lent_s)
+            self.transfers.put(now, slot, self._node_id, lent_s)
 
     def borrowed(self, now: Now) -> Mapping[Slot, LeaseTransfer]:
         """Return the slots held here because they were lent to this node."""
-        transfers = {slot: self._transfers.find(now, slot) for slot in self._held}
+        transfers = {slot: self.transfers.find(now, slot) for slot in self._held}
         return {slot: move for slot, move in transfers.items() if move is not None and move.heir == self._node_id}
-
-    def lent(self, now: Now) -> Mapping[Slot, NodeId]:
-        """Return the slots that were lent to others as far as this node was told, each with its heir."""
-        return self._transfers.lent(now)
-
-    def team(self, slot: Slot) -> Team:
-        """Return the live owners of a slot as `set_teams` was told last."""
-        return self.voter.team(slot)
-
-    def preferred(self, slot: Slot, view: SlotView) -> NodeId | None:
-        """Return who comes first in the slot's own order, transfers aside."""
-        return self._turns.preferred(slot, view)
 
     def heirs(self, slot: Slot, view: SlotView) -> list[NodeId]:
         """List to whom a slot that is held here may be lent: live owners that are ready and would get the votes."""
         others = [peer for peer in self.voter.team(slot) if peer != self._node_id and view.is_ready(peer, slot)]
-        return [peer for peer in others if self._turns.may_ask(peer, slot, view)]
+        return [peer for peer in others if self.turns.may_ask(peer, slot, view)]
 
     def step(
         self,
@@ -152,7 +135,7 @@ class LeaseHolder:
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
         for slot in self._mine:
             held = self._held.get(slot)
-            if held is not None and (held.until <= now.steady or self._turns.meets_better(now, slot, view)):
+            if held is not None and (held.until <= now.steady or self.turns.meets_better(now, slot, view)):
                 self._drop(slot)
                 held = None
             if is_waiting and not (held is not None and is_busy(slot)):
@@ -163,7 +146,7 @@ class LeaseHolder:
                     self._hand_over(now, slot)
                 elif self._renews(now, slot, held, view, horizon):
                     wanted.append((slot, True))
-            elif self._turns.is_due(now, slot, view):
+            elif self.turns.is_due(now, slot, view):
                 wanted.append((slot, False))
         attempts = {slot: self._attempt(now, slot, holding) for slot, holding in wanted[:MAX_CLAIMS]}
         begun = {slot: attempt for slot, attempt in attempts.items() if attempt}
@@ -206,8 +189,8 @@ class LeaseHolder:
             for claim in request.claims
             if 0 <= claim.slot < 1 << self._slot_bits
             and (
-                (claim.holding and peer not in self._turns.without_votes)
-                or self._turns.may_ask(peer, Slot(claim.slot), view)
+                (claim.holding and peer not in self.turns.without_votes)
+                or self.turns.may_ask(peer, Slot(claim.slot), view)
             )
         ]
         return LeaseReply(tuple(votes))
@@ -219,7 +202,7 @@ class LeaseHolder:
         self._inherit(now, peer, release.heirs)
         for slot, epoch in release.slots:
             if self.voter.release(peer, slot, epoch) or peer in self.voter.team(slot):
-                self._turns.note_release(now, Slot(slot), peer)
+                self.turns.note_release(now, Slot(slot), peer)
 
     def give_up(self, now: Now) -> Mapping[NodeId, LeaseRelease]:
         """Stop holding everything, because the node stops; return what to tell whom."""
@@ -233,35 +216,35 @@ class LeaseHolder:
         for slot, heir, lent_s in heirs:
             promise = self.voter.promise(now, slot)
             if promise is not None and promise.holder == peer and heir in self.voter.team(slot) and heir != peer:
-                self._transfers.put(now, Slot(slot), NodeId(heir), lent_s, peer)
+                self.transfers.put(now, Slot(slot), NodeId(heir), lent_s, peer)
 
     def _holders(self, now: Now, slot: Slot, view: SlotView) -> Sequence[NodeId]:
         """Who holds the slot as far as this node can tell without its votes."""
         held = self._held.get(slot)
         if held is not None and held.until > now.steady:
             return (self._node_id,)
-        return self._turns.holders(now, slot, view)
+        return self.turns.holders(now, slot, view)
 
     def _renews(self, now: Now, slot: Slot, held: Lease, view: SlotView, horizon: float) -> bool:
         """Tell whether to renew now: it is due before the horizon, or the team is another one."""
         if horizon < held.renew_at and self.voter.team(slot) == held.team:
             return False
-        best = self._turns.successor(now, slot, view)
+        best = self.turns.successor(now, slot, view)
         if best is None:
             held.stay()
-            self._transfers.note_holders(now, slot, [self._node_id])  # an heir that is not there: the slot stays here
+            self.transfers.note_holders(now, slot, [self._node_id])  # an heir that is not there: the slot stays here
         else:
-            held.outrank(now.steady, by_heir=self._transfers.heir(now, slot) == best)
+            held.outrank(now.steady, by_heir=self.transfers.heir(now, slot) == best)
         self._show_anew()
-        return not self._turns.is_postponed(now, slot)
+        return not self.turns.is_postponed(now, slot)
 
     def _hand_over(self, now: Now, slot: Slot) -> None:
         """Release a drained slot, and say who comes next where a move is in force."""
-        move = self._transfers.find(now, slot)
+        move = self.transfers.find(now, slot)
         self._drop(slot)
-        self._turns.note_vacant(now, slot)
+        self.turns.note_vacant(now, slot)
         if move is not None and move.heir != self._node_id:
-            self._transfers.name_heir(slot, move)
+            self.transfers.name_heir(slot, move)
 
     def _attempt(self, now: Now, slot: Slot, holding: bool) -> Attempt | None:
         """Begin an attempt with this node's own vote; return None where it may not vote for itself.
@@ -273,7 +256,7 @@ class LeaseHolder:
         claim = Claim(slot, epoch, team_digest(team), holding)
         vote = self.voter.vote(now, self._node_id, claim, ())
         if not vote.binds:
-            self._turns.postpone(slot, now.steady + RETRY_S)
+            self.turns.postpone(slot, now.steady + RETRY_S)
             return None
         attempt = Attempt(epoch, team, holding, set())
         attempt.take(self._node_id, vote)
@@ -303,9 +286,7 @@ class LeaseHolder:
         until = asked.sent_at + HOLD_S
         promise = self.voter.promise(now, slot)
         ours = promise is not None and promise.holder == self._node_id and promise.epoch == attempt.epoch
-        if not ours or attempt.team != self.voter.team(slot) or until <= now.steady:
-            return
-        if attempt.lacks:
+        if not ours or attempt.team != self.voter.team(slot) or until <= now.steady or attempt.lacks:
             return
         old, voters = self._held.get(slot), frozenset(attempt.granted)
         renewed = Lease(attempt.epoch, until, asked.sent_at + RENEW_S, attempt.team, attempt.epoch, voters)
@@ -314,37 +295,30 @@ class LeaseHolder:
             if old.drained_at is not None and voters != {*attempt.team}:
                 renewed.renew_at = asked.sent_at + RETRY_S  # everybody should know before it goes
         else:
-            self._transfers.note_holders(now, slot, [self._node_id])
+            self.transfers.note_holders(now, slot, [self._node_id])
         if attempt.company:
             renewed.renew_at = asked.sent_at + RENEW_RETRY_S  # for votes without conditions, which bring grants, too
         self._held[slot] = renewed
-        self._turns.note_taken(slot)
+        self.turns.note_taken(slot)
         self._show_anew()
 
     def _failed(self, now: Now, slot: Slot, attempt: Attempt) -> None:
         """A round brought no majority: give the votes back, or renew again soon while the hold lasts."""
         held = self._held.get(slot)
-        self._turns.postpone(slot, now.steady + (RENEW_RETRY_S if attempt.holding else RETRY_S))
+        self.turns.postpone(slot, now.steady + (RENEW_RETRY_S if attempt.holding else RETRY_S))
         if not attempt.holding:
             self._give_back(slot, attempt.epoch, attempt.team)
             if any(holder not in (b"", self._node_id) for holder in attempt.others.values()):
-                self._turns.note_taken(slot)  # nobody announces it, but some have promised it still
+                self.turns.note_taken(slot)  # nobody announces it, but some have promised it still
         elif held is not None:
             held.renew_at, held.is_strained = now.steady + RENEW_RETRY_S, True
-            if self._yields(slot, attempt):
+            if attempt.belongs_to_another(preference(slot, self._slot_bits, attempt.team), self._node_id):
                 self._drop(slot)
-
-    def _yields(self, slot: Slot, attempt: Attempt) -> bool:
-        """Whether the slot belongs to another: most voters name it, or it comes before us in the order."""
-        order = preference(slot, self._slot_bits, attempt.team)
-        rank = {peer: place for place, peer in enumerate(order)}
-        named = [holder for holder in attempt.others.values() if holder in rank and holder != self._node_id]
-        return any(attempt.is_for(holder) or rank[holder] < rank[self._node_id] for holder in named)
 
     def _drop(self, slot: Slot) -> None:
         """Hold a slot no longer; its voters hear of it in the next releases. A move ends with its holder's lease."""
         held = self._held.pop(slot)
-        self._transfers.end(slot)
+        self.transfers.end(slot)
         self._show_anew()
         self._give_back(slot, held.asked, held.team)
 
@@ -367,7 +341,7 @@ class LeaseHolder:
         self._releases.add(slot, epoch, tuple(sorted({*team, *self.voter.team(slot)} - {self._node_id})))
 
     def _take_releases(self, now: Now) -> Mapping[NodeId, LeaseRelease]:
-        return self._releases.take(self._slot_bits, self._transfers.take_named(now))
+        return self._releases.take(self._slot_bits, self.transfers.take_named(now))
 
     def _show_anew(self) -> None:
         """Have `held` look again: something that it shows may have changed."""

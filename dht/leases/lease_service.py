@@ -85,7 +85,7 @@ class LeaseService:
         self._is_noted = self._is_noted or self._note.write()
         if listens:
             self._settle_at = now + SETTLE_S
-            self._leases.wait_until(self._settle_at)
+            self._leases.turns.wait_until(self._settle_at)
 
     def withhold_votes(self, peers: frozenset[NodeId]) -> None:
         """Give these nodes, and no others, no votes from now on."""
@@ -123,7 +123,7 @@ class LeaseService:
             await self._tell(self._leases.give_up(self._clock()))
             return
         self._balancer.step(self._clock(), self._leases, work)
-        is_waiting = bool(self._view.waits_for())
+        is_waiting = bool(self._view.votes.waits_for())
         asked = self._leases.step(self._clock(), self._view, work.is_busy, self._ask_grants, is_waiting=is_waiting)
         if asked.requests:
             await self._ask_all(asked)
@@ -208,7 +208,7 @@ class LeaseService:
         """After a suspension all peers look dead: listen first, or this node takes itself for the only one."""
         now = self._clock().steady
         if now - self._stepped_at > ASLEEP_S:
-            self._leases.wait_until(now + SETTLE_S)
+            self._leases.turns.wait_until(now + SETTLE_S)
         self._stepped_at = now
 
     def _listens_anew(self) -> bool:
@@ -219,7 +219,7 @@ class LeaseService:
             return False
         now, is_lost = self._clock().steady, self._view.first_meeting.is_lost
         self._settle_at = now + (SETTLE_S if is_lost else HOLD_S)
-        self._leases.wait_until(self._settle_at)
+        self._leases.turns.wait_until(self._settle_at)
         if not is_lost:
             self._ran_before = False  # this abstention ends later than that because of an earlier run
             self._leases.voter.abstain(now + VOTE_S)

@@ -56,6 +56,12 @@ class Attempt:
         """Tell whether most of the team named this other holder."""
         return list(self.others.values()).count(holder) >= majority(len(self.team))
 
+    def belongs_to_another(self, order: Sequence[NodeId], own: NodeId) -> bool:
+        """Tell whether most voters name another holder, or one that comes before this node in the slot's order."""
+        rank = {peer: place for place, peer in enumerate(order)}
+        named = [holder for holder in self.others.values() if holder in rank and holder != own]
+        return any(self.is_for(holder) or rank[holder] < rank[own] for holder in named)
+
 
 @dataclass(slots=True)
 class QuorumRound:

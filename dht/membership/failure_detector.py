@@ -185,7 +185,7 @@ def silent_members(members: MemberTable, now: Now) -> tuple[SilentMember, ...]:
     if now.steady - members.graces.awake_since < AWAKE_S:
         return ()
     found = []
-    for peer, known in members.near_known().items():
+    for peer, known in members.pools.near.items():
         silent_s, beat = now.steady - known.sent_steady, known.opened.heartbeat
         if silent_s >= SILENT_S and members.admission.may_own(peer) and not members.is_live(peer, now):
             found.append(SilentMember(peer, silent_s, beat.stable, beat.leaving, beat.operator))
@@ -194,5 +194,5 @@ def silent_members(members: MemberTable, now: Now) -> tuple[SilentMember, ...]:
 
 def near_servers(members: MemberTable) -> int:
     """Count the near members that say that they are servers, this node left out."""
-    near = members.near_known().items()
+    near = members.pools.near.items()
     return sum(known.opened.heartbeat.stable and members.admission.may_own(peer) for peer, known in near)

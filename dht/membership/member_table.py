@@ -25,7 +25,6 @@ from dht.wire.heartbeat import VerifiedHeartbeat
 
 JOIN_S = 60.0  # in which a newcomer hears of all that are there
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
-FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
 ADMIT_S = 2.0  # between two looks at the peers that wait beside a silent member
 
 
@@ -38,20 +37,16 @@ class MemberTable:
         self.admission = MemberAdmission(own)
         self._own_claim = MembershipClaim(own_member, frozenset())
         self._limit = limit
-        self._peers = PeerPools()
-        self.find = self._peers.find  # what is known of a peer that is vouched for: asked ten times a packet
+        self.pools = PeerPools()  # of the peers that are vouched for
+        self.find = self.pools.find  # what is known of a peer that is vouched for: asked ten times a packet
         self.waiting = WaitingPeers(lambda peer: bool(self.admission.attesters(peer)))
         self.digest_index = DigestIndex()  # of all, waiting ones too: nobody need tell us of them again
         self._order = MemberOrder()
-        self._arrived: list[NodeId] = []  # vouched for since `take_arrived`, having waited
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
         self.gone: Mapping[NodeId, float] = {}  # by the strategy: what they sent until then (wall time) is not taken
-        self._forgotten: list[VerifiedHeartbeat] = []
         self._now = Now(float("-inf"), float("-inf"))  # the last time that we were told
-        self._join_ends = float("inf")
-        self._admit_at = float("-inf")
-        self.liveness = Liveness()
-        self.graces = GraceClock()
+        self._join_ends, self._admit_at = float("inf"), float("-inf")
+        self.liveness, self.graces = Liveness(), GraceClock()
         self.epoch = 0  # counts changes of `members`; owners are cached by it
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
         self.version = 0  # counts changes of any peer's being there, or of what News.CHANGED means
@@ -76,7 +71,7 @@ class MemberTable:
         turned = opened.sequence if news is News.CHANGED else old.turned
         known = KnownPeer(opened, *date_heartbeat(opened, old, now, direct), turned)
         self.digest_index.change(peer, opened.line, known.sent_steady)
-        self._peers.renew(peer, known)
+        self.pools.renew(peer, known)
         if not (is_live and says_same and known.sent_steady >= old.sent_steady):  # nearly all are no more than that
             self._apply(peer, known, old, news)
         return news
@@ -106,7 +101,7 @@ class MemberTable:
         self.digest_index.add_all((peer, each.opened.line, each.sent_steady) for peer, each in known.items())
         for peer in known:
             self.vanished.found(peer)
-        self._peers.put_all(known)
+        self.pools.put_all(known)
         for each in known.values():
             self.graces.heard(each)
         changed = [other for peer, each in known.items() for other in self.admission.hear(peer, claim_of(each.opened))]
@@ -114,7 +109,7 @@ class MemberTable:
         self.version += len(known)
         self.told += len(known)
         self._regroup()
-        self._peers.divide(self.near)
+        self.pools.divide(self.near)
 
     def _add_new(self, peer: NodeId, opened: VerifiedHeartbeat, now: Now, direct: bool) -> News:
         """Take the first heartbeat of a peer, or one of a peer that waits to be admitted."""
@@ -141,7 +136,7 @@ class MemberTable:
     def _take_in(self, peer: NodeId, known: KnownPeer) -> None:
         """Know a peer from now on."""
         self.vanished.found(peer)
-        self._peers.put(peer, known)
+        self.pools.put(peer, known)
         self.graces.heard(known)
 
     def _apply(self, peer: NodeId, known: KnownPeer, old: KnownPeer | None, news: News) -> None:
@@ -178,10 +173,9 @@ class MemberTable:
         for peer in changed:
             is_vouched = peer in self.admission.vouched
             moved |= self._order.set(peer, is_member=self.admission.may_own(peer))
-            if is_vouched and (known := self.waiting.take(peer)) is not None:
-                self._arrived = [*self._arrived[-FORGOTTEN:], peer]
+            if is_vouched and (known := self.waiting.admit(peer)) is not None:
                 self._take_in(peer, known)
-            elif not is_vouched and (out := self._peers.take(peer)) is not None:
+            elif not is_vouched and (out := self.pools.take(peer)) is not None:
                 self.liveness.forget(peer)
                 for each in self.waiting.put(peer, out, self._now.steady):
                     self._forget_waiting(each)
@@ -231,32 +225,17 @@ class MemberTable:
         self.waiting.policy = policy
         self._stand(self.admission.follow(inviters))
 
-    def take_arrived(self) -> list[NodeId]:
-        """Return who was admitted since the last call, having waited."""
-        arrived = self._arrived
-        if arrived:
-            self._arrived = []
-        return arrived
-
     @property
     def near(self) -> IdRange:
         """This node's neighbourhood."""
-        return self._peers.block
+        return self.pools.block
 
     def known(self) -> Iterator[tuple[NodeId, KnownPeer]]:
         """Return every peer, near ones and then far ones, those heard of last first; bare bootstrap nodes too."""
-        return self._peers.items()
-
-    def near_known(self) -> dict[NodeId, KnownPeer]:
-        """Return the peers of this node's neighbourhood, the one heard of last at the end."""
-        return self._peers.near
-
-    def far_known(self) -> dict[NodeId, KnownPeer]:
-        """Return the peers outside this node's neighbourhood, the one heard of last at the end."""
-        return self._peers.far
+        return self.pools.items()
 
     def __len__(self) -> int:
-        return len(self._peers)
+        return len(self.pools)
 
     def members(self, now: Now) -> tuple[NodeId, ...]:
         """Return the nodes that may own slots, sorted: those whose heartbeat is within its grace, and this node if it
@@ -280,16 +259,12 @@ class MemberTable:
         """Return the neighbourhood of a peer, or of any point."""
         return self._order.neighbourhood_of(point)
 
-    def is_member(self, peer: NodeId) -> bool:
-        """Tell whether a node, be it this one, counts as a member."""
-        return self.admission.is_member(peer)
-
     def is_near(self, peer: bytes) -> bool:
         """Tell whether a peer is of this node's neighbourhood."""
         return self.near.has(peer)
 
     def expire(self, now: Now) -> None:
-        """Forget who has been silent for longer than the grace; `take_forgotten` returns them."""
+        """Forget the peers that have been silent for longer than their grace; they are `vanished`."""
         self._now = now
         if now.steady >= self._join_ends:
             self._join_ends = float("inf")
@@ -301,16 +276,8 @@ class MemberTable:
             waiting = [peer for peer, _ in self.waiting.items()]
             self._stand(self.admission.admit_beside_silent(waiting, lambda peer: self.is_live(peer, now)))
         for peer, known in self.graces.take_overdue(self.known(), now):
-            self._forgotten = [*self._forgotten[-FORGOTTEN:], known.opened]
             self.vanished.lose(known.opened, self.admission.first_day(peer), self.admission.first_day(self.own))
             self._drop(peer)
-
-    def take_forgotten(self) -> list[VerifiedHeartbeat]:
-        """Return the last of those who were forgotten for their silence since the last call."""
-        forgotten = self._forgotten
-        if forgotten:
-            self._forgotten = []
-        return forgotten
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Tell whether a peer lives, as liveness.py judges it; this node always does."""
@@ -365,7 +332,7 @@ class MemberTable:
     def _drop(self, peer: NodeId) -> None:
         if self.waiting.find(peer) is not None:
             self._forget_waiting(peer)
-        if self._peers.take(peer) is None:
+        if self.pools.take(peer) is None:
             return
         self.version += 1
         self.told += 1
@@ -379,5 +346,5 @@ class MemberTable:
         block = self._order.neighbourhood_of(self.own)
         if block != self.near:
             self.liveness.move(block, self._now.steady)
-            self._peers.divide(block)
+            self.pools.divide(block)
             self.told += 1

@@ -207,14 +207,14 @@ class PartnerSelection:
         near = set(self._near)
         if self._version != members.version or any(now.steady - at > LIVE_S and peer in near for at, peer in old):
             self._version = members.version
-            self._near, self._near_silent = self._sorted_out(members.near_known(), now)
+            self._near, self._near_silent = self._sorted_out(members.pools.near, now)
             self._turn = [peer for peer in self._turn if members.is_near(peer)]
             near = set(self._near)
         self._aging = [each for each in old if each[1] in near]
         if changed or (self._far_version != members.version and now.steady >= self._far_survey_at):
             self._far_version = members.version
             self._far_survey_at = now.steady + SURVEY_S * max(1.0, len(members) / SMALL_NETWORK)
-            self._far, self._far_silent = self._sorted_out(members.far_known(), now)
+            self._far, self._far_silent = self._sorted_out(members.pools.far, now)
         self._silent = self._far_silent + self._near_silent
 
     def _sorted_out(self, peers: Mapping[NodeId, KnownPeer], now: Now) -> tuple[list[NodeId], list[NodeId]]:

@@ -12,6 +12,7 @@ from dht.keys import NodeId
 from dht.wire.heartbeat import VerifiedHeartbeat
 
 REMEMBERED_S = 30 * 86400.0  # since the last sign of life
+FORGOTTEN = 63  # of those whose grace is over, kept for `take_forgotten` besides one more
 LIMIT = 4096  # as many as there can be members
 
 
@@ -22,16 +23,25 @@ class VanishedMembers:
         self._last_sign: dict[NodeId, float] = {}
         self._shown: frozenset[NodeId] = frozenset()
         self._shown_until = float("-inf")
+        self._forgotten: list[VerifiedHeartbeat] = []  # since `take_forgotten`
 
     def lose(self, opened: VerifiedHeartbeat, first_day: int | None, own_first_day: int | None) -> None:
         """Note that a peer's grace is over. The days (since 1970) are those since which it and this node are members,
         None where that is not known. A peer is left out whose first day was its last one, unless this node came no
         earlier."""
+        self._forgotten = [*self._forgotten[-FORGOTTEN:], opened]
         beat = opened.heartbeat
         is_passing = first_day is not None and first_day >= day_of(beat.sent_at)
         is_first = first_day is not None and own_first_day is not None and first_day <= own_first_day
         if beat.member and not beat.leaving and (is_first or not is_passing):
             self.restore([(opened.contact.node_id, beat.sent_at)])
+
+    def take_forgotten(self) -> list[VerifiedHeartbeat]:
+        """Return the last heartbeats of the peers whose grace ended since the last call."""
+        forgotten = self._forgotten
+        if forgotten:  # asked for every packet
+            self._forgotten = []
+        return forgotten
 
     def restore(self, vanished: Iterable[tuple[NodeId, float]]) -> None:
         """Take these as vanished, each with its last sign of life; beyond the limit those of the oldest signs go."""

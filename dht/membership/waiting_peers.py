@@ -15,6 +15,7 @@ from dht.wire.address_policy import AddressPolicy
 WAITING_LIMIT = 512
 BLOCK_LIMIT = 4  # of one /24 or /48; where the strategy declares the prefix, as many as there are
 WAIT_S = 120.0  # since the last heartbeat
+ARRIVED = 63  # of those admitted, kept for `take_arrived` besides one more
 
 
 class WaitingPeers:
@@ -26,6 +27,7 @@ class WaitingPeers:
         self._peers: dict[NodeId, tuple[KnownPeer, frozenset[bytes]]] = {}  # with blocks; who came last at the end
         self._blocks: Counter[bytes] = Counter()
         self._oldest = float("inf")  # no heartbeat is older than this
+        self._arrived: list[NodeId] = []  # admitted since `take_arrived`
 
     def __len__(self) -> int:
         return len(self._peers)
@@ -62,6 +64,20 @@ class WaitingPeers:
             if not self._blocks[block]:
                 del self._blocks[block]
         return known
+
+    def admit(self, peer: NodeId) -> KnownPeer | None:
+        """Return a peer that is admitted, and so waits no longer; None where it did not wait."""
+        known = self.take(peer)
+        if known is not None:
+            self._arrived = [*self._arrived[-ARRIVED:], peer]
+        return known
+
+    def take_arrived(self) -> list[NodeId]:
+        """Return the last peers that were admitted since the last call."""
+        arrived = self._arrived
+        if arrived:  # asked for every packet
+            self._arrived = []
+        return arrived
 
     def overdue(self, now: float) -> list[NodeId]:
         """Return who has been silent for too long."""

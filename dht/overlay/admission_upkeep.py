@@ -2,16 +2,18 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from dht.admission.attester_order import nearest_attesters
+from dht.clock import Clock
 from dht.errors import RemoteError
 from dht.keys import NodeId
 from dht.messages import Done
-from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.messenger import Messenger
 from dht.overlay.own_invitation import OwnInvitation
 from dht.overlay.point_records import PointRecords
 from dht.ownership.view import OverlayView
+from dht.protocol.engine import ProtocolEngine
 from dht.reachability.attester import ASKED, NEAREST, Attester, AttestMe, Reach
 from dht.wire.contact import Contact
 
@@ -28,20 +30,23 @@ ANSWER_S = 12.0  # a datagram tried twice, a connection, in two families
 
 
 class AdmissionUpkeep:
-    """Asks for one node, and answers those who ask it. `kick`: has the protocol engine send what it has."""
+    """Asks for one node, and answers those who ask it. `invitation`: the file of its own invitation. `kick`: has the
+    protocol engine send what it has."""
 
     def __init__(
         self,
-        deps: OverlayDependencies,
+        core: ProtocolEngine,
         view: OverlayView,
         messenger: Messenger,
+        clock: Clock,
+        invitation: Path | None,
+        records: PointRecords,
         reach: Reach,
         kick: Callable[[], None],
     ) -> None:
-        records = PointRecords(deps.core, deps.clock, kick)
-        self._invitation = OwnInvitation(deps.core, deps.settings.invitation, records, deps.clock)
-        self._core, self._clock, self._view, self._messenger = deps.core, deps.clock, view, messenger
-        self._attester = Attester(deps.core, view, reach, deps.clock, kick)
+        self._invitation = OwnInvitation(core, invitation, records, clock)
+        self._core, self._clock, self._view, self._messenger = core, clock, view, messenger
+        self._attester = Attester(core, view, reach, clock, kick)
         self._asking: set[NodeId] = set()
         self._rounds = 0  # in which names lacked
         self._quiet: tuple[int, int] | None = None  # what was known when enough names were there: no look until then,

@@ -9,7 +9,6 @@ from typing import Protocol
 from dht.keys import Key, NodeId, Slot
 from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.messages import Answer, Asked, Handler, Message
-from dht.ownership.failure_domains import FailureDomains
 from dht.ownership.slot_announcements import LastWord
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
@@ -17,11 +16,46 @@ from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Load
 
 
+class PeerWordsView(Protocol):
+    """The last words of single peers about themselves, heard just now or silent (`dht/ownership/peer_words.py`)."""
+
+    def is_stable(self, peer: NodeId) -> bool: ...
+
+    def last_word(self, peer: NodeId) -> LastWord | None: ...
+
+    def refuses(self, peer: NodeId) -> bytes: ...
+
+    def due(self, peer: NodeId) -> int: ...
+
+    def silent_s(self, peer: NodeId) -> float | None: ...
+
+    def vanished(self) -> frozenset[NodeId]: ...
+
+
+class VotesView(Protocol):
+    """How votes for leases count (`dht/ownership/votes.py`)."""
+
+    def promised(self, slot: Slot) -> NodeId | None: ...
+
+    def grants(self, slot: Slot) -> Sequence[SignedGrant]: ...
+
+    def stopped(self, signed: SignedGrant) -> frozenset[NodeId]: ...
+
+    def waits_for(self) -> tuple[NodeId, ...]: ...
+
+
 class View(Protocol):
-    """Who is in the network and who owns what, as far as this node has heard. Cheap to ask, never blocks."""
+    """The members of a network and the owners of its slots, as far as this node has heard. It is cheap to ask and never
+    blocks."""
 
     @property
     def node_id(self) -> NodeId: ...
+
+    @property
+    def peers(self) -> PeerWordsView: ...
+
+    @property
+    def votes(self) -> VotesView: ...
 
     @property
     def strategy(self) -> Strategy:
@@ -40,9 +74,6 @@ class View(Protocol):
     def members(self) -> tuple[NodeId, ...]:
         """Return the peers whose signed heartbeat is younger than their grace, this node among them, sorted."""
 
-    def vanished_members(self) -> frozenset[NodeId]:
-        """Return who was a member within the last 30 days and fell silent for good without taking leave."""
-
     def contact(self, peer: NodeId) -> Contact | None: ...
 
     def is_live(self, peer: NodeId) -> bool:
@@ -50,10 +81,6 @@ class View(Protocol):
 
     def live(self) -> frozenset[NodeId]:
         """Return everybody for whom `is_live` holds; the same object until somebody comes or goes."""
-
-    def waits_for(self) -> tuple[NodeId, ...]:
-        """Return the silent members without which too few nodes live to vote and to keep copies; empty where enough
-        live."""
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the r_eff = min(r, members) sticky owners of a slot, highest rendezvous weight first."""
@@ -63,9 +90,6 @@ class View(Protocol):
 
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
-
-    def failure_domains(self, peer: NodeId) -> FailureDomains:
-        """Return what may fail together with a member, by its signed heartbeat, and whether it is young."""
 
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the live ones of `owners`, joined by the next in weight while fewer than two are live."""
@@ -80,18 +104,6 @@ class View(Protocol):
     def away(self) -> frozenset[NodeId]:
         """Return the members that do not count, in a network of few, because they said farewell; this node may be
         one."""
-
-    def stopped(self, signed: SignedGrant) -> frozenset[NodeId]:
-        """Return those that do not count where a grant is judged, by the farewells in it."""
-
-    def silent_s(self, peer: NodeId) -> float | None:
-        """Return seconds since a peer's newest heartbeat was sent, by this node's clock; None for an unknown peer."""
-
-    def is_stable(self, peer: NodeId) -> bool:
-        """Tell whether a peer, or this node, says that it is a stable machine; False for an unknown one."""
-
-    def last_word(self, peer: NodeId) -> LastWord | None:
-        """Return what a peer said of itself last, though it may be silent; None for an unknown one and this node."""
 
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the live candidates, this node among them, that announce the slot as reconciled and serve reads from
@@ -108,18 +120,6 @@ class View(Protocol):
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers, this node never, that say they hold the slot's lease."""
-
-    def promised(self, slot: Slot) -> NodeId | None:
-        """Return to whom this node, as a voter, has given its vote for the slot's lease; None where it gave none."""
-
-    def grants(self, slot: Slot) -> Sequence[SignedGrant]:
-        """Return the grants that this node got as holder of the slot within the last hour, newest first."""
-
-    def refuses(self, peer: NodeId) -> bytes:
-        """Return the hashes of the hosts that a peer will not fetch, four bytes each, one after the other."""
-
-    def due(self, peer: NodeId) -> int:
-        """Return how many URLs a peer said last are due in the slots that it crawls; 0 for an unknown one."""
 
     def owned(self) -> frozenset[Slot]:
         """Return the slots that this node owns or stands in for."""

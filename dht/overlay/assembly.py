@@ -2,6 +2,7 @@
 
 import random
 from concurrent.futures import Executor
+from dataclasses import replace
 from pathlib import Path
 
 from dht.clock import Clock
@@ -10,8 +11,9 @@ from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.local_faults import LocalFaults
 from dht.membership.working_families import WorkingFamilies
-from dht.overlay.dependencies import OverlayDependencies, OverlaySettings
+from dht.overlay.overlay_files import OverlayFiles
 from dht.overlay.service import OverlayService
+from dht.overlay.settings import OverlaySettings
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.self_heartbeat import is_any
 from dht.protocol.udp_driver import UdpDriver, bind_udp
@@ -44,22 +46,17 @@ def open_overlay(
     policy = AddressPolicy(strategies.current(clock()).declared_prefixes, config.allow_private)
     core = _make_engine(identity, network, config, settings, policy, rng, is_declared=is_declared)
     sockets = [bind_udp(endpoint.udp) for endpoint in settings.listening]
-    deps = OverlayDependencies(
-        settings,
+    probe_s = 0.0 if config.allow_private else config.probe_s  # on one machine everybody is reached
+    overlay = OverlayService(
+        replace(settings, is_declared=is_declared, probe_s=probe_s),
         core,
         lambda on_event: UdpDriver(core, clock, sockets, on_event),
         _make_channel(identity, network, core, settings, clock, rng, faults),
         strategies,
         clock,
-        executor,
-        allow_private=config.allow_private,
-        is_declared=is_declared,
-        dial_back=DialBack(identity, bytes.fromhex(network.id), rng),
-        probe_s=0.0 if config.allow_private else config.probe_s,  # on one machine everybody is reached
-        rng=rng,
-        faults=faults,
+        OverlayFiles(settings.folder, executor, faults),
+        DialBack(identity, bytes.fromhex(network.id), rng),
     )
-    overlay = OverlayService(deps)
     overlay.remember()
     return overlay
 
@@ -76,7 +73,7 @@ def _make_engine(
 ) -> ProtocolEngine:
     listening = settings.listening
     fixed = (e.family for e in listening if not is_any(e.host))
-    return ProtocolEngine(
+    core = ProtocolEngine(
         identity,
         bytes.fromhex(network.id),
         config,
@@ -84,9 +81,11 @@ def _make_engine(
         listening=listening,
         policy=policy,
         member=settings.member,
-        quiet=settings.mode == "client" or (settings.mode == "auto" and not is_declared),
         families=WorkingFamilies((e.family for e in listening), source_towards, fixed),
     )
+    if settings.mode == "client" or (settings.mode == "auto" and not is_declared):
+        core.take_part(False)
+    return core
 
 
 def _make_channel(

@@ -12,13 +12,15 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from dht.clock import Clock
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId
 from dht.membership.kept_files import FarewellFile
 from dht.messages import Done, Message
-from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.messenger import Messenger
+from dht.overlay.overlay_files import OverlayFiles
 from dht.ownership.view import OverlayView
+from dht.protocol.engine import ProtocolEngine
 from dht.wire.farewell import FEW_MEMBERS
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
 
@@ -44,8 +46,16 @@ class FarewellUpkeep:
     `is_asked`: the node's stop shall be a farewell.
     `compared`: the live members with which all copies here have been compared."""
 
-    def __init__(self, deps: OverlayDependencies, view: OverlayView, messenger: Messenger, file: FarewellFile) -> None:
-        self._core, self._clock, self._executor = deps.core, deps.clock, deps.executor
+    def __init__(
+        self,
+        core: ProtocolEngine,
+        view: OverlayView,
+        messenger: Messenger,
+        clock: Clock,
+        files: OverlayFiles,
+        file: FarewellFile,
+    ) -> None:
+        self._core, self._clock, self._files = core, clock, files
         self._view, self._messenger, self._file = view, messenger, file
         self._book, self._kept_version = view.farewells, view.farewells.version
         self._core.own.farewell = self._book.proof(view.node_id)
@@ -107,7 +117,7 @@ class FarewellUpkeep:
         if peer in view.members() and len(view.members()) <= FEW_MEMBERS:
             self._core.hear(self._clock(), news.heartbeats)
             view.refresh()
-            for beat in map(view.heartbeat, view.members()):
+            for beat in map(view.peers.heartbeat, view.members()):
                 if beat is not None and beat.farewell is not None:
                     self._book.part(beat.farewell)
             view.refresh()
@@ -139,8 +149,7 @@ class FarewellUpkeep:
         """Write what changed, and tell whether all is on disk."""
         version = self._book.version
         if version != self._kept_version:
-            loop, kept = asyncio.get_running_loop(), self._book.items()
-            if not await loop.run_in_executor(self._executor, self._file.write, kept):
+            if not await self._files.run(self._file.write, self._book.items()):
                 return False
             self._kept_version = version
         return True

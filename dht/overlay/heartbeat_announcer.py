@@ -20,14 +20,14 @@ class HeartbeatAnnouncer:
     def set(self, ready: frozenset[Slot], due: int, load: Load | None) -> None:
         """Announce for which slots this node is ready, how many URLs are due, and how busy it is (None: as before)."""
         self._due, self.load = due, load or self.load
-        self._view.set_own_ready(ready)
-        self._view.set_own_load(self.load)
+        if self._view.ready_peers.set_own(ready, self.load):
+            self._view.refresh()
         self.announce()
 
     def announce(self) -> None:
         """Announce slots and leases as they are now, and the number of slots that they count by: all of one moment."""
         while True:
-            bits, ready, leased = self._view.strategy.slot_bits, self._view.own_ready(), self._view.leases()
+            bits, ready, leased = self._view.strategy.slot_bits, self._view.ready_peers.own, self._view.leases()
             if self._view.strategy.slot_bits == bits:
                 break
         said = encode_slots(slot for slot in ready if slot < 1 << bits)

@@ -12,21 +12,21 @@ from hashlib import blake2b
 
 import msgspec
 
-from dht.clock import Now
+from dht.clock import Clock, Now
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
 from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
-from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.first_answer import first_answer
 from dht.overlay.packet_messages import ByChannel, PacketMessages
 from dht.ownership.view import OverlayView
+from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import DialWanted
 from dht.protocol.packet_filter import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.reachability.broken_ways import BrokenWays
 from dht.transport.dispatcher import Dispatcher
-from dht.transport.transport import CONNECT_S, NoConnection, PeerGone, PeerRefused, Route
+from dht.transport.transport import CONNECT_S, NoConnection, PeerGone, PeerRefused, Route, Transport
 from dht.wire.contact import Address, Contact
 
 NAMED = 4  # peers that may share an address and port; more only say so
@@ -41,17 +41,27 @@ STRANGERS_S, STRANGERS_BURST = 0.5, 8.0  # a second, that all who are no members
 
 
 class Messenger:
-    """Asks peers, answers them, and says for whom this node relays. `kick`: has the engine send what it has."""
+    """Asks peers, answers them, and says for whom this node relays. `kick`: has the engine send what it has.
+    `packets`: whether small messages travel in packets."""
 
-    def __init__(self, deps: OverlayDependencies, view: OverlayView, kick: Callable[[], None]) -> None:
-        self._core, self._transport, self._families = deps.core, deps.transport, deps.core.families
-        self._clock, self._view, self._kick = deps.clock, view, kick
-        self._node_id = deps.core.node_id
+    def __init__(
+        self,
+        core: ProtocolEngine,
+        transport: Transport,
+        view: OverlayView,
+        clock: Clock,
+        kick: Callable[[], None],
+        *,
+        packets: bool,
+    ) -> None:
+        self._core, self._transport, self._families = core, transport, core.families
+        self._clock, self._view, self._kick = clock, view, kick
+        self._node_id = core.node_id
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
         self._strangers = RateLimiter(STRANGERS_S, STRANGERS_BURST, keys=1)
-        self._packets = PacketMessages(deps.core, deps.clock, kick, self._note_late) if deps.packets else None
-        self._broken, self.late, self.times = BrokenWays(), LatePeers(deps.clock), AnswerTimes(deps.clock)
+        self._packets = PacketMessages(core, clock, kick, self._note_late) if packets else None
+        self._broken, self.late, self.times = BrokenWays(), LatePeers(clock), AnswerTimes(clock)
         self._members: tuple[NodeId, ...] = ()
         self._hosts: dict[str, None] = {}  # at which these members are reached
         self.dispatcher = Dispatcher()

@@ -4,9 +4,11 @@ import asyncio
 import logging
 from collections.abc import Callable, Collection
 
+from dht.clock import Clock
 from dht.keys import NodeId
-from dht.overlay.dependencies import OverlayDependencies
+from dht.overlay.settings import OverlaySettings
 from dht.ownership.view import OverlayView
+from dht.protocol.engine import ProtocolEngine
 from dht.reachability.autonat import AutoNat
 from dht.reachability.node_role import NodeRole, left_out
 from dht.wire.contact import Address, Family
@@ -20,17 +22,23 @@ class RoleUpkeep:
     """Applies what peers found out about this node's addresses. `kick`: has the protocol engine send what it has."""
 
     def __init__(
-        self, deps: OverlayDependencies, view: OverlayView, autonat: AutoNat, kick: Callable[[], None]
+        self,
+        settings: OverlaySettings,
+        core: ProtocolEngine,
+        view: OverlayView,
+        autonat: AutoNat,
+        clock: Clock,
+        kick: Callable[[], None],
     ) -> None:
-        self._deps, self._core, self._clock = deps, deps.core, deps.clock
+        self._settings, self._core, self._clock = settings, core, clock
         self._view, self._autonat, self._kick = view, autonat, kick
 
     async def run(self, first_contacts: Collection[Address], *, joins: bool) -> None:
         """Take part while strangers reach this node, and announce only the families where they do, until cancelled.
 
         `joins`: whether the node knows of others to ask; `first_contacts`: where they are, and it may be one itself."""
-        is_declared = self._deps.is_declared or not self._deps.probe_s
-        role = NodeRole(self._deps.settings.mode, is_declared=is_declared, joins=joins)
+        is_declared = self._settings.is_declared or not self._settings.probe_s
+        role = NodeRole(self._settings.mode, is_declared=is_declared, joins=joins)
         told: tuple[bool, frozenset[Family], tuple[NodeId, ...]] | None = None
         while True:
             if not self._core.takes_part and any(map(self._core.own.is_at, first_contacts)):

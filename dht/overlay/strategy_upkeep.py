@@ -1,52 +1,56 @@
 """Keeps this node's strategy the newest that peers have, and puts what it says into effect."""
 
-from collections.abc import Callable
 from math import inf
 from random import Random
 
 from dht.admission.inviters import Inviters
-from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
+from dht.clock import Clock
+from dht.identity.puzzle_solver import PuzzleSolver
 from dht.keys import NodeId
 from dht.overlay.block_notice import BlockNotice
-from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.point_records import PointRecords
 from dht.overlay.strategy_dissemination import StrategyDissemination
 from dht.overlay.strategy_sync import StrategySync
 from dht.ownership.view import OverlayView
+from dht.protocol.engine import ProtocolEngine
+from dht.protocol.network_rules import StrategyRules
 from dht.strategy.document import SignedStrategy, Strategy
+from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.heartbeat import Graces
 from dht.wire.invitation import MARK_BYTES
 
 
 class StrategyUpkeep:
-    """Follows the strategies in everything that a running node does. `kick`: has the engine send what it has."""
+    """Follows the strategies in everything that a running node does."""
 
     def __init__(
         self,
-        deps: OverlayDependencies,
+        strategies: StrategyHistory,
+        core: ProtocolEngine,
         view: OverlayView,
         announcer: HeartbeatAnnouncer,
         messenger: Messenger,
-        kick: Callable[[], None],
+        records: PointRecords,
+        clock: Clock,
+        solver: PuzzleSolver,
     ) -> None:
-        self._strategies, self._core, self._clock = deps.strategies, deps.core, deps.clock
-        self._allow_private, self._view, self._announcer, self._kick = deps.allow_private, view, announcer, kick
-        node_id, puzzle = deps.core.node_id, PuzzleFile(deps.settings.puzzle)
-        self.sync = StrategySync(deps.strategies, messenger, self.apply)
-        self.block_notice = BlockNotice(deps.strategies, view, messenger)
+        self._strategies, self._core, self._clock = strategies, core, clock
+        self._view, self._announcer, self._solver = view, announcer, solver
+        self._allow_private, node_id = core.rules.policy.allow_private, core.node_id
+        self.sync = StrategySync(strategies, messenger, self.apply)
+        self.block_notice = BlockNotice(strategies, view, messenger)
         self.dissemination = StrategyDissemination(
-            deps.strategies,
+            strategies,
             self.sync,
             messenger,
-            PointRecords(deps.core, deps.clock, kick),
+            records,
             lambda: sorted(view.live() - {node_id}),
-            deps.clock,
+            clock,
             Random(node_id),  # whom it compares strategies with needs to be no secret
         )
-        self.solver = PuzzleSolver(deps.core.own.public_key, puzzle, deps.executor, self._solved, deps.faults)
         self._in_force = self._read()
 
     def adopt(self, signed: SignedStrategy) -> Strategy:
@@ -71,18 +75,10 @@ class StrategyUpkeep:
         known = (self._core.members.find(peer) for peer in blocked - self._core.members.blocked)
         self.block_notice.note([each.opened.contact for each in known if each is not None])
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
-        self._core.set_strategy(
-            newest.version,
-            digest,
-            current.slot_bits,
-            policy,
-            blocked,
-            graces,
-            bits,
-            inviters_by(current),
-            {NodeId(bytes.fromhex(each.id)): float(each.at) for each in current.gone},
-        )
-        self.solver.want(max(newest.puzzle_bits, current.puzzle_bits))
+        gone = {NodeId(bytes.fromhex(each.id)): float(each.at) for each in current.gone}
+        put_out = blocked, graces, bits, inviters_by(current), gone
+        self._core.set_strategy(StrategyRules(newest.version, digest, current.slot_bits, policy, *put_out))
+        self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         self._view.refresh()
         self._announcer.announce()
 
@@ -90,10 +86,6 @@ class StrategyUpkeep:
         """Read what depends on the clock: the strategy in force, and the work that identities must have behind them."""
         now = self._clock()
         return self._strategies.current(now), self._strategies.puzzle_bits(now)
-
-    def _solved(self, nonce: int) -> None:
-        self._core.own.prove(nonce)
-        self._kick()
 
 
 def inviters_by(strategy: Strategy) -> Inviters:

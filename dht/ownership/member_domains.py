@@ -4,20 +4,32 @@ Pure, but for the clock that it is given.
 """
 
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from dht.admission.member_admission import last_old_day
 from dht.clock import Clock
 from dht.keys import NodeId
 from dht.membership.member_table import MemberTable
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
+from dht.ownership.rendezvous import Placement
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 
 
+class OwnWord(Protocol):
+    """What this node says of itself in its heartbeats: its operator ("": none), whether it is a stable machine, and
+    where it is reached."""
+
+    operator: str
+    stable: bool
+
+    def endpoints(self) -> tuple[Endpoint, ...]: ...
+
+
 class MemberDomains:
-    """Knows one node's members; `own_endpoints` is asked each time, `operator` and `stable` are this node's."""
+    """Knows one node's members; `own` is asked each time."""
 
     def __init__(
         self,
@@ -25,15 +37,21 @@ class MemberDomains:
         members: MemberTable,
         strategies: StrategyHistory,
         clock: Clock,
-        own_endpoints: Callable[[], tuple[Endpoint, ...]],
-        operator: str,
-        *,
-        stable: bool,
+        own: OwnWord,
     ) -> None:
         self._node_id, self._members, self._strategies = node_id, members, strategies
-        self._clock, self._own_endpoints, self._operator, self.stable = clock, own_endpoints, operator, stable
+        self._clock, self._own_word = clock, own
         self._found_by: tuple[object, ...] = ()  # what this node's domains asked for last follow from
         self._found = NO_DOMAINS
+
+    def placement(self, members: Sequence[NodeId], strategy: Strategy) -> Placement:
+        """Return which of these members would own what under a strategy; it may put some of them out."""
+        out = {*strategy.blocked, *(each.id for each in strategy.gone)}
+        return self.placed([member for member in members if member.hex() not in out], strategy)
+
+    def placed(self, members: Sequence[NodeId], strategy: Strategy) -> Placement:
+        """Return which of these members own what, each of which the strategy admits."""
+        return Placement(members, strategy.slot_bits, strategy.replicas, self.of(members, strategy))
 
     def own(self, strategy: Strategy) -> FailureDomains:
         """Return this node's own domains, its age left out."""
@@ -53,11 +71,11 @@ class MemberDomains:
         return found
 
     def _own(self, strategy: Strategy, *, is_young: bool) -> FailureDomains:
-        reach, endpoints = AddressPolicy(strategy.declared_prefixes), self._own_endpoints()
+        reach, endpoints = AddressPolicy(strategy.declared_prefixes), self._own_word.endpoints()
         basis = endpoints, reach, is_young
         if basis != self._found_by:
-            self._found_by = basis
-            self._found = domains_of(self._operator, endpoints, reach, is_young=is_young, is_stable=self.stable)
+            self._found_by, own = basis, self._own_word
+            self._found = domains_of(own.operator, endpoints, reach, is_young=is_young, is_stable=own.stable)
         return self._found
 
     def last_old_day(self, strategy: Strategy) -> int | None:

@@ -111,7 +111,7 @@ def _worthwhile(members: MemberTable, peers: Iterable[tuple[NodeId, int]], near:
 def _newest(members: MemberTable, partner: NodeId | None, now: Now, room: int, told: set[NodeId]) -> list[bytes]:
     """What was heard last of the live near peers: the partner may not have heard it yet."""
     news: list[bytes] = []
-    for peer, known in islice(reversed(members.near_known().items()), NEWEST):
+    for peer, known in islice(reversed(members.pools.near.items()), NEWEST):
         size = len(known.opened.raw) + FRAME_BYTES
         if size > room:
             break

@@ -7,10 +7,8 @@ lookups.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Callable, Iterable
 
-from dht.admission.inviters import NO_INVITERS, Inviters
 from dht.audit.evidence import evidence_points
 from dht.clock import Now
 from dht.config import DhtConfig
@@ -24,17 +22,18 @@ from dht.membership.peer_clocks import PeerClocks
 from dht.membership.reasons_apart import TwinWatch
 from dht.membership.verified_addresses import VerifiedAddresses
 from dht.membership.working_families import WorkingFamilies
-from dht.protocol.events import Event, MembersChanged, StrategyAhead
+from dht.protocol.events import Event, MembersChanged
 from dht.protocol.family_probe import FamilyProbe
 from dht.protocol.gossip import Gossip
 from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.introductions import Introductions
 from dht.protocol.message_answers import MessageAnswers
 from dht.protocol.message_questions import MessageQuestions, Told
-from dht.protocol.network_rules import NetworkRules
+from dht.protocol.network_rules import NetworkRules, StrategyRules
 from dht.protocol.packet_filter import PacketFilter
 from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
+from dht.protocol.strategy_alerts import StrategyAlerts
 from dht.protocol.table_upkeep import TableUpkeep
 from dht.protocol.value_finder import ValueFinder
 from dht.rate_limit import RateLimiter
@@ -43,7 +42,7 @@ from dht.routing.responder import Responder
 from dht.routing.routing_table import RoutingTable
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, pack_host, unpack_host
-from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat, fits
+from dht.wire.heartbeat import VerifiedHeartbeat, fits
 from dht.wire.packets import (
     HEADER,
     MAC_BYTES,
@@ -61,7 +60,6 @@ from dht.wire.packets import (
 )
 from dht.wire.sealed_message import AskedMessage
 
-ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
 ANSWERS = frozenset(kind for kind in PacketKind if kind.is_answer)
 VERIFY_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
@@ -80,22 +78,21 @@ class ProtocolEngine:
         listening: tuple[Endpoint, ...],
         policy: AddressPolicy,
         member: bool = True,
-        quiet: bool = False,
         families: WorkingFamilies | None = None,
     ) -> None:
         """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell.
-        `quiet`: take no part until `take_part` says so. `families`: those of this machine, by default the ones in which
+        `families`: those of this machine, by default the ones in which
         it listens."""
         self.families = families = families or WorkingFamilies(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
         self.rules = rules = NetworkRules(network, identity.public_key, policy)
-        self.members = members = MemberTable(identity.node_id, own_member=member and not quiet)
+        self.members = members = MemberTable(identity.node_id, own_member=member)
         self.routing = RoutingTable(identity.node_id)
         self.verified_addresses = VerifiedAddresses()
         self.clocks, self.twin = PeerClocks(), TwinWatch()
-        self.own = SelfHeartbeat(identity, rules, config, listening, rng, families, member=member, quiet=quiet)
-        self.identity, self._member, self._takes_part = identity, member, not quiet
+        self.own = SelfHeartbeat(identity, rules, config, listening, rng, families, member=member)
+        self.identity, self._member, self._takes_part = identity, member, True
         self._partners = partners = PartnerSelection(members, families, rng)
         self._bootstrap = bootstrap = BootstrapRetry(families, rng)
         self._filter = PacketFilter(identity, rules, config, members)
@@ -108,17 +105,16 @@ class ProtocolEngine:
         self._tables = tables = TableUpkeep(
             identity.node_id, config.stored_records, config.refresh_s, rng, self.joined_on, evidence_points(network)
         )
-        self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, tables.welcomed)
+        self._gossip = Gossip(self.own, members, partners, bootstrap, intake, asks, rng, tables.welcomed)
         self.questions = MessageQuestions(identity, rules, asks.send, rng)
         self.answers = MessageAnswers(identity, rules, asks.send)
         self._family_probe = FamilyProbe(families, members, bootstrap, asks, rng)
         self.introductions = Introductions(self.node_id, rules, members, asks, families)
         self.store = store = tables.store
         self._responder = Responder(self.routing, store, network, rng.randbytes(32))
-        self.finder = ValueFinder(
-            identity, rules, asks, self.routing, store, members, families, self.refused, self._gossip.notice
-        )
-        self._alerts, self._verifications = RateLimiter(1 / ALERT_S, 1.0), RateLimiter(1 / VERIFY_S, 1.0)
+        self.finder = ValueFinder(identity, rules, asks, self.routing, store, members, families, self._gossip.notice)
+        self._alerts = StrategyAlerts(rules, members, intake.contact_at)
+        self._verifications = RateLimiter(1 / VERIFY_S, 1.0)
         self._events, self._told_epoch = list[Event](), 0
         members.trust([] if member else [identity.node_id])  # whom a bare bootstrap node has reached are a network
 
@@ -194,33 +190,21 @@ class ProtocolEngine:
         """Take a peer as if it had answered from this address after so many seconds."""
         self._proved(now, peer.heartbeat.public_key, peer.contact, address, rtt_s)
 
-    def set_strategy(
-        self,
-        version: int,
-        digest: bytes,
-        slot_bits: int,
-        policy: AddressPolicy,
-        blocked: frozenset[NodeId] = frozenset(),
-        graces: Graces = GRACES,
-        puzzle_bits: int = 0,
-        inviters: Inviters = NO_INVITERS,
-        gone: Mapping[NodeId, float] = MappingProxyType({}),
-    ) -> None:
-        """Go by this strategy from now on; `policy` follows from its declared prefixes. No members are nodes that
-        are `blocked`, that have less than `puzzle_bits` of work behind them, that are silent for longer than the grace,
-        that `inviters` have put out, and, by what they sent until then (wall time), those that are `gone`."""
-        dropped = self.members.forget_unproven(puzzle_bits) if puzzle_bits > self.rules.puzzle_bits else []
-        if policy != self.rules.policy:
+    def set_strategy(self, rules: StrategyRules) -> None:
+        """Go by this strategy from now on."""
+        unproven = rules.puzzle_bits > self.rules.puzzle_bits
+        dropped = self.members.forget_unproven(rules.puzzle_bits) if unproven else []
+        if rules.policy != self.rules.policy:
             known = (each.opened for _, each in self.members.known())
-            dropped += [opened for opened in known if not fits(opened, policy, 0)]
+            dropped += [opened for opened in known if not fits(opened, rules.policy, 0)]
         self._intake.drop(dropped)
-        self.rules.adopt(version, digest, policy, graces, puzzle_bits)
-        self.own.follow(version, slot_bits)
-        self.members.graces.set_graces(graces)
-        self.members.follow(policy, inviters)
-        self.members.block(blocked)
-        self.members.put_out(gone)
-        for peer in blocked:
+        self.rules.adopt(rules)
+        self.own.follow(rules.version, rules.slot_bits)
+        self.members.graces.set_graces(rules.graces)
+        self.members.follow(rules.policy, rules.inviters)
+        self.members.block(rules.blocked)
+        self.members.put_out(rules.gone)
+        for peer in rules.blocked:
             self.routing.forget(peer)
 
     def take_part(self, yes: bool) -> None:
@@ -294,7 +278,7 @@ class ProtocolEngine:
         if isinstance(packet, str):
             return packet
         if packet.has_mac and packet.kind is not PacketKind.PONG:
-            self._compare_strategy(now, packet)
+            self._events += self._alerts.compare(now, packet)
         return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source)
 
     def _asked(self, now: Now, packet: Packet, source: Address) -> str:
@@ -338,7 +322,7 @@ class ProtocolEngine:
             self._gossip.hear(now, body, packet.public_key)
             if self.own.seen_at(unpack_host(body.seen[0]), peer):
                 self._gossip.hear_more(now)
-            self._compare_strategy(now, packet, request.address, body.heartbeats)
+            self._events += self._alerts.compare(now, packet, request.address, body.heartbeats)
         known = self.members.find(peer)
         entry = self.routing.find(peer) if known is None else None
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
@@ -358,21 +342,6 @@ class ProtocolEngine:
         self._requester.proved(address.host)
         self.families.answered(address.host, now.steady)
         self.verified_addresses.note(peer, address, now.steady)
-
-    def _compare_strategy(
-        self, now: Now, packet: Packet, address: Address | None = None, heartbeats: tuple[bytes, ...] = ()
-    ) -> None:
-        """Say that a peer has another strategy; `address`: where it answered a PING, with these heartbeats."""
-        ours, version = self.rules.header, packet.strategy_version
-        is_same = version == ours.strategy_version and packet.strategy_digest == ours.strategy_digest
-        if is_same or version < ours.strategy_version:
-            return
-        peer = node_id_of(packet.public_key)
-        is_reached = address is None or self.members.is_live(peer, now)
-        known = peer if self.members.find(peer) is not None else None  # keys cost nothing: all strangers are one
-        if self._alerts.take(known if is_reached else address, now.steady):
-            contact = None if address is None or is_reached else self._intake.contact_at(heartbeats, peer, address)
-            self._events.append(StrategyAhead(peer, packet.strategy_version, contact))
 
     def _drain(self, now: Now) -> list[Datagram]:
         """Return what is to be sent; those behind NATs who are asked something are told where it comes from."""

@@ -10,7 +10,6 @@ from functools import partial
 
 from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.clock import Now
-from dht.config import DhtConfig
 from dht.identity.node_key import node_id_of
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
@@ -54,7 +53,6 @@ class Gossip:
     def __init__(
         self,
         own: SelfHeartbeat,
-        config: DhtConfig,
         members: MemberTable,
         partners: PartnerSelection,
         bootstrap: BootstrapRetry,
@@ -65,7 +63,6 @@ class Gossip:
     ) -> None:
         """`welcomed` is called when a bootstrap address answered."""
         self._own = own
-        self._config = config
         self._members = members
         self._partners = partners
         self._bootstrap = bootstrap
@@ -84,7 +81,7 @@ class Gossip:
         self._objections = RateLimiter(1 / OBJECT_S, 1.0)
         self._gaps = RateLimiter(1 / GAP_S, 1.0)
         self._exchange_at = float("-inf")
-        self._was_member = members.is_member(members.own)
+        self._was_member = members.admission.is_member(members.own)
 
     def poll(self, now: Now) -> None:
         """Tell news, try bootstrap addresses and exchange, as is due."""
@@ -124,7 +121,7 @@ class Gossip:
         if self._was_member != members.admission.is_member(members.own):
             self._was_member = not self._was_member
             self._own.stir()
-        if not (arrived := members.take_arrived()):
+        if not (arrived := members.waiting.take_arrived()):
             return []
         for peer in filter(self._members.is_near, arrived):
             self._partners.greet(peer)
@@ -276,7 +273,7 @@ class Gossip:
 
     def _exchange(self, now: Now) -> None:
         self._intake.expire(now)
-        live, near, config = self._partners.live_count(now), len(self._partners.live_near(now)), self._config
+        live, near, config = self._partners.live_count(now), len(self._partners.live_near(now)), self._own.config
         newcomer = self._partners.newcomer()
         others = FANOUT if newcomer and live <= HAMLET else 1  # a newcomer matters more where there are few
         for peer in dict.fromkeys([*newcomer, *self._partners.overdue(now), *self._partners.choose(now, others)]):

@@ -138,7 +138,7 @@ class HeartbeatIntake:
     def expire(self, now: Now) -> None:
         """Forget members whose grace is over; their addresses are tried while nobody is live."""
         self._members.expire(now)
-        if forgotten := self._members.take_forgotten():
+        if forgotten := self._members.vanished.take_forgotten():
             self._bootstrap.remember([e.udp for opened in forgotten for e in opened.contact.endpoints], now)
 
     def contact_at(self, raws: Iterable[bytes], peer: NodeId, address: Address) -> Contact | None:

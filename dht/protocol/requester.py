@@ -43,7 +43,7 @@ class Requester:
         self._rules = rules
         self._routing = routing
         self._partners = partners
-        self._refused = refused
+        self.refused = refused
         self._rng = rng
         self._out: list[Datagram] = []
         self._strange = RateLimiter(1 / STRANGE_S, STRANGE_BURST)
@@ -150,15 +150,15 @@ class Requester:
             request.tries = 1
             request.timeout_s *= bool(request.sent)  # what was sent before may still be answered
             self.requests.add(transaction, request, now)
-            self._refused["too much for a strange host"] += 1
+            self.refused["too much for a strange host"] += 1
             return
         if not self.requests.add(transaction, request, now):
-            self._refused["too many open requests"] += 1
+            self.refused["too many open requests"] += 1
             return
         try:
             key = self._identity.shared_key(request.public_key) if request.public_key else None
         except BadSignature:  # the contact was made up; the request runs into its timeout
-            self._refused["public key"] += 1
+            self.refused["public key"] += 1
             return
         if request.contact is not None and request.contact.introducers:
             self._to_introduce[request.contact.node_id] = request.contact

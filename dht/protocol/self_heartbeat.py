@@ -50,18 +50,17 @@ class SelfHeartbeat:
         families: WorkingFamilies,
         *,
         member: bool,
-        quiet: bool = False,
     ) -> None:
         self.public_key = identity.public_key
         self.operator, self.stable = config.operator, config.stable  # who runs this node, and on what, as it declares
         self._identity = identity
         self._rules = rules
-        self._config = config
+        self.config = config
         self._listening = listening
         self._learns = frozenset(e.family for e in listening if is_any(e.host))
         self._rng = rng
         self._member = member
-        self._quiet = quiet
+        self._quiet = False
         self._families = families
         self._left_out: frozenset[Family] = frozenset()
         self._introducers: tuple[NodeId, ...] = ()
@@ -72,7 +71,7 @@ class SelfHeartbeat:
         self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._not_allowed = ""  # the last address where a peer saw this node, and that the strategy does not allow
-        self._addresses = self._find_addresses()
+        self.addresses = self._find_addresses()  # of this node, announced or not; v4 first
         self._claimed_by: tuple[object, ...] = ()  # what the claim made last follows from
         self._claim: MembershipClaim
         self._sent = 0.0  # steady
@@ -123,10 +122,10 @@ class SelfHeartbeat:
         witnesses[witness] = host
         if len(witnesses) > WITNESSES:
             del witnesses[next(iter(witnesses))]
-        before, self._addresses = self._addresses, self._find_addresses()
-        if self._addresses != before:
+        before, self.addresses = self.addresses, self._find_addresses()
+        if self.addresses != before:
             self.stir()
-        return all(e.host != host for e in self._addresses if e.family == family)
+        return all(e.host != host for e in self.addresses if e.family == family)
 
     def be_quiet(self, quiet: bool) -> None:
         """Sign no more heartbeats, or do from now on; one who starts is heard at once."""
@@ -209,12 +208,12 @@ class SelfHeartbeat:
         """Sign the next heartbeat if it is due; True if it says something new, which peers should hear at once."""
         if now.steady < self.next_due:
             return False
-        self.next_due = now.steady + self._config.heartbeat_s * self._rng.uniform(0.9, 1.0)
+        self.next_due = now.steady + self.config.heartbeat_s * self._rng.uniform(0.9, 1.0)
         endpoints = () if self._quiet else tuple(pack_endpoint(e) for e in self.endpoints())
         if not endpoints:
             return False
         self._sequence = self._next_sequence(now)
-        says, config = self._says, self._config
+        says, config = self._says, self.config
         ends = now.wall + self._rules.graces.of(config.stable)
         when_and_where = self._sequence, now.wall, ends, endpoints, config.stable, self._member
         what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
@@ -239,13 +238,13 @@ class SelfHeartbeat:
 
     def learns(self, family: Family) -> bool:
         """Tell whether this node has its address of a family from peers, and not from its operator."""
-        configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+        configured = self.config.announce_v4 if family == 4 else self.config.announce_v6
         return family in self._learns and not configured
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Return where peers reach this node, as far as it knows; v4 first. In a family in which nobody is there to see
         this node, it goes by its routes: whoever needs that family has to hear of it."""
-        works, seen = self._families.towards_peers - self._left_out, self.addresses()
+        works, seen = self._families.towards_peers - self._left_out, self.addresses
         found = [e for e in seen if e.family in works]
         for endpoint in self._listening if seen else ():
             source = self._families.source(endpoint.family)
@@ -269,10 +268,6 @@ class SelfHeartbeat:
                 "and where that lasts, a publisher may lower puzzle_bits in the next strategy"
             )
         return ""
-
-    def addresses(self) -> tuple[Endpoint, ...]:
-        """Return all own endpoints, including those that are not announced because nobody gets through; v4 first."""
-        return self._addresses
 
     def is_at(self, address: Address) -> bool:
         """Tell whether a datagram to this address comes to this node, as far as it listens and its machine's routes
@@ -302,7 +297,7 @@ class SelfHeartbeat:
         found = []
         for endpoint in sorted(self._listening, key=lambda e: e.family):
             family = endpoint.family
-            configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+            configured = self.config.announce_v4 if family == 4 else self.config.announce_v6
             seen = list(self._seen.get(family, {}).values())
             if configured or family not in self._learns:
                 found.append(Endpoint(configured or endpoint.host, endpoint.udp_port, endpoint.tcp_port))

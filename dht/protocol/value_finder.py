@@ -17,7 +17,7 @@ from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.requester import Requester
 from dht.routing.disjoint_paths import K_EACH, DisjointPaths
-from dht.routing.lookup_run import LookupRun
+from dht.routing.lookup_run import LookupAsker, LookupRun
 from dht.routing.routing_table import K, RoutingTable
 from dht.wire.contact import Contact
 from dht.wire.packets import Body, Packet, Put, Stored
@@ -36,7 +36,6 @@ class ValueFinder:
         store: ValueStore,
         members: MemberTable,
         families: WorkingFamilies,
-        refused: Counter[str],
         notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
     ) -> None:
         """`notice` is given the contacts of each answer."""
@@ -45,10 +44,8 @@ class ValueFinder:
         self._requester = requester
         self._routing = routing
         self._store = store
-        self._families = families
-        self._refused = refused
         self._members = members
-        self._notice = notice
+        self._asker = LookupAsker(identity.node_id, requester.ask, families, lambda: rules.policy, self._signed, notice)
         self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
@@ -103,19 +100,7 @@ class ValueFinder:
             self.hops[run.hops] += 1
             done(at, run)
 
-        return LookupRun(
-            self._identity.node_id,
-            target,
-            self._requester.ask,
-            self._families,
-            self._rules.policy,
-            ended,
-            skip=skip,
-            signed=self._signed,
-            claim=claim,
-            k=k,
-            notice=self._notice,
-        )
+        return LookupRun(self._asker, target, ended, skip=skip, claim=claim, k=k)
 
     def _signed(self, peer: NodeId) -> Contact | None:
         known = self._members.find(peer)
@@ -154,7 +139,7 @@ class ValueFinder:
             try:
                 record = open_record(raw, now, self._rules.network)
             except RemoteError:
-                self._refused["record"] += 1
+                self._requester.refused["record"] += 1
                 continue
             old = newest.get(record.public_key)
             if record.key == key and (old is None or old[0].sequence < record.sequence):

@@ -67,7 +67,7 @@ class Attester:
         if basis != self._found_by:
             live = [(peer, contact) for peer in view.live() if (contact := view.contact(peer)) is not None]
             able = [peer for peer, contact in live if contact.shares(families)]
-            found = [peer for peer in able if members.is_member(peer)]
+            found = [peer for peer in able if members.admission.is_member(peer)]
             bare = [] if len(found) >= ATTESTERS else [peer for peer in able if members.admission.is_bare(peer)]
             self._found_by, self._found = basis, (*found, *bare)
         return self._found
@@ -93,7 +93,7 @@ class Attester:
         members, admission, now = self._core.members, self._core.members.admission, self._clock()
         self._named.retain(lambda peer: peer not in self._spoken_for or not members.is_live(peer, now))
         self._spoken_for.intersection_update(self._named)
-        if admission.is_joining or not members.is_member(members.own):
+        if admission.is_joining or not members.admission.is_member(members.own):
             return
         for peer in members.members(now):
             if members.is_live(peer, now) or peer in self._named or admission.lacks(peer) <= 0:

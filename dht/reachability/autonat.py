@@ -135,7 +135,7 @@ class AutoNat:
     async def _find_out(self, family: Family) -> None:
         while True:
             works = family in self._core.families.working
-            endpoint = next((e for e in self._core.own.addresses() if works and e.family == family), None)
+            endpoint = next((e for e in self._core.own.addresses if works and e.family == family), None)
             if await self._ask_round(self.found[family], family, endpoint, ()):
                 continue
             names = self._choose_introducers(family)

@@ -42,11 +42,11 @@ class DialBack:
     """Sends PINGs from new ports, and tells whether the right peer answered."""
 
     def __init__(self, identity: Identity, network: bytes, rng: Random, open_port: OpenPort = open_udp_port) -> None:
-        self._identity, self._network, self._rng, self._open_port = identity, network, rng, open_port
+        self._identity, self._network, self.rng, self._open_port = identity, network, rng, open_port
 
     async def reaches(self, address: Address, peer: NodeId) -> bool:
         """Tell whether a peer answers at a UDP address, within TRIES · WAIT_S seconds."""
-        transaction, answered = self._rng.randbytes(8), asyncio.Event()
+        transaction, answered = self.rng.randbytes(8), asyncio.Event()
         header = PacketHeader(self._network[:4], self._identity.public_key, 0, bytes(8))
         ping = encode_packet(header, transaction, Ping(0, 0, b"", ()), None, size=SIZE)
 

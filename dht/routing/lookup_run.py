@@ -35,38 +35,60 @@ class Ask(Protocol):
     ) -> None: ...
 
 
+class LookupAsker:
+    """Asks peers for all lookups of one node, and reads the contacts in their answers."""
+
+    def __init__(
+        self,
+        own: NodeId,
+        ask: Ask,
+        families: WorkingFamilies,
+        policy: Callable[[], AddressPolicy],
+        signed: Callable[[NodeId], Contact | None] = lambda peer: None,
+        notice: Callable[[Now, list[tuple[bytes, Contact]]], None] = lambda _now, _contacts: None,
+    ) -> None:
+        """`policy` is asked each time. `signed`: how a peer says itself that it is reached, which counts more than what
+        others say. `notice` is given the contacts of each answer."""
+        self.own, self.ask = own, ask
+        self._families, self._policy, self._signed, self.notice = families, policy, signed, notice
+
+    def reaches(self, contact: Contact) -> bool:
+        """Tell whether this node shares a family of address with a contact."""
+        return contact.shares(self._families.towards_peers)
+
+    def subnet(self, contact: Contact) -> bytes | None:
+        """Return the subnet in which this node would meet a contact; None where it says nothing."""
+        ours = [e for e in contact.endpoints if e.family in self._families.towards_peers] or contact.endpoints
+        return self._policy().subnet(ours[0].host)
+
+    def read(self, packed: Iterable[PackedContact]) -> list[tuple[bytes, Contact]]:
+        """Return the contacts of an answer that may be contacted; raises BadMessage where one is malformed."""
+        return read_contacts(packed, self._policy())
+
+    def corrected(self, contacts: Iterable[tuple[bytes, Contact]]) -> list[tuple[bytes, Contact]]:
+        """Return contacts as the peers themselves say that they are reached, where that is known."""
+        return [(key, self._signed(contact.node_id) or contact) for key, contact in contacts]
+
+
 class LookupRun:
     """Runs one lookup. `records`: what lies at the target, by sender, unverified. `tokens`: for PUT, by who gave
     them."""
 
     def __init__(
         self,
-        own: NodeId,
+        asker: LookupAsker,
         target: bytes,
-        ask: Ask,
-        families: WorkingFamilies,
-        policy: AddressPolicy,
         done: Callable[[Now, "LookupRun"], None],
         *,
-        notice: Callable[[Now, list[tuple[bytes, Contact]]], None] = lambda _now, _contacts: None,
         skip: int | None = None,
-        signed: Callable[[NodeId], Contact | None] = lambda peer: None,
         claim: Callable[[NodeId], bool] = lambda peer: True,
         k: int = K,
     ) -> None:
-        """`notice` is given the contacts of each answer. `skip`: ask for the records at the target, but for
-        so many; None: ask for none. `signed`: how a peer says itself that it is reached, which
-        counts more than what others say. `claim`: whether this lookup may ask a node, asked when its turn has come.
-        `k`: how many nearest to end with."""
-        self._lookup = Lookup(own, target, k, subnet=self._subnet)
+        """`skip`: ask for the records at the target, but for so many; None: ask for none. `claim`: whether this lookup
+        may ask a node, asked when its turn has come. `k`: how many nearest to end with."""
+        self._lookup = Lookup(asker.own, target, k, subnet=asker.subnet)
         self._body: Body = Find(target) if skip is None else Get(target, skip)
-        self._ask = ask
-        self._families = families
-        self._policy = policy
-        self._done = done
-        self._notice = notice
-        self._signed = signed
-        self._claim = claim
+        self._asker, self._done, self._claim = asker, done, claim
         self._finished = False
         self.records: dict[NodeId, tuple[bytes, ...]] = {}
         self.tokens: dict[NodeId, bytes] = {}
@@ -80,19 +102,13 @@ class LookupRun:
         """Return public keys and contacts of the nearest, nearest first."""
         return self._lookup.result()
 
-    def _subnet(self, contact: Contact) -> bytes | None:
-        """The subnet in which we would meet a contact."""
-        ours = [e for e in contact.endpoints if e.family in self._families.towards_peers] or contact.endpoints
-        return self._policy.subnet(ours[0].host)
-
     @property
     def hops(self) -> int:
         """Number of questions in a row that led to the nearest; 0 where nobody answered."""
         return self._lookup.hops
 
     def _offer(self, contacts: Iterable[tuple[bytes, Contact]], by: NodeId | None = None) -> None:
-        families = self._families.towards_peers
-        self._lookup.offer(((key, c, c.shares(families)) for key, c in contacts), by)
+        self._lookup.offer(((key, c, self._asker.reaches(c)) for key, c in contacts), by)
 
     def _pump(self, now: Now) -> None:
         if self._finished:
@@ -102,8 +118,8 @@ class LookupRun:
             again = False
             for public_key, contact in self._lookup.next_queries():
                 peer = contact.node_id
-                if contact.shares(self._families.towards_peers) and self._claim(peer):
-                    self._ask(now, self._body, public_key, contact, self._hear(peer), self._slow(peer))
+                if self._asker.reaches(contact) and self._claim(peer):
+                    self._asker.ask(now, self._body, public_key, contact, self._hear(peer), self._slow(peer))
                 else:
                     self._lookup.failed(peer)
                     again = True
@@ -126,7 +142,7 @@ class LookupRun:
             self._lookup.failed(peer)
             return
         try:
-            contacts = read_contacts(body.contacts[:CONTACTS_LIMIT], self._policy)
+            contacts = self._asker.read(body.contacts[:CONTACTS_LIMIT])
         except BadMessage:
             self._lookup.failed(peer)
             raise
@@ -134,8 +150,8 @@ class LookupRun:
         self.tokens[peer] = body.token
         if isinstance(body, Got):
             self.records[peer] = body.records
-        self._offer(((key, self._signed(contact.node_id) or contact) for key, contact in contacts), peer)
-        self._notice(now, contacts)
+        self._offer(self._asker.corrected(contacts), peer)
+        self._asker.notice(now, contacts)
 
     def _slow(self, peer: NodeId) -> Callable[[Now], None]:
         def slow(now: Now) -> None:

@@ -94,7 +94,7 @@ def _digest_of(owners: tuple[tuple[NodeId, ...], ...]) -> bytes:
 
 def is_remnant(view: View) -> bool:
     """Tell whether half of all members that this node remembers, or more, fell silent for good."""
-    return len(view.vanished_members()) >= max(len(view.members()), 1)
+    return len(view.peers.vanished()) >= max(len(view.members()), 1)
 
 
 def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:

@@ -75,7 +75,7 @@ class AnswerBody:
         if view.why_apart():
             doubts.add(Reason.APART)
         if is_remnant(view):
-            doubts.add(Reason.VANISHED, (), view.vanished_members())
+            doubts.add(Reason.VANISHED, (), view.peers.vanished())
         weigh(outcome.said, view, doubts)
         return doubts
 

@@ -1,20 +1,20 @@
 """Takes a node out of its network for good, and says how far that is and what its going would put at risk.
 
-What lies here goes to the owners that its slots have without this node, and is dropped here when all of them have it:
-so it is done when nothing lies here any more. A note outlives a restart, which goes on with it.
+This node's records go to the owners that its slots have without it. A slot is dropped here when all of them have it, so
+the node has left when nothing lies here any more. A note outlives a restart, which goes on with it.
 """
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from dht import NodeId, OverlayService, Slot, slot_range
+from node.api.operation import LeaveProgress, LeaveState
+from node.api.status import Leaving
 from node.app.wiring import StoreParts
 from node.errors import NobodyElse
 
-Json = dict[str, Any]
 LOOK_S = 1.0
 LINGER_S = 3.0  # in which who waits for the end hears of it
 SHOWN = 20  # silent owners that are named
@@ -30,7 +30,7 @@ class Departure:
         if note is not None and note.exists():
             self._leave()
 
-    def leave(self, *, at_once: bool, is_sure: bool) -> Json:
+    def leave(self, *, at_once: bool, is_sure: bool) -> LeaveProgress:
         """Begin to leave, and say how far it is. `at_once`: end without handing anything over; only who `is_sure`
         begins that. Raises NobodyElse where nobody can take what lies here."""
         if at_once and is_sure:
@@ -39,9 +39,8 @@ class Departure:
             self._begin()
         return self.progress()
 
-    def progress(self) -> Json:
-        """Return {state: here | leaving | gone, slots, documents, at_risk, silent}: what lies here still, documents of
-        which no live node has another copy, and the owners that are waited for."""
+    def progress(self) -> LeaveProgress:
+        """Return how far this node is on its way out."""
         view, bits = self._overlay.view, self._overlay.view.strategy.slot_bits
         documents = at_risk = 0
         silent = set[NodeId]()
@@ -51,17 +50,13 @@ class Departure:
             documents += count
             at_risk += 0 if any(peer != view.node_id for peer in view.ready(slot)) else count
             silent |= {peer for peer in view.owners(slot) if not view.is_live(peer)}
-        return {
-            "state": "gone" if self._is_over else "leaving" if self._is_leaving else "here",
-            "slots": len(slots),
-            "documents": documents,
-            "at_risk": at_risk,
-            "silent": sorted(peer.hex() for peer in silent)[:SHOWN],
-        }
+        state: LeaveState = "gone" if self._is_over else "leaving" if self._is_leaving else "here"
+        named = sorted(peer.hex() for peer in silent)[:SHOWN]
+        return LeaveProgress(state, len(slots), documents, at_risk, named)
 
-    def leaving(self) -> Json | None:
-        """Return {slots}, in how many slots anything lies here still; None where this node stays. Cheap to ask."""
-        return {"slots": sum(1 for _ in self._slots())} if self._is_leaving else None
+    def leaving(self) -> Leaving | None:
+        """Return in how many slots anything lies here still; None where this node stays. Cheap to ask."""
+        return Leaving(sum(1 for _ in self._slots())) if self._is_leaving else None
 
     async def run(self) -> None:
         """Return when this node has left, and who waits for that has had time to hear it."""

@@ -17,7 +17,7 @@ class DiskMeter:
         self._store, self._measure = store, measure
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="disk-meter")
         if measure is not None:
-            store.note_beside(measure())
+            store.room.note_beside(measure())
 
     async def run(self) -> None:
         """Measure now and then, until cancelled."""
@@ -29,7 +29,7 @@ class DiskMeter:
         """Measure once."""
         if self._measure is not None:
             loop = asyncio.get_running_loop()
-            self._store.note_beside(await loop.run_in_executor(self._thread, self._measure))
+            self._store.room.note_beside(await loop.run_in_executor(self._thread, self._measure))
 
     def close(self) -> None:
         """End the thread."""

@@ -16,8 +16,8 @@ BUSY = frozenset({"crawling", "waiting"})
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """What a node is and does at one time. `at`: steady seconds; `live`: ids of live peers; `pause_reason`: why it must
-    not fetch, or ""."""
+    """Describes a node at one time. `at`: steady seconds; `live`: ids of live peers; `pause_reason`: why it must not
+    fetch, or ""."""
 
     at: float
     live: frozenset[str] = frozenset()

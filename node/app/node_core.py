@@ -116,7 +116,7 @@ class NodeCore:
         self.fetching.pause.obey(crawl.hours, store)
         self.fetching.refusals.set_entries(crawl.refuse)
         self.hosts.obey()
-        self.store.records.set_quota(store.quota_bytes, store.reserve_bytes)
+        self.store.records.room.set_quota(store.quota_bytes, store.reserve_bytes)
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""

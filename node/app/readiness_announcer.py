@@ -72,6 +72,6 @@ class ReadinessAnnouncer:
     def _announce(self, *, has_load: bool) -> None:
         load = None
         if has_load:
-            disk_share = 1.0 if self._is_refused() else self._store.disk_bytes / self._store.quota_bytes
+            disk_share = 1.0 if self._is_refused() else self._store.room.used_bytes / self._store.room.quota_bytes
             load = self._meter.take(self._clock().steady, self._load_of_machine(), disk_share)
         self._overlay.announce(self._shown, sum(self._crawler.due().values()), load)

@@ -61,7 +61,7 @@ from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from store import Replicator, StoreConfig
+from store import RecordCheck, Replicator, StoreConfig
 
 
 class StoreParts:
@@ -72,16 +72,15 @@ class StoreParts:
         self.records = records = machine.store
         self.host_book = HostBook(clock)
         self.shards = SiteShards(overlay.view, self.host_book)
+        check = RecordCheck(RecordRules(), self.shards, records.denial)
         self.replicator = Replicator(
             config,
             records,
             overlay,
             member.identity,
-            clock,
+            check,
             machine.new_rng(),
-            self.shards,
             expects_others=member.expects_others,
-            rules=RecordRules(),
             audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
@@ -152,7 +151,6 @@ class CrawlParts:
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
     ) -> None:
         overlay, machine, web, clock = env.member.overlay, env.machine, env.web, env.machine.clock
-        self.refetch = control.refetch
         self.tokens = SiteTokenExchange(overlay, store.shards, store.replicator, clock)
         ports = CrawlerPorts(
             store.ingest,

@@ -31,6 +31,7 @@ from dht import (
     evidence_points,
     shards,
 )
+from node.api.evidence import Accused, AccusedAuthor, EvidencePiece
 from node.audit.evidence_keeper import EvidenceKeeper, KeptEvidence, opened
 from node.audit.second_look import SecondLook
 from store import Kind, Record, Replicator, decode_document, url_of
@@ -99,11 +100,11 @@ class EvidenceDesk:
         self._overlay, self._keeper, self._replicator = overlay, keeper, replicator
         self._look, self._clock = look, clock
 
-    async def accused(self, *, fetches: bool) -> Json:
+    async def accused(self, *, fetches: bool) -> Accused:
         """Return the evidence by accused author. `fetches`: fetch some pages of each again where there is enough."""
         listed, until = by_author(await self._pieces(), self._clock().wall), self._clock().steady + FETCH_WITHIN_S
         authors = [await self._author(author, pieces, until if fetches else 0.0) for author, pieces in listed]
-        return {"domains_needed": DOMAINS_NEEDED, "authors": authors}
+        return Accused(domains_needed=DOMAINS_NEEDED, authors=authors)
 
     async def _pieces(self) -> list[FoundPiece]:
         view = self._overlay.view
@@ -123,7 +124,7 @@ class EvidenceDesk:
                     read += await self._overlay.read_point(point, RECORDS_AT_POINT)
         return read
 
-    async def _author(self, author: NodeId, pieces: list[FoundPiece], until: float) -> Json:
+    async def _author(self, author: NodeId, pieces: list[FoundPiece], until: float) -> AccusedAuthor:
         """Describe the evidence against one author; pages are fetched again `until` a steady time."""
         domains, again = domains_of(pieces), dict[str, str]()
         if until and len(domains) >= DOMAINS_NEEDED:
@@ -131,15 +132,15 @@ class EvidenceDesk:
             for domain in sorted(first)[:FETCHED_AGAIN]:
                 again[domain] = await self._fetch_again(first[domain], until - self._clock().steady)
         until = self._keeper.without_votes[author].until if author in self._keeper.without_votes else 0.0
-        return {
-            "node_id": author.hex(),
-            "domains": sorted(domains),
-            "counts": len(domains) >= DOMAINS_NEEDED,
-            "no_votes_until": until,
-            "again": again,
-            "confirmed": sum(said in ("unlike", "replaced, as found") for said in again.values()) >= DOMAINS_NEEDED,
-            "pieces": [_piece_json(piece) for piece in pieces[:MAX_PIECES]],
-        }
+        return AccusedAuthor(
+            node_id=author.hex(),
+            domains=sorted(domains),
+            counts=len(domains) >= DOMAINS_NEEDED,
+            no_votes_until=until,
+            again=again,
+            confirmed=sum(said in ("unlike", "replaced, as found") for said in again.values()) >= DOMAINS_NEEDED,
+            pieces=[_piece(piece) for piece in pieces[:MAX_PIECES]],
+        )
 
     async def _fetch_again(self, piece: FoundPiece, within_s: float) -> str:
         head = piece.found.head
@@ -154,12 +155,7 @@ class EvidenceDesk:
             return "unread"
 
 
-def _piece_json(piece: FoundPiece) -> Json:
+def _piece(piece: FoundPiece) -> EvidencePiece:
     evidence, head = piece.found.evidence, piece.found.head
-    return {
-        "site": evidence.site,
-        "document": head.id.hex(),
-        "written_at": head.at_ms / 1000,
-        "looks": [evidence.first.at, evidence.second.at],
-        "finder": piece.finder.hex(),
-    }
+    looks: list[float] = [evidence.first.at, evidence.second.at]
+    return EvidencePiece(evidence.site, head.id.hex(), head.at_ms / 1000, looks, piece.finder.hex())

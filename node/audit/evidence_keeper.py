@@ -1,10 +1,10 @@
 """Keeps the evidence that this node found, publishes it, and withdraws this node's votes from contradicted authors.
 
 The pieces lie in one small file apart from the store, whose catalog may be lost and built anew. Some of them lie in
-small records at the network's points, one at each, which this node writes anew before they end. Where this node's own
-second looks contradict an author's pages on DOMAINS_NEEDED registrable domains within a week, it votes for that author
-no more for a week: the leases pass to other owners, and what the author wrote is fetched again. Copies do not move. In
-a network of up to SMALL members nobody could take the leases over, so the node only reports the need to its owner.
+small records at the network's points, one at each, which this node writes anew before they end. This node's own second
+looks may contradict an author's pages on DOMAINS_NEEDED registrable domains within a week. Then it does not vote for
+that author for a week: the leases pass to other owners, who fetch the author's pages again. Copies do not move. In a
+network of up to SMALL members nobody could take the leases over, so the node only reports the need to its owner.
 """
 
 import asyncio

@@ -4,10 +4,10 @@ Along go the store, what the node knows of its network, and its limits; the inde
 key, settings, invitations and publishers' keys go only where a pass phrase closes them. Without them, a new node is
 restored that holds these records.
 
-A restored node ran before, whatever the copy says: it votes only once every vote of an earlier run has ended
-(`dht/leases/vote_note.py`), and learns from its peers what it signed since. All is decided before anything is written:
-which files there may be (`backup_names.py`), whether the disk has room for them, and whether the person wants this
-network and these settings (`restored_settings.py`).
+A restored node ran before, whatever the copy says. So it votes only once every vote of an earlier run has ended
+(`dht/leases/vote_note.py`), and learns from its peers what it signed since. All checks come before the first write: of
+the files' names (`backup_names.py`), of the room on the disk, and of the person's consent to this network and these
+settings (`restored_settings.py`).
 """
 
 import os
@@ -108,8 +108,8 @@ def restore(
 
 
 def _complete(draft: DataDir, manifest: Manifest, source: str, texts: Mapping[str, str]) -> Identity:
-    """Add to the plain files what makes a node's directory of them, and return the key of the node: the one in the
-    backup where it was wanted, else a new one."""
+    """Complete a node's directory around the plain files of a backup. Return the node's key: the one in the backup
+    where the person wanted it, else a new one."""
     try:
         check_copied_index(draft.store)
     except StoreCorrupt as error:

@@ -22,8 +22,8 @@ class ListedPage:
     formers: dict[int, DocumentId] = field(default_factory=dict)  # by instant
 
     def chosen(self, wish: Wish) -> list[int]:
-        """Return the instants of the versions that are wished for, oldest first: the one that is shown, or all, or the
-        one that was the newest at an instant, or else the oldest."""
+        """Return the instants of the versions that are wished for, oldest first. By default that is the shown version;
+        else all, or the one that was the newest at an instant (before the first version: the oldest)."""
         shown = [] if self.shown_at is None else [self.shown_at]
         if not (wish.all_versions or wish.at is not None):
             return shown

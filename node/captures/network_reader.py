@@ -1,8 +1,8 @@
 """Reads pages out of the whole network, in the order of their keys: what an export and people who analyse the web take.
 
 Each slot is listed by its ready owners and read from any of them, with proofs; one part at a time is in memory. A
-reading can be taken up again at any key. What could not be read is named, and what is not shown is counted. Former
-versions are read where they are wished for; where the newest one must not be shown, none is.
+reading can be taken up again at any key. A reading names the slots that could not be read, and counts the pages that
+are not shown. Former versions are read where they are wished for; where the newest one must not be shown, none is.
 """
 
 from collections import Counter

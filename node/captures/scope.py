@@ -1,7 +1,7 @@
-"""What of the network is read: parts of the key space, and which URLs in them.
+"""Works out which parts of the key space a reading needs, and which URLs in them.
 
-Pure: values in, values out. A URL or a site has its own place in the key space; a domain is looked for in all of it,
-since nothing says which hosts there are below it.
+Pure: values in, values out. A URL or a site has its own place in the key space. A domain is looked for in all of it,
+since nothing lists the hosts below it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,8 +41,8 @@ class ArchiveScope:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a reader asks for: URLs that are alike to one by a match type, or all there is, of one slot or any; of each
-    page the version that is shown, or all, or the one that was the newest at an instant (else the oldest)."""
+    """Says which pages a reader asks for: those whose URL matches one by a match type, or all, of one slot or any. Of
+    each page the reader gets the shown version, or all, or the newest at an instant (else the oldest)."""
 
     url: str = ""
     match: MatchType = "exact"

@@ -3,8 +3,8 @@
     for answer in ApiClient("http://127.0.0.1:8090").answers("opening hours", limit=100):
         print([result.url for result in answer.results])
 
-Fields are named as in the HTTP API (`docs/client-author.md`); those that a node of another version does
-not send are empty, and those that are not known here are left out.
+Fields are named as in the HTTP API (`docs/client-author.md`). A field that a node of another version does not send is
+empty; a field that is unknown here is left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ class WebResult(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What a node answers to a search: a page of results, and what it knows of itself."""
+    """Holds a node's answer to a search: a page of results, and how sure the node is of it."""
 
     results: list[WebResult]
     total: int = 0
@@ -49,7 +49,7 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class PageFacts(msgspec.Struct, frozen=True):
-    """What is told of a stored page beside its text."""
+    """Describes a stored page beside its text."""
 
     source: str  # the address that was asked for
     title: str = ""

@@ -139,7 +139,7 @@ class ExportSpool:
 
 
 def _name(capture: Capture) -> bytes:
-    """What tells a version of a page from others, in few bytes."""
+    """Return a short name that tells a version of a page from all others."""
     text = f"{capture.captured_at} {capture.content_digest.hex()} {capture.url}"
     return blake2b(text.encode(errors="replace"), digest_size=16).digest()
 

@@ -8,8 +8,6 @@ import argparse
 from collections.abc import Iterable, Iterator
 from datetime import date
 
-from node.cli.verb_walk import arguments_of, parsers_below
-
 EXIT_CODES = (
     (0, "done"),
     (1, "it failed, or a part of what was asked"),
@@ -101,3 +99,19 @@ def _head(argument: argparse.Action) -> str:
 def _listed(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
     for term, about in rows:
         yield from (".TP", f"\\fB{escaped(term)}\\fR", _text(about))
+
+
+def parsers_below(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parser of each verb below a parser, a family before its members, in the order of the help."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in action.choices.values():
+                yield verb
+                yield from parsers_below(verb)
+
+
+def arguments_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return what a verb itself takes, positional arguments first, without its verbs and without --help."""
+    left_out = (argparse._SubParsersAction, argparse._HelpAction)
+    own = [action for action in parser._actions if not isinstance(action, left_out)]
+    return sorted(own, key=lambda action: bool(action.option_strings))

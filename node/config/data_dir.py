@@ -71,8 +71,8 @@ class DataDir:
             )
 
     def check_identity(self) -> None:
-        """Raise BadDataDir where a node has left data here and its key is gone: with another key, it would be another
-        node, whose peers wait for the first one and whose data is nobody's."""
+        """Raise BadDataDir where a node has left data here and its key is gone. With another key, it would be another
+        node: peers would wait for the first one, and the data would belong to nobody."""
         if self.identity.exists():
             return
         parts = (part for part in (self.dht, self.store, self.index, self.seen) if part.is_dir())

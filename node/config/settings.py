@@ -89,7 +89,8 @@ class NodeConfig:
 
 @dataclass(frozen=True, slots=True)
 class HookConfig:
-    """What is called when this node needs its owner: copies fall, a disk fills, a clock is wrong, a strategy ends."""
+    """Names the command or URL that tells the owner of a need: copies fall, a disk fills, a clock is wrong, a strategy
+    ends."""
 
     command: tuple[str, ...] = ()  # program (its whole path) and arguments; gets the event as JSON on its input
     url: str = ""  # URL; the event is sent there as JSON by POST; empty: none

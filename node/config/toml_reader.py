@@ -1,7 +1,7 @@
 """Reads TOML into a tree of frozen values, strictly, and says in one line what is wrong with it.
 
-Pure: text in, values out. Works for any tree whose branches are dataclasses or msgspec Structs with defaults; a
-branch may refuse a value by raising ValueError from `__post_init__`, its text beginning with the field's name.
+Pure: text in, values out. Works for any tree whose branches are dataclasses or msgspec Structs with defaults. A branch
+may refuse a value by raising ValueError from `__post_init__`; its text begins with the field's name.
 """
 
 import dataclasses

@@ -32,9 +32,9 @@ def write_config(tree: type[Any], settings: Mapping[str, Any]) -> str:
 
 
 def set_key(text: str, path: str, value: object) -> str:
-    """Return the text of a config.toml with one key set (such as node.web_port), in the line where it is or where its
-    default is shown as a comment, and all else as it was. A value of several lines is not seen as one: whoever calls
-    reads the text again and compares."""
+    """Return the text of a config.toml with one key set (such as node.web_port), and all other lines as they were. The
+    key's own line is replaced, or the comment that shows its default. A value of several lines is not seen as one:
+    whoever calls reads the text again and compares."""
     table, _, leaf = path.partition(".")
     lines = text.splitlines()
     line = f"{leaf} = {toml_value(value)}"

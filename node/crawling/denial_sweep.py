@@ -2,10 +2,10 @@
 
 It is also who tells the store which former versions of pages the strategy keeps.
 
-What is taken back is hidden and refused from the moment that the strategy is in force (`store/record/denial.py`). The
-sweep looks through all that lies here, once for each change of denials, also after a restart; index and fingerprints
-follow from it. Of what a blocked node says became of a URL only the URL stays, as every owner words it alike, so that
-somebody else fetches it.
+Pages that the strategy denies are hidden and refused from the moment that it is in force (`store/record/denial.py`).
+The sweep looks through all that lies here, once for each change of denials, also after a restart; index and
+fingerprints follow from it. Of what a blocked node says became of a URL only the URL stays, as every owner words it
+alike, so that somebody else fetches it.
 """
 
 import asyncio
@@ -33,11 +33,11 @@ class DenialSweep:
         self._follow()
         self._removed: Mapping[str, tuple[str, ...]] = {}  # as swept last
         self._swept_sites: set[str] = set()
-        self._done = store.read_note(NOTE).decode()
+        self._done = store.tables.read_note(NOTE).decode()
 
     @property
     def done(self) -> str:
-        """What marks the strategy's denials whose sweep ended last."""
+        """The mark of the strategy's denials whose sweep ended last."""
         return self._done
 
     def is_vanishing(self) -> bool:
@@ -68,7 +68,7 @@ class DenialSweep:
             now = self._clock().steady
             await asyncio.sleep(min(LONGEST_REST_S, now - began))
             began = self._clock().steady
-        await self._store.write_note(NOTE, mark.encode())
+        await self._store.tables.write_note(NOTE, mark.encode())
         self._done = mark
         log.info("records taken back count=%d strategy=%d", count, self._overlay.view.strategy.version)
 
@@ -97,7 +97,7 @@ class DenialSweep:
     def _follow(self) -> None:
         strategy = self._overlay.view.strategy
         self._store.denial.follow(strategy, self._clock().steady)
-        self._store.keep_versions(VersionPolicy(strategy.former_last, strategy.former_days))
+        self._store.upkeep.keep_versions(VersionPolicy(strategy.former_last, strategy.former_days))
 
     def _parts(self) -> Iterator[list[Record]]:
         """Yield what is denied: pages first, of the hosts that rules name before others, for indexes wait for them."""

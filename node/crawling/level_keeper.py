@@ -103,7 +103,7 @@ class LevelKeeper:
 
     def _is_in_doubt(self, peer: NodeId) -> bool:
         view = self._overlay.view
-        return not view.is_live(peer) and (silent_s := view.silent_s(peer)) is not None and silent_s < DOUBT_S
+        return not view.is_live(peer) and (silent_s := view.peers.silent_s(peer)) is not None and silent_s < DOUBT_S
 
     async def refresh(self) -> None:
         """Find out what changed in the store and the index since the last refresh."""
@@ -169,7 +169,8 @@ class LevelKeeper:
         return blake2b(stored + totals.fingerprint_bytes, digest_size=DIGEST_BYTES).digest()
 
     def _due(self) -> Iterator[tuple[NodeId, list[SlotDigest]]]:
-        """Whom to tell something now, and what: everything at times, in between what changed."""
+        """Yield the peers that are told something now, each with its digests: at times all of them, in between those
+        that changed."""
         steady = self._clock().steady
         self._refresh_audience(steady)
         for peer, slots in sorted(self._told_of.items()):
@@ -183,7 +184,7 @@ class LevelKeeper:
                 yield peer, digests
 
     def _refresh_audience(self, steady: float) -> None:
-        """Who is told of which slots: their owners, and whoever else answers for them."""
+        """Work out which peers are told of which slots: the owners of a slot, and other nodes that answer for it."""
         view, found = self._overlay.view, dict[NodeId, list[Slot]]()
         basis = self._digests.keys(), view.owners_by_slot(), view.ready_by_slot(), view.live()
         if basis == self._told_of_basis and steady < self._told_of_until:

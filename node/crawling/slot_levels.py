@@ -1,7 +1,7 @@
-"""How the copies of a slot compare: what peers say of theirs, held against this node's, and since when they differ.
+"""Compares the copies of a slot: peers' digests of theirs with this node's own, and since when they differ.
 
-Pure: digests and `now` in, answers out. A peer is *level* in a slot when its copy was equal to ours lately, leaving out
-what was written in the last seconds, which is on its way to all owners.
+Pure: digests and `now` in, answers out. A peer is *level* in a slot when its copy was equal to ours lately. Records of
+the last seconds do not count, since they are on their way to all owners.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -54,8 +54,8 @@ class SlotDigests(Message, frozen=True, array_like=True):
 
 @dataclass(slots=True)
 class _Heard:
-    """What a peer said of a slot last. `until`: the last instant up to which its copy was equal to ours, and `level_at`
-    when we heard so (steady); `unlike_since`: steady, None where it was equal when heard last."""
+    """Holds a peer's last word about a slot. `until`: the last instant up to which its copy was equal to ours, and
+    `level_at` when we heard so (steady); `unlike_since`: steady, None where it was equal when heard last."""
 
     at: float
     whole: bytes = b""
@@ -65,7 +65,8 @@ class _Heard:
 
 
 class _Masks(NamedTuple):
-    """What is said of some slots until something is heard: with these owners, up to a steady and a wall instant."""
+    """Remembers the masks of some slots. They hold with these owners, up to a steady and a wall instant, until a peer
+    says something new."""
 
     masks: tuple[int, ...]
     owners: Sequence[tuple[NodeId, ...]]

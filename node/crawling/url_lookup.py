@@ -78,8 +78,8 @@ class UrlLookup:
     async def _read(
         self, kinds: Sequence[Kind], urls: Sequence[str], *, content: bool
     ) -> Mapping[str, Mapping[Kind, Record]]:
-        """Read records of these kinds from their places now, else from those where they lay before, for those URLs that
-        have one of the first kind: a caller that asks for a URL learns where it lies."""
+        """Read the records of these kinds of some URLs, at their places now and then at those where they lay before. A
+        URL is asked for until a record of the first kind is found; by asking, the caller learns where it lies."""
         await self._learn({site_of(url) for url in urls})
         found, places = {url: dict[Kind, Record]() for url in urls}, {url: self._places.keys_of(url) for url in urls}
         for turn in range(max(map(len, places.values()), default=0)):

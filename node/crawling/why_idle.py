@@ -38,8 +38,10 @@ def waiting_reason(view: View) -> str:
 def waiting_for(view: View) -> str:
     """Name the silent members that a node waits for, and for how long each has been silent; "" where it waits for
     none."""
-    silent = view.waits_for()
-    named = [f"{peer.hex()[:ID_CHARS]} (silent for {span(view.silent_s(peer) or 0.0)})" for peer in silent[:NAMED]]
+    silent = view.votes.waits_for()
+    named = [
+        f"{peer.hex()[:ID_CHARS]} (silent for {span(view.peers.silent_s(peer) or 0.0)})" for peer in silent[:NAMED]
+    ]
     more = [f"{len(silent) - NAMED:,} more"] if len(silent) > NAMED else []
     return ", ".join([*named, *more])
 
@@ -64,5 +66,5 @@ def work_left(view: View, due_here: int) -> WorkLeft:
 
     The holder of a slot's lease announces how much is due there. Of a slot that nobody holds, as after its holder's
     death, nobody says anything."""
-    due, held = sum(view.due(peer) for peer in view.live() if peer != view.node_id), view.leases()
+    due, held = sum(view.peers.due(peer) for peer in view.live() if peer != view.node_id), view.leases()
     return WorkLeft(due_here + due, sum(slot not in held and not view.announced(slot) for slot in view.owned()))

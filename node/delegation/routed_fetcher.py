@@ -92,7 +92,9 @@ class RoutedFetcher:
         if not refused and preferred is None:
             return FetchRoute()
         owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
-        return fetch_route(view.node_id, owners, preferred, refused, lambda peer: hashes_cover(view.refuses(peer), url))
+        return fetch_route(
+            view.node_id, owners, preferred, refused, lambda peer: hashes_cover(view.peers.refuses(peer), url)
+        )
 
     async def _from_family(
         self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing

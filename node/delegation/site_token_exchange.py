@@ -1,8 +1,8 @@
 """Lets several nodes crawl a big site that lies in many places, while the site sees one polite crawler.
 
-Who holds the lease of the site's first place issues its token (`crawl/politeness/site_tokens.py`); the holders of the
-others ask it for the token before each request, and say afterwards how long the site must rest. Where nobody holds that
-lease, nobody asks the site. robots.txt is read by each of them, with the token.
+The holder of the lease of the site's first place issues its token (`crawl/politeness/site_tokens.py`). The holders of
+the other places ask it for the token before each request, and say afterwards how long the site must rest. Where nobody
+holds that lease, nobody asks the site. robots.txt is read by each of them, with the token.
 """
 
 import logging
@@ -101,8 +101,8 @@ class SiteTokenExchange:
                 log.debug("ticket not returned site=%s to=%s reason=%s", site_of(url), issuer.hex(), error)
 
     def lend(self, site: str, epoch: int, turn: str) -> float:
-        """Lend the token of a spread site that is at home here for a second look, by the name of its turn; return
-        0.0, or the seconds after which to ask again."""
+        """Lend the token of a spread site that is at home here for a second look, which is named by `turn`. Return 0.0,
+        or the seconds after which to ask again."""
         return self._issuer.acquire(self._clock().steady, site, epoch, turn.encode())
 
     def take_back(self, site: str, turn: str, rest_s: float) -> None:

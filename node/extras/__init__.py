@@ -1,4 +1,4 @@
-"""What can a node do besides search? Each folder here is an extra, and nothing in the core imports it.
+"""Holds the extras of a node, a folder for each. Nothing in the core imports them.
 
 An extra uses the node's HTTP API, its handlers' interface, or (simulation and demo) `node.app`. Read one folder by
 itself. The core finds what extras add by the names below, which it imports at use.
@@ -7,7 +7,7 @@ itself. The core finds what extras add by the names below, which it imports at u
 from importlib import import_module
 from typing import Any
 
-ROUTE_MODULES = (  # each has ROUTES, SCHEMAS (JSON schemas of bodies) and handlers(service, config)
+ROUTE_MODULES = (  # each has ROUTES and handlers(service, config)
     "node.extras.clients.routes",
     "node.extras.archive.routes",
 )

@@ -3,7 +3,7 @@
 A node answers by what it can work out itself, and by what the holder of the URL's slot says when asked.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from msgspec import Meta
 
@@ -22,12 +22,12 @@ from crawl import (
     refusal_reason,
 )
 from dht import BadMessage, Clock, Message, NodeId, Overlay, RemoteError, SiteShards, Slot, document_id, slot_of
+from node.api.body import Json
+from node.api.crawl import Explained
 from node.crawling.fetch_rules import FetchRules
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.explain_verdict import Facts, changes, verdict
 from node.jobs.submission import GIVE_URL
-
-Json = dict[str, Any]
 
 ASK_WITHIN_S = 5.0
 MAX_REASON_CHARS = 300
@@ -76,12 +76,12 @@ class Explanations:
         self._rules, self._clock = rules, clock
         overlay.serve(AskAbout, self._tell)
 
-    async def explain(self, text: str) -> Json:
-        """Explain one URL, as it was typed; the shape of the answer is that of `Service.explain`."""
+    async def explain(self, text: str) -> Explained:
+        """Explain one URL, as it was typed."""
         try:
             url = canonical_url(text)
         except BadUrl as error:
-            return {"url": text, "canonical": None, "answer": "no", "why": f"{error.reason}; {GIVE_URL}"}
+            return Explained(url=text, canonical=None, answer="no", why=f"{error.reason}; {GIVE_URL}")
         now = self._clock().wall
         place, view = await self._known.place(url), self._overlay.view
         slot, decision = slot_of(place, view.strategy.slot_bits), self._rules.decide(url)
@@ -98,22 +98,22 @@ class Explanations:
             refused_here=self._rules.refusals.reason(url),
         )
         answer, why = verdict(facts, now)
-        return {
-            "url": text,
-            "canonical": url,
-            "changed": list(changes(text, url)),
-            "answer": answer,
-            "why": why,
-            "id": document_id(url).hex(),
-            "placement": {"key": place.hex(), "slot": int(slot), "of": 2**view.strategy.slot_bits, **self._site(url)},
-            "rule": _rule(decision, view.strategy.version, facts.denied),
-            "owners": [self._owner(peer, slot, url) for peer in view.owners(slot)],
-            "holder": {"node_id": holder.hex(), "self": holder == view.node_id, "answered": told is not None}
+        return Explained(
+            url=text,
+            canonical=url,
+            changed=list(changes(text, url)),
+            answer=answer,
+            why=why,
+            id=document_id(url).hex(),
+            placement={"key": place.hex(), "slot": int(slot), "of": 2**view.strategy.slot_bits, **self._site(url)},
+            rule=_rule(decision, view.strategy.version, facts.denied),
+            owners=[self._owner(peer, slot, url) for peer in view.owners(slot)],
+            holder={"node_id": holder.hex(), "self": holder == view.node_id, "answered": told is not None}
             if holder
             else None,
-            "known": _visit(visit),
-            "crawler": _status_json(told),
-        }
+            known=_visit(visit),
+            crawler=_status_json(told),
+        )
 
     def _holder(self, slot: Slot) -> NodeId | None:
         view = self._overlay.view
@@ -160,7 +160,7 @@ class Explanations:
 
     def _owner(self, peer: NodeId, slot: Slot, url: str) -> Json:
         view, is_self = self._overlay.view, peer == self._overlay.view.node_id
-        refuses = bool(self._rules.refusals.reason(url)) if is_self else hashes_cover(view.refuses(peer), url)
+        refuses = bool(self._rules.refusals.reason(url)) if is_self else hashes_cover(view.peers.refuses(peer), url)
         live = is_self or view.is_live(peer)
         return {
             "node_id": peer.hex(),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from crawl import RobotsAccess, UrlStage, UrlStatus, Visit, VisitState, span
+from node.api.crawl import Verdict
 
 SOME_S = 1.0  # a rest shorter than this is not worth a word
 LONG_S = 60.0  # a longer one is why nothing happens
@@ -31,7 +32,7 @@ class Facts:
     refused_here: str = ""
 
 
-def verdict(facts: Facts, now: float) -> tuple[str, str]:
+def verdict(facts: Facts, now: float) -> tuple[Verdict, str]:
     """Return ("yes" | "later" | "now" | "no" | "unknown", why). `now`: Unix seconds.
 
     "no": something refuses the URL. "unknown": nothing refuses it, and nobody has found it or handed it in."""
@@ -56,7 +57,7 @@ def verdict(facts: Facts, now: float) -> tuple[str, str]:
     return _due(facts)
 
 
-def _due(facts: Facts) -> tuple[str, str]:
+def _due(facts: Facts) -> tuple[Verdict, str]:
     """Judge a URL whose time has come."""
     status = facts.status
     if not facts.holder:

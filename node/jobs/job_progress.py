@@ -1,18 +1,14 @@
 """Says how far a crawl is that somebody handed in: the state of each URL, and what was found there to go on with.
 
-No list of jobs is kept anywhere. Whoever wants to know begins with the seeds and follows the stored pages' links as the
-crawler did, and what sitemaps listed: what a page led to was safe with its owners before its outcome was written, so a
-link that no owner knows once its page is done was not taken.
+No list of jobs is kept anywhere. A client begins with the seeds and follows the links of stored pages, and of sitemaps,
+as the crawler did. The links of a page are with their owners before its outcome is written: a link that no owner knows
+once its page is done was not taken.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any
-
-import msgspec
-from msgspec import Meta
+from typing import TYPE_CHECKING
 
 from crawl import (
-    MAX_SCOPE_CHARS,
     Decide,
     Trail,
     Visit,
@@ -23,22 +19,13 @@ from crawl import (
     scope_after_redirect,
 )
 from dht import Clock
+from node.api.crawl import Followed, UrlProgress
 
 if TYPE_CHECKING:  # verbs that ask a node for progress need none of it
     from node.crawling.url_lookup import UrlLookup
     from node.jobs.sitemap_listing import SitemapListing
 
-Json = dict[str, Any]
-
 MAX_ASKED = 250  # URLs in one question: their pages are read for their links
-
-
-class Followed(msgspec.Struct, forbid_unknown_fields=True):
-    """One URL, with the depth and scope that it was handed in or found with."""
-
-    url: Annotated[str, Meta(max_length=2048)]
-    depth: Annotated[int, Meta(ge=0, le=1000)] = 0
-    scope: Annotated[str, Meta(max_length=MAX_SCOPE_CHARS)] = ""
 
 
 class JobProgress:
@@ -47,9 +34,8 @@ class JobProgress:
     def __init__(self, known: "UrlLookup", lists: "SitemapListing", decide: Decide, clock: Clock) -> None:
         self._known, self._lists, self._decide, self._clock = known, lists, decide, clock
 
-    async def answer(self, asked: Sequence[Followed]) -> list[Json]:
-        """Return, in order, {url, state, reason, found: [{url, depth, scope}]}; state "unknown" where nobody knows a
-        URL."""
+    async def answer(self, asked: Sequence[Followed]) -> list[UrlProgress]:
+        """Return what became of each URL, in order."""
         visits = await self._known.find([each.url for each in asked if is_canonical(each.url)])
         parents = [each.url for each in asked if each.depth > 0 and _state(visits.get(each.url)) == VisitState.FETCHED]
         pages = await self._known.documents(parents)
@@ -58,9 +44,9 @@ class JobProgress:
         links |= {url: await self._lists.find(url) for url in sitemaps}
         return [self._answer(each, visits.get(each.url), links.get(each.url, [])) for each in asked]
 
-    def _answer(self, asked: Followed, visit: Visit | None, links: Sequence[str]) -> Json:
+    def _answer(self, asked: Followed, visit: Visit | None, links: Sequence[str]) -> UrlProgress:
         if visit is None:
-            return {"url": asked.url, "state": "unknown", "reason": "", "found": []}
+            return UrlProgress(asked.url, "unknown", "", [])
         found: list[Visit] = []
         if visit.state == VisitState.REDIRECT and is_canonical(visit.target):  # a stranger may have written it
             trail = Trail(asked.depth, 0, scope_after_redirect(asked.scope, visit.url, visit.target))
@@ -70,12 +56,8 @@ class JobProgress:
         elif links:
             depth = allowed_depth(asked.depth, self._decide(asked.url))
             found = self._found(links, Trail(depth - 1, 0, asked.scope)) if depth > 0 else []
-        return {
-            "url": asked.url,
-            "state": VisitState(visit.state).name.lower(),
-            "reason": visit.reason,
-            "found": [{"url": each.url, "depth": each.depth, "scope": each.scope} for each in found],
-        }
+        following = [Followed(each.url, each.depth, each.scope) for each in found]
+        return UrlProgress(asked.url, VisitState(visit.state).name.lower(), visit.reason, following)
 
     def _found(self, urls: Sequence[str], trail: Trail) -> list[Visit]:
         return admit_urls(filter(is_canonical, urls), trail, self._decide, self._clock().wall)[0]

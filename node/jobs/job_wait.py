@@ -1,7 +1,8 @@
 """Counts what became so far of a crawl that was handed in, for the person who waits for it.
 
-Pure: answers of `node/jobs/job_progress.py` in, counts out. Found URLs join what is waited for; one that nobody knows a
-while after its page was done was not taken (nofollow, a narrower crawl before this one) and is forgotten.
+Pure: answers of `node/jobs/job_progress.py` in, counts out. Found URLs join those that are waited for. Some are not
+taken, by nofollow or by a narrower crawl before this one: a URL that nobody knows a while after its page was done is
+forgotten.
 """
 
 import re

@@ -7,9 +7,6 @@ named as such, and is brought again. Nothing is lost or doubled by that: a versi
 import asyncio
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import Literal
-
-import msgspec
 
 from crawl import (
     CrawlConfig,
@@ -21,6 +18,7 @@ from crawl import (
     parse_task_of,
 )
 from dht import Clock, InputError, Overlay, RemoteError
+from node.api.documents import BroughtPage
 from node.captures.capture import Capture
 from node.captures.imported_page import GONE, capture_flaw, imported_page, origin_of, response_flaw, response_of
 from node.crawling.fetch_rules import FetchRules
@@ -32,16 +30,6 @@ from store import Draft, Replicator, Version, digest_of
 
 WITHIN_S = 25.0  # then a call answers with what there is; a request may take 30 s
 NOTHING = Version(0, -1, b"")
-
-
-class BroughtPage(msgspec.Struct, frozen=True):
-    """Says what became of a page, and why: `taken` is stored now, `known` was stored before as it is, and `older` is
-    older than the stored version. A page is `refused` for good, or `later` to be brought again."""
-
-    state: Literal["taken", "known", "older", "refused", "later"]
-    reason: str = ""
-
-
 LATER = BroughtPage("later", "it was not its turn yet")
 
 

@@ -14,11 +14,13 @@ from typing import Any
 
 from crawl import Visit
 from dht import Clock, LocalError, RemoteError
-from node.jobs.job_progress import MAX_ASKED, Followed
+from node.api.crawl import Followed, UrlProgress
+from node.jobs.job_progress import MAX_ASKED
 
 log = logging.getLogger(__name__)
 
 Json = dict[str, Any]
+AskProgress = Callable[[Sequence[Followed]], Awaitable[list[UrlProgress]]]
 Publish = Callable[[Sequence[Visit]], Awaitable[object]]
 
 MAX_FOLLOWED = 10_000  # known URLs that are followed for one request
@@ -42,7 +44,9 @@ class Resubmission:
     """Follows known seeds to what is new behind them, by the answers of `progress` (`JobProgress.answer`), and hands
     that in by `publish`."""
 
-    def __init__(self, progress: Callable[[Sequence[Followed]], Awaitable[list[Json]]], publish: Publish, clock: Clock):
+    def __init__(
+        self, progress: Callable[[Sequence[Followed]], Awaitable[list[UrlProgress]]], publish: Publish, clock: Clock
+    ):
         self._progress, self._publish, self._clock = progress, publish, clock
         self._waiting: asyncio.Queue[_Walk] = asyncio.Queue(MAX_WAITING)
 
@@ -86,9 +90,9 @@ class Resubmission:
             walk.followed += len(asked)
             new: list[Visit] = []
             for entry, answer in zip(asked, await self._progress(asked), strict=True):
-                if answer["state"] in NEW:
+                if answer.state in NEW:
                     new.append(Visit(entry.url, entry.depth, scope=entry.scope))
-                found = [Followed(**each) for each in answer["found"] if each["url"] not in walk.heard]
+                found = [each for each in answer.found if each.url not in walk.heard]
                 walk.heard.update(each.url for each in found)
                 walk.todo.extend(found)
             if new:

@@ -1,7 +1,7 @@
 """Publishes URLs that people hand in: a member writes them to their owners itself, a client has a member do it.
 
-A member takes URLs from strangers only as seeds: what the rules allow, no deeper than the rules and people go, few at
-a time, at a rate that all of them share and of which nobody gets more than half.
+A member takes URLs from strangers only as seeds: where the rules allow them, no deeper than the rules and people go,
+and few at a time. All strangers share one rate, of which nobody gets more than half.
 """
 
 from collections.abc import Awaitable, Callable, Sequence

@@ -3,7 +3,6 @@ be done."""
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from crawl import (
     BadUrl,
@@ -16,12 +15,11 @@ from crawl import (
     scope_for,
 )
 from dht import Clock
+from node.api.crawl import Crawled, Refused, Seed
 from node.crawling.fetch_rules import FetchRules
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
-
-Json = dict[str, Any]
 
 GIVE_URL = "give an http or https URL such as https://example.org/"
 
@@ -46,43 +44,33 @@ class Submission:
 
     async def crawl(
         self, urls: Sequence[str], sitemaps: Sequence[str], depth: int, scope: ScopeKind, dry_run: bool
-    ) -> Json:
-        """Hand in pages and sitemaps; a dry run writes nothing. The shape of the answer is that of `Service.crawl`.
-        `known` says what is known of a seed, which is then not fetched anew. `behind` counts addresses behind such
-        seeds: they are handed in, too, since no crawl before went so far. `following` says that more may be found.
-        `waits` says for which members the seeds wait, "" where they are safe."""
+    ) -> Crawled:
+        """Hand in pages and sitemaps; a dry run writes nothing. A known seed is not fetched anew."""
         if scope == "domain":
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
         found: dict[str, Visit] = {}
-        refused = []
+        refused = list[Refused]()
         for text, is_sitemap in [*((url, False) for url in urls), *((url, True) for url in sitemaps)]:
             try:
                 url = canonical_url(text)
             except BadUrl as error:
-                refused.append({"url": text, "reason": f"{error.reason}; {GIVE_URL}"})
+                refused.append(Refused(text, f"{error.reason}; {GIVE_URL}"))
                 continue
             if reason := self._refusal(url):
-                refused.append({"url": text, "reason": reason})
+                refused.append(Refused(text, reason))
             elif url not in found or is_sitemap:
                 found[url] = Visit(url, depth, scope=scope_for(scope, url), is_sitemap=is_sitemap)
         seeds = list(found.values())
         known = await self._known.find(list(found))
         shown = [_seed(visit, known.get(visit.url)) for visit in seeds]
-        old = [visit for visit, seed in zip(seeds, shown, strict=True) if seed["known"]]
+        old = [visit for visit, seed in zip(seeds, shown, strict=True) if seed.known]
         is_safe = not seeds or dry_run or await self._seeds.publish(seeds)
         if dry_run:
             behind, is_all = await self._resubmission.count(old), True
         else:
             behind, is_all = await self._resubmission.follow(old)
-        return {
-            "accepted": len(seeds),
-            "refused": refused,
-            "seeds": shown,
-            "behind": behind,
-            "following": not is_all,
-            "waits": "" if is_safe else self._wait_reason(),
-            "dry_run": dry_run,
-        }
+        waits = "" if is_safe else self._wait_reason()
+        return Crawled(len(seeds), refused, shown, behind, not is_all, waits, dry_run)
 
     def _wait_reason(self) -> str:
         """Say for what seeds wait that too few owners keep."""
@@ -96,8 +84,8 @@ class Submission:
         return self._rules.denied(url, self._clock().wall)
 
 
-def _seed(visit: Visit, known: Visit | None) -> Json:
-    return {"url": visit.url, "scope": visit.scope, "sitemap": visit.is_sitemap, "known": _known_as(visit, known)}
+def _seed(visit: Visit, known: Visit | None) -> Seed:
+    return Seed(visit.url, visit.scope, visit.is_sitemap, _known_as(visit, known))
 
 
 def _known_as(seed: Visit, known: Visit | None) -> str:

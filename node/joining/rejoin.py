@@ -1,7 +1,7 @@
 """Lets a node in again when the peers that it knows do not answer: by DNS names and by the seed URL.
 
-At the start and while it is alone, the network file's DNS names are looked up and its seed URL is read again, at
-growing intervals; the URL once a day besides. First contacts that the network allows are all that is taken from there.
+At the start and while the node is alone, it looks up the network file's DNS names and reads its seed URL, at growing
+intervals. The URL is read once a day besides. First contacts that the network allows are all that is taken from there.
 """
 
 import asyncio

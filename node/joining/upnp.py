@@ -1,8 +1,8 @@
 """Asks the router to let strangers through to this node's port: UPnP IGD mappings for IPv4, pinholes for IPv6.
 
 Wraps `async-upnp-client`. Mappings have a lease, are renewed at half of it and removed when the node stops; a router
-that knows permanent ones only gets these. Whether it helped is for peers to say (dht/reachability/autonat.py). Whoever
-answers on the LAN as a router is asked within bounds: private addresses, short answers, no redirects.
+that knows permanent ones only gets these. Whether it helped is for peers to say (dht/reachability/autonat.py). A
+machine that answers on the LAN as a router is asked within bounds: private addresses, short answers, no redirects.
 """
 
 import asyncio

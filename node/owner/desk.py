@@ -7,8 +7,8 @@ from math import nan
 
 from crawl import SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
+from node.api.crawl import Followed
 from node.app.node_core import NodeCore
-from node.jobs.job_progress import Followed
 from node.owner.figure_history import STEP_S, FigureHistory, Figures
 from node.owner.job_ledger import JobLedger, JobRow
 from node.owner.log_ring import LogLine, LogRing
@@ -60,7 +60,7 @@ class OwnerDesk:
             p50_ms=nan if asked[1] is None else asked[1],
             p95_ms=nan if asked[2] is None else asked[2],
             peers=len(self._overlay.view.live() - {self._overlay.view.node_id}),
-            disk_bytes=self._core.store.records.disk_bytes,
+            disk_bytes=self._core.store.records.room.used_bytes,
             copies=kept.copies.mean if kept.copies.slots_by_copies else nan,
             too_few=kept.under_replicated,
             copying=kept.copies.copying,
@@ -101,7 +101,7 @@ class OwnerDesk:
                     while batches := self.ledger.ask():
                         for wait, asked in batches:
                             answers = await self._core.jobs.progress.answer([Followed(**each) for each in asked])
-                            wait.take(asked, answers)
+                            wait.take(asked, [answer.plain() for answer in answers])
                             await asyncio.sleep(0)  # what lies here is answered at once: others go on in between
             except (TimeoutError, RemoteError, MachineRefuses):  # what was known before is shown
                 pass

@@ -2,7 +2,8 @@
 when it is over.
 
 Pure: `now` is passed in. A need begins when it has lasted, and is over when it has been fine for a while; what lies
-between changes nothing. What was told before a restart is not told again where the node comes back within an hour.
+between changes nothing. An event that was told before a restart is not told again where the node comes back within an
+hour.
 """
 
 from collections.abc import Iterable, Mapping

@@ -5,14 +5,13 @@ followed up to a bound, and asked for only while somebody looks.
 """
 
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from node.api.body import Json
+from node.api.crawl import Seed
 from node.jobs.job_wait import JobWait
 from node.views.safe_text import plain
-
-Json = dict[str, Any]
 
 MAX_JOBS = 16
 MAX_FOLLOWED = 2000  # URLs of one job
@@ -58,12 +57,12 @@ class JobLedger:
     def __init__(self) -> None:
         self._jobs: deque[_NotedJob] = deque(maxlen=MAX_JOBS)
 
-    def note(self, seeds: Sequence[Mapping[str, Any]], depth: int, now: float) -> None:
-        """Remember a crawl; `seeds`: {url, scope} each, as `Service.crawl` returns them; `now`: Unix seconds."""
+    def note(self, seeds: Sequence[Seed], depth: int, now: float) -> None:
+        """Remember a crawl; `now`: Unix seconds."""
         if seeds:
-            followed = [{"url": each["url"], "depth": depth, "scope": each["scope"]} for each in seeds[:MAX_FOLLOWED]]
+            followed = [{"url": each.url, "depth": depth, "scope": each.scope} for each in seeds[:MAX_FOLLOWED]]
             wait = JobWait(followed, MAX_FOLLOWED)
-            self._jobs.append(_NotedJob(now, plain(seeds[0]["url"]), len(seeds), depth, wait))
+            self._jobs.append(_NotedJob(now, plain(seeds[0].url), len(seeds), depth, wait))
 
     def begin_round(self) -> None:
         """Have all that has no outcome yet asked for once more."""

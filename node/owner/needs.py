@@ -6,15 +6,13 @@ the owner is told, so that a figure which wavers at a bound is told once (`event
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 from crawl import span
+from node.api.status import NeedState
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import plain
 from node.views.silence import silence_of
 from node.views.status import size
-
-NeedState = Literal["fine", "near", "trouble"]
 
 TOO_FEW_S = (
     1800.0  # a slot lacks copies: by then a keeper copies it (PATIENCE_S of durability.py), so who is away stays
@@ -37,10 +35,6 @@ class OwnerNeed:
     state: NeedState
     text: str = ""
     about: tuple[str, ...] = ()
-
-    def json(self) -> Json:
-        """Return the need for programs."""
-        return {"topic": self.topic, "state": self.state, "text": self.text}
 
 
 def needs_of(status: Json, clock_warning: str, now: float) -> tuple[OwnerNeed, ...]:

@@ -45,8 +45,9 @@ class HeardPeer:
 class NetworkMap:
     """Holds rings of sectors, the first at the start of the key space, and the counts behind them.
 
-    `copies`: the fewest ready nodes of a sector's slots, MOST_COPIES at most; `crawled`: whether all its slots are;
-    `mine`: 0 where none is this node's, 1 owned, 2 served, 3 crawled; `nodes`: whether live ones stand there."""
+    `copies` is the fewest ready nodes of a sector's slots, MOST_COPIES at most. `crawled` tells whether all its slots
+    are. `mine` is 0 where none is this node's, 1 owned, 2 served, 3 crawled. `nodes` tells whether live ones stand
+    there."""
 
     slots: int
     copies: tuple[int, ...]

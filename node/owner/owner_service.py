@@ -1,4 +1,4 @@
-"""What the owner's pages ask of a node: one protocol, which `node/owner/desk.py` and the tests' fake implement.
+"""The owner's pages ask a node through this protocol, which `node/owner/desk.py` and the tests' fake implement.
 
 Pure: values and a protocol.
 """

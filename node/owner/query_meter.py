@@ -5,7 +5,8 @@ Pure: times are arguments.
 
 from collections import deque
 from collections.abc import Iterable
-from typing import Any
+
+from node.api.status import Queries
 
 KEPT = 200  # of the last answers, over which shares are taken
 
@@ -25,10 +26,10 @@ class QueryMeter:
         self._took_s.append(took_s)
         self._step.append(took_s)
 
-    def json(self) -> dict[str, Any]:
+    def state(self) -> Queries:
         """Return the count since the start, and the time that half and 95 % of the last answers took, in ms."""
         took = self._took_s
-        return {"asked": self.asked, "p50_ms": _share_ms(took, 0.5), "p95_ms": _share_ms(took, 0.95)}
+        return Queries(asked=self.asked, p50_ms=_share_ms(took, 0.5), p95_ms=_share_ms(took, 0.95))
 
     def step(self) -> tuple[int, float | None, float | None]:
         """Return how many were asked since this was called last, and the time that half and 95 % of their answers took,

@@ -1,6 +1,6 @@
 """Lists all settings of a node with where each comes from, so that its owner sees what is in force and why.
 
-Pure: a configuration and the text of its file in, rows out. What may hold a secret is not shown.
+Pure: a configuration and the text of its file in, rows out. A value that may hold a secret is not shown.
 """
 
 import tomllib
@@ -22,8 +22,8 @@ VALUE_CHARS = 200
 @dataclass(frozen=True, slots=True)
 class SettingRow:
     """Says what a setting is and where that comes from: its default, the file, or what the start made of both. `value`
-    is None where it may be a secret and is set; `waiting` is what the file says by now and the next start takes over,
-    None where that is in force. `is_open`: whether it may be changed in a browser."""
+    is None where it is set and may be a secret. `waiting` is the file's value where the next start will take over
+    another one than is in force, else None. `is_open`: whether it may be changed in a browser."""
 
     key: str
     value: str | None

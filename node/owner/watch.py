@@ -1,6 +1,6 @@
 """Looks every few seconds at what a node needs of its owner, and has the owner told what is new.
 
-What was told lies in a small file, so that it is not told again after a restart.
+A small file lists the events that were told, so that they are not told again after a restart.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What is a node as a process?
+"""How does a node run as a process?
 
 Sockets, files and parser processes around `node/app` and `node/service`, until it is told to stop.
 """

@@ -1,9 +1,9 @@
 """Keeps the memory of a running node small: cycles do not wait for a rare collection, and what is freed goes back.
 
-Every query leaves some cycles behind, of tasks that were cancelled and their tracebacks: at the collector's thresholds
-they would lie between living objects for half an hour, and the heap could not shrink again. What was in use for
-minutes, as connections are, is old when it ends, and takes a look at everything. What functions remember of busy times
-goes once the node rests.
+Every query leaves some cycles behind, of tasks that were cancelled and their tracebacks. At the collector's thresholds
+they would lie between living objects for half an hour, and the heap could not shrink again. Objects that lived for
+minutes, as connections do, are old when they end: to find them, the collector looks at everything. Functions forget
+their memos of busy times once the node rests.
 """
 
 import asyncio
@@ -37,11 +37,11 @@ def shape_heap() -> None:
     """Have one heap for all threads, and large buffers mapped apart from it, where the C library can (glibc's
     mallopt(3)); to be called before there are threads.
 
-    By itself glibc gives threads up to eight heaps a core, and what is free in one is not used in another: under load
-    they grew by 8 MB in 50 minutes, while what was in use stayed at 45 MB (docs/survival.md).
-    And it puts buffers of up to 32 MB into a heap once it has seen one freed. There what is read of a line stays where
-    its buffer of 256 KiB began, and between such pieces the heap is free and lost: 13 MB after ten minutes under load,
-    where 3 are if such buffers are mapped. What is not used of a mapped one takes no memory, and all of it goes back.
+    By itself glibc gives threads up to eight heaps a core, and no thread uses the free room in another heap. Under load
+    they grew by 8 MB in 50 minutes, while 45 MB stayed in use (docs/history/survival.md). And it puts buffers of up to
+    32 MB into a heap once it has seen one freed. There a line that was read stays where its buffer of 256 KiB began,
+    and the heap between such lines is free and lost. That was 13 MB after ten minutes under load, and 3 MB with mapped
+    buffers. The unused part of a mapped buffer takes no memory, and all of it goes back.
     """
     with suppress(OSError, AttributeError, TypeError):  # another C library: all goes on as it is
         libc = ctypes.CDLL(None)

@@ -52,7 +52,7 @@ async def give_way_to_twin(overlay: OverlayService) -> None:
     (`dht/membership/reasons_apart.py`); the one that was there before goes on when the other has ended."""
     ends = asyncio.get_running_loop().time() + YOUNG_S
     while asyncio.get_running_loop().time() < ends:
-        if warning := overlay.twin_warning():
+        if warning := overlay.report.twin_warning():
             raise TwinRuns(warning)
         await asyncio.sleep(LOOK_S)
 

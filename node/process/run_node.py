@@ -163,7 +163,7 @@ async def _map_ports(node: NodeConfig, overlay: OverlayService) -> None:
     from node.joining.upnp import UpnpMapping, listens_everywhere  # loaded once the pages are served
 
     if listens_everywhere(listening(node)):
-        await UpnpMapping(listening(node), lambda: overlay.own_addresses).run()
+        await UpnpMapping(listening(node), lambda: overlay.report.own_addresses).run()
 
 
 async def _discover_lan(node: NodeConfig, network: Network, overlay: OverlayService) -> None:
@@ -204,7 +204,9 @@ async def _keep_event_log(core: NodeCore, overlay: OverlayService) -> None:
     while True:
         await asyncio.sleep(COMPARE_EVERY_S)
         core.faults.present()
-        for line in events.lines(replace(core.state(), warnings=(*overlay.warnings(), *core.index.local.warnings()))):
+        for line in events.lines(
+            replace(core.state(), warnings=(*overlay.report.warnings(), *core.index.local.warnings()))
+        ):
             log.info("%s", line)
 
 

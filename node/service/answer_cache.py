@@ -1,7 +1,7 @@
 """Remembers answers for a short while, so that many who ask the same cost the network one question.
 
-Pure: time is an argument. What was exact and whole is remembered; an answer without a result only for a moment, since
-the page may be found any second, and a partial one never.
+Pure: time is an argument. An exact and whole answer is remembered; one without a result only for a moment, since a page
+may be found any second. A partial answer is never remembered.
 """
 
 from collections import OrderedDict

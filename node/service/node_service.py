@@ -1,7 +1,6 @@
-"""What a running node answers to people and programs: the `Service` behind the web listener and the command line."""
+"""Answers people and programs in a running node: the `Service` behind the web listener and the command line."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import msgspec
 
@@ -20,23 +19,28 @@ from dht import (
     unknown_parts,
 )
 from index import SearchRequest
+from node.api.body import Json
+from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
+from node.api.documents import BroughtPage, StoredDocument
+from node.api.evidence import Accused
+from node.api.operation import LeaveProgress, ScrubProgress
+from node.api.peers import Peer
+from node.api.status import Status
+from node.api.strategy import Preview, StrategyLog, StrategyVersion
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.captures.capture import Capture, capture_of
 from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish
-from node.jobs.job_progress import Followed
-from node.jobs.page_import import BroughtPage
 from node.owner.desk import OwnerDesk
 from node.owner.log_ring import LogRing
 from node.owner.needs import OwnerNeed
 from node.owner.setting_desk import SettingDesk
-from node.service.node_status import NodeStatus, scrub_json
+from node.service.machine_status import scrub_of
+from node.service.node_status import NodeStatus
 from node.service.query_desk import DeskSearch, QueryDesk
 from node.strategy.preview import StrategyPreview
 from store import Document, Record, decode_document
-
-Json = dict[str, Any]
 
 
 class NodeService:
@@ -54,8 +58,8 @@ class NodeService:
     ) -> None:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._departure, self._clock = network, departure, clock
-        self._status = NodeStatus(node_core, overlay, network, clock)
         self._queries = QueryDesk(node_core.index.searcher, overlay, clock)
+        self._status = NodeStatus(node_core, overlay, network, self._queries.meter, departure, clock)
         self.owner = OwnerDesk(node_core, overlay, self._queries.meter, settings, log, clock)
         self._previews = StrategyPreview(node_core.store.records, node_core.store.replicator, overlay, clock)
 
@@ -68,20 +72,19 @@ class NodeService:
     async def suggest(self, typed: str) -> list[str]:
         return await self._core.index.searcher.suggest(typed)
 
-    async def status(self) -> Json:
-        status = await self._status.status()
-        return {**status, "queries": self._queries.meter.json(), "leaving": self._departure.leaving()}
+    async def status(self) -> Status:
+        return await self._status.status()
 
     async def needs(self) -> tuple[OwnerNeed, ...]:
         """Return what this node needs of its owner now."""
         return self._status.needs()
 
-    async def peers(self) -> list[Json]:
+    async def peers(self) -> list[Peer]:
         return self._status.peers()
 
     async def member_keys(self) -> Sequence[bytes]:
         view = self._overlay.view
-        return [said.public_key for peer in view.members() if (said := view.heartbeat(peer))]
+        return [said.public_key for peer in view.members() if (said := view.peers.heartbeat(peer))]
 
     def warnings(self) -> list[str]:
         return list(self._status.warnings())
@@ -102,15 +105,15 @@ class NodeService:
             "warnings": list(self._strategies.warnings(self._clock())),
         }
 
-    async def strategy_log(self) -> Json:
+    async def strategy_log(self) -> StrategyLog:
         in_force = self._overlay.view.strategy.version
         versions = [_version(entry, in_force) for entry in self._strategies.history()]
-        return {"versions": versions, "warnings": list(self._strategies.warnings(self._clock()))}
+        return StrategyLog(versions=versions, warnings=list(self._strategies.warnings(self._clock())))
 
-    async def preview_strategy(self, document: bytes) -> Json:
+    async def preview_strategy(self, document: bytes) -> Preview:
         return await self._previews.preview(document)
 
-    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
+    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[StoredDocument | None]:
         names = [known_url(url) for url in urls]
         if local:
             found = [self._core.store.lookup.here(url) for url in names]
@@ -143,22 +146,22 @@ class NodeService:
         scope: ScopeKind = "whole",
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
-    ) -> Json:
+    ) -> Crawled:
         told = await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
         if not dry_run:
-            self.owner.ledger.note(told["seeds"], depth, self._clock().wall)
+            self.owner.ledger.note(told.seeds, depth, self._clock().wall)
         return told
 
-    async def remove(self, url: str) -> Json:
+    async def remove(self, url: str) -> Removed:
         return await self._core.jobs.removals.remove(url)
 
-    async def progress(self, asked: Sequence[Followed]) -> list[Json]:
+    async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:
         return await self._core.jobs.progress.answer(asked)
 
-    async def explain(self, url: str) -> Json:
+    async def explain(self, url: str) -> Explained:
         return await self._core.jobs.explanations.explain(url)
 
-    async def evidence(self, *, fetches: bool) -> Json:
+    async def evidence(self, *, fetches: bool) -> Accused:
         return await self._core.auditing.desk.accused(fetches=fetches)
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
@@ -169,12 +172,12 @@ class NodeService:
             pause.resume()
         return pause.operator_reason()
 
-    def leave(self, *, at_once: bool, is_sure: bool) -> Json:
+    def leave(self, *, at_once: bool, is_sure: bool) -> LeaveProgress:
         return self._departure.leave(at_once=at_once, is_sure=is_sure)
 
-    def scrub(self) -> Json:
+    def scrub(self) -> ScrubProgress:
         self._core.store.replicator.scrub_now()
-        return scrub_json(self._core.store.records.scrub.status())
+        return scrub_of(self._core.store.records.scrub.status())
 
     async def publish_strategy(self, document: bytes) -> Json:
         # Only the next version is taken from people; older ones and forks come from peers, who prove that they were
@@ -190,9 +193,9 @@ class NodeService:
         self._overlay.adopt(signed)
         return {**await self.strategy(), "adopted": not known}
 
-    def _document(self, record: Record) -> Json:
+    def _document(self, record: Record) -> StoredDocument:
         slot = slot_of(record.key, self._overlay.view.strategy.slot_bits)
-        return document_json(record, decode_document(record.body), len(self._overlay.view.ready(slot)))
+        return stored_document(record, decode_document(record.body), len(self._overlay.view.ready(slot)))
 
 
 def may_be_shown(document: Document) -> bool:
@@ -200,21 +203,16 @@ def may_be_shown(document: Document) -> bool:
     return not (document.gone or document.noarchive)
 
 
-def _version(entry: AdoptedStrategy, in_force: int) -> Json:
+def _version(entry: AdoptedStrategy, in_force: int) -> StrategyVersion:
     strategy = entry.strategy
-    return {
-        "version": strategy.version,
+    about = {
         "digest": entry.digest,
-        "signed_by": list(entry.signed_by),
-        "effective_at": strategy.effective_at,
-        "expires_at": strategy.expires_at,
-        "next_at": strategy.next_at,
-        "publishers": list(strategy.publishers),
-        "threshold": strategy.threshold,
+        "signed_by": entry.signed_by,
         "changes_publishers": entry.changes_publishers,
-        "forks": list(entry.rivals),
+        "forks": entry.rivals,
         "in_force": strategy.version == in_force,
     }
+    return msgspec.convert(msgspec.structs.asdict(strategy) | about, StrategyVersion)
 
 
 def known_url(text: str) -> str:
@@ -230,9 +228,9 @@ def known_url(text: str) -> str:
         return text
 
 
-def document_json(record: Record, document: Document, replicas: int) -> Json:
+def stored_document(record: Record, document: Document, replicas: int) -> StoredDocument:
     """Return a stored document as programs read it; `replicas`: ready replicas of its slot."""
-    return {
+    about = {
         "id": record.id.hex(),
         "key": record.key.hex(),
         "version": record.version.digest.hex(),
@@ -240,19 +238,6 @@ def document_json(record: Record, document: Document, replicas: int) -> Json:
         "author": record.proof.author.hex(),
         "expires_day": record.expires_day,
         "replicas": replicas,
-        "url": document.url,
-        "status": document.status,
-        "gone": document.gone,
-        "media_type": document.media_type,
-        "charset": document.charset,
-        "language": document.language,
-        "fetched_at": document.fetched_at,
-        "title": document.title,
-        "headings": list(document.headings),
-        "text": document.text,
-        "boilerplate": document.boilerplate,
         "signature": document.signature.hex(),
-        "published_at": document.published_at,
-        "modified_at": document.modified_at,
-        "origin": document.origin,
     }
+    return msgspec.convert(msgspec.structs.asdict(document) | about, StoredDocument)

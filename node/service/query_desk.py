@@ -2,9 +2,9 @@
 
 from dht import Clock, OverlayService
 from index import RunningSearch, Searcher, SearchRequest
+from node.api.body import Json
 from node.owner.query_meter import QueryMeter
 from node.service.answer_cache import AnswerCache
-from node.service.service import Json
 
 
 class QueryDesk:

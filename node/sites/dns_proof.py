@@ -1,8 +1,8 @@
-"""How a site's owner proves a removal where it can put no file at the site: by a TXT record beside the host's name.
+"""Reads a site owner's proof of a removal from DNS, where no file can be put at the site: a TXT record beside its name.
 
-What the record says is the text of the file that it stands for, so all else is as with the file: it becomes the page at
-the proof's address, signed by the site's crawler, sampled by second looks, and fetched again at times. The record is
-asked for first, since that costs the site nothing, and may be had where the site is down or lets no crawler in.
+The record's text stands for the text of the file, so all else is as with the file. It becomes the page at the proof's
+address, signed by the site's crawler, sampled by second looks, and fetched again at times. The record is asked for
+first, since that costs the site nothing, and may be had where the site is down or lets no crawler in.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

@@ -1,10 +1,9 @@
 """Remembers what host records say of sites: how deep they are spread, and which are other names of others.
 
 Nobody looks a site up before placing a URL: nearly all are not spread, so a URL goes to its site's home slot, whose
-owners have the record. Whoever writes there what lies elsewhere by now is told so (`store.PutReply`), and whoever is
-brought a record that would lie elsewhere by its own knowledge notices that; both doubt the site, and
-`node/sites/host_records.py` reads its record. What was read is asked for again after a while, and never taken back: a
-site's depth only grows.
+owners have the record. These tell a writer whose URL lies elsewhere by now (`store.PutReply`). A node notices, too,
+when it is brought a record that would lie elsewhere by its own knowledge. Both then doubt the site, and
+`node/sites/host_records.py` reads its record. Records are read again after a while; a site's depth only grows.
 
 Pure but for the clock that it is given.
 """
@@ -63,8 +62,8 @@ class HostBook:
             self._doubted[site] = None
 
     def take_doubted(self, limit: int) -> list[str]:
-        """Return up to `limit` sites in doubt, the longest doubted first, and doubt them no more; those that were read
-        just now wait, because what made them doubted may have come after that."""
+        """Return up to `limit` sites in doubt, the longest doubted first, and doubt them no more. Sites that were read
+        just now wait, because the reason to doubt them may have come after that."""
         batch = list(islice((site for site in self._doubted if not self.is_fresh(site, SURE_S)), limit))
         for site in batch:
             del self._doubted[site]

@@ -1,4 +1,4 @@
-"""What the owner of a node wishes of single hosts: this node asks them nothing for now, or fetches them for nobody.
+"""Reads and writes an owner's wishes of single hosts: this node asks them nothing for now, or fetches them for nobody.
 
 Pure: values and texts. A wish is for a host with all its ports; it changes nothing that is stored.
 """

@@ -1,8 +1,8 @@
-"""How a site's owner proves a removal: by a text file at the site that names what is to be removed.
+"""Reads a site owner's proof of a removal: a text file at the site that names the URLs to be removed.
 
-Pure: URLs and pages in, removals out. A request is a page like any other, so it reaches whoever keeps the site's pages,
-is signed by whoever fetched it, can be checked by anybody who fetches it, and is looked at again: the file at an
-address that names one beginning. Where the file no longer names it, or is gone, the removal ends.
+Pure: URLs and pages in, removals out. A request is a page like any other: the file at an address that names one
+beginning of URLs. So it reaches the keepers of the site's pages, its fetcher signs it, anybody can check it by a fetch,
+and it is fetched again at times. Where the file no longer names it, or is gone, the removal ends.
 """
 
 import re
@@ -21,7 +21,7 @@ _QUERY = re.compile(r"prefix=([^&]+)&place=\d+")
 
 
 class Removal(NamedTuple):
-    """What the owner of a site wants gone: all whose path and query begin so."""
+    """Names the URLs that the owner of a site wants gone: all whose path and query begin so."""
 
     site: str
     prefix: str

@@ -1,9 +1,8 @@
 """Takes a removal from a site's owner: looks whether the proof is there, and hands its addresses to their owners."""
 
-from typing import Any
-
 from crawl import BadUrl, Fetcher, FetchFailed, Visit, canonical_url
 from dht import RemoteError, SiteShards
+from node.api.crawl import Removed
 from node.crawling.url_lookup import UrlLookup
 from node.errors import NotProved
 from node.jobs.seed_publisher import SeedPublisher
@@ -11,7 +10,6 @@ from node.sites.dns_proof import name_of
 from node.sites.removal_proof import NAME, proof_urls, proves, removal_of
 from store import PROOF_PATH
 
-Json = dict[str, Any]
 MAX_BYTES = 65_536
 
 
@@ -21,8 +19,8 @@ class RemovalRequests:
     def __init__(self, fetcher: Fetcher, seeds: SeedPublisher, lookup: UrlLookup, places: SiteShards) -> None:
         self._fetcher, self._seeds, self._lookup, self._places = fetcher, seeds, lookup, places
 
-    async def remove(self, text: str) -> Json:
-        """Hand in the removal of all URLs that begin so: {site, prefix, proofs}. Raises NotProved where the site's file
+    async def remove(self, text: str) -> Removed:
+        """Hand in the removal of all URLs that begin so. Raises NotProved where the site's file
         or DNS does not name it, RemoteError where nobody takes it."""
         try:
             url = canonical_url(text)
@@ -35,7 +33,7 @@ class RemovalRequests:
             raise NotProved(text[:200], "is too long", "name a shorter beginning")
         await self._check(url, proofs[0], removal.prefix)
         await self._seeds.publish([Visit(proof, 0) for proof in proofs])
-        return {"site": removal.site, "prefix": removal.prefix, "proofs": proofs}
+        return Removed(site=removal.site, prefix=removal.prefix, proofs=proofs)
 
     async def _check(self, url: str, proof: str, prefix: str) -> None:
         try:

@@ -25,7 +25,7 @@ class SiteRemovals:
     def __init__(self, store: RecordStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._proofs: dict[DocumentId, Removal] = {}
-        noted = store.read_note(NOTE)
+        noted = store.tables.read_note(NOTE)
         for start in range(0, len(noted), ID_BYTES):
             self._look_at(DocumentId(noted[start : start + ID_BYTES]))
         self._sequence = store.log.sequence
@@ -43,7 +43,7 @@ class SiteRemovals:
             is_behind = self._follow()
             if self._proofs != before:
                 self._tell()
-                await self._store.write_note(NOTE, b"".join(self._proofs))
+                await self._store.tables.write_note(NOTE, b"".join(self._proofs))
             await asyncio.sleep(0 if is_behind else LOOK_EVERY_S)
 
     def _follow(self) -> bool:

@@ -1,7 +1,7 @@
 """Spreads sites that have become too big for one place: the holder of a site's home slot decides, for the network.
 
-It counts its slots' sites, and only where one is big enough to matter asks around how much others keep. What it decides
-it writes into the host's record (`store/record/host_record.py`), once: everything else follows from that.
+It counts its slots' sites, and only where one is big enough to matter asks around how much others keep. It writes its
+decision once into the host's record (`store/record/host_record.py`), and everything else follows from that.
 """
 
 import asyncio

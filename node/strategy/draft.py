@@ -45,7 +45,7 @@ _DURATION = re.compile(r"(\d{1,9})([smhd])")
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
-    """What shall be different in the next version. Instants are seconds from now; None leaves the usual."""
+    """Lists the changes of the next version. Instants are seconds from now; None leaves the usual."""
 
     fields: Mapping[str, Any]  # by name, parsed values
     rules: Sequence[Rule] = ()  # put before the others, in this order

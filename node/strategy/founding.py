@@ -1,6 +1,6 @@
 """Makes new networks: their keys, their first strategy, and the file that lets nodes in.
 
-What `dse-node network new` makes, `dse-node init` alone, the demo, the simulator and the lab of the tests are the same.
+`dse-node network new`, `dse-node init` alone, the demo, the simulator and the lab of the tests all make the same.
 """
 
 import ipaddress
@@ -84,8 +84,8 @@ def make_network(
 
     Either key may sign the next strategy. Members are who was invited and whom members have reached, unless `fields` of
     the strategy say otherwise; the file of a network by invitation holds a first one. Private and loopback addresses
-    are refused in contacts unless a prefix declares them: those of the bootstrap addresses' kind are declared in both
-    families, all private ones where there is no first contact.
+    are refused in contacts unless a prefix declares them. Prefixes of the bootstrap addresses' kind are declared in
+    both families, and all private ones where there is no first contact.
     """
     files = (Path(f"{stem}{PUBLISHER_KEY}"), Path(f"{stem}.offline.key"))
     publisher, offline = Identity.generate(), Identity.generate()
@@ -126,8 +126,8 @@ def make_invitation(
 
 
 def _declared(bootstrap: Sequence[str]) -> tuple[str, ...]:
-    """List the private prefixes that a network needs to use its own bootstrap addresses, and those of the other family
-    of addresses: a node that has both is refused as a whole where one of them is not declared."""
+    """List the private prefixes that a network needs to use its own bootstrap addresses, in both families of addresses.
+    A node that has both is refused as a whole where one of them is not declared."""
     if not bootstrap:
         return PRIVATE
     addresses = [ipaddress.ip_address(parse_address(address).host) for address in bootstrap]

@@ -1,7 +1,7 @@
 """Works out what a change of strategy moves: shares of the key space, copies, documents, bytes, URLs by rule.
 
-Pure: moves and counts in, plain data out. What this node counted itself, what peers reported and what is estimated from
-both are kept apart, because they deserve different trust.
+Pure: moves and counts in, plain data out. This node's own counts, peers' reports and estimates from both are kept
+apart, because they deserve different trust.
 """
 
 from collections import Counter
@@ -29,7 +29,7 @@ class SlotContents(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class KnownContents:
-    """What is known of how much lies in each part: counted here, or reported by peers."""
+    """Holds how much lies in each part, as far as it is known: counted here, or reported by peers."""
 
     own: Mapping[Slot, SlotContents]
     reported: Mapping[Slot, SlotContents]
@@ -106,8 +106,8 @@ class HostEffect:
         owners: Sequence[NodeId] = (),
         refuses: Callable[[NodeId], bool] = lambda _: False,
     ) -> None:
-        """Count one known URL. `holder`: the node that holds the lease of its slot now, None where none is known to;
-        `owners`: the slot's live owners now; `refuses`: whether a node's operator refuses the URL, as far as is known.
+        """Count one known URL. `holder` is the node that holds the lease of its slot now, if any is known; `owners` are
+        the slot's live owners now. `refuses` tells whether a node's operator refuses the URL, as far as is known.
         """
         host = urlsplit(url).hostname or ""
         self.urls += 1

@@ -27,6 +27,7 @@ from dht import (
     slot_range,
 )
 from index import unknown_rules
+from node.api.strategy import Preview
 from node.crawling.store_change_feed import visit_of
 from node.strategy.impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
 from store import Kind, Record, RecordStore, Replicator, SlotReport, SlotReportReply
@@ -48,22 +49,22 @@ class StrategyPreview:
         self._records, self._replicator, self._overlay, self._clock = records, replicator, overlay, clock
         self._turn = asyncio.Lock()
 
-    async def preview(self, data: bytes) -> Json:
+    async def preview(self, data: bytes) -> Preview:
         """Return what a draft or a signed document (`data`) would move and change; raises BadStrategy."""
         after = parse_document(decode_signed(data).document if b'"signatures"' in data else data)
         check_bounds(after)
         base = self._base(after)
         before = parse_document(base.document)
         async with self._turn:
-            return {
-                "from": {"version": before.version, "digest": base.digest},
-                "to": {"version": after.version, "effective_at": after.effective_at},
-                "members": len(self._overlay.view.members()),
-                "changes": changes_json(before, after),
+            return Preview(
+                base={"version": before.version, "digest": base.digest},
+                to={"version": after.version, "effective_at": after.effective_at},
+                members=len(self._overlay.view.members()),
+                changes=changes_json(before, after),
                 **await self._moved(before, after),
-                "hosts": await self._hosts(before, after),
-                "notes": list(self._notes(base, before, after)),
-            }
+                hosts=await self._hosts(before, after),
+                notes=list(self._notes(base, before, after)),
+            )
 
     def _base(self, after: Strategy) -> SignedStrategy:
         """Return the version that a draft follows, or the newest where it follows none that is known."""
@@ -102,7 +103,7 @@ class StrategyPreview:
 
     async def _moved(self, before: Strategy, after: Strategy) -> Json:
         view, bits = self._overlay.view, max(before.slot_bits, after.slot_bits)
-        old, new = view.placement(before), view.placement(after)
+        old, new = view.domains.placement(view.members(), before), view.domains.placement(view.members(), after)
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(
             None, lambda: list(placement_diff(old, new, before.slot_bits, after.slot_bits))
@@ -114,7 +115,7 @@ class StrategyPreview:
         mine = frozenset(own)
         others = [slot for slot in changed if slot not in mine]
         whole = store.summary(bytes(KEY_BYTES), b"\xff" * KEY_BYTES)
-        usual_bytes = store.used_bytes / max(1, whole.documents + whole.visits)
+        usual_bytes = store.room.record_bytes / max(1, whole.documents + whole.visits)
         return moved(found, KnownContents(await self._count(own, bits), await self._ask(others, bits), usual_bytes))
 
     async def _count(self, slots: Sequence[Slot], bits: int) -> dict[Slot, SlotContents]:
@@ -164,7 +165,7 @@ class StrategyPreview:
 
     async def _hosts(self, before: Strategy, after: Strategy) -> Json:
         view, bits = self._overlay.view, self._overlay.view.strategy.slot_bits
-        placement = view.placement(after)
+        placement = view.domains.placement(view.members(), after)
         owners_after: dict[Slot, tuple[NodeId, ...]] = {}
         effect = HostEffect(before, after, owners_after)
         ready = sorted(self._replicator.ready_slots())
@@ -199,7 +200,7 @@ class StrategyPreview:
                 yield record
 
     def _refuses(self, url: str, peer: NodeId) -> bool:
-        return hashes_cover(self._overlay.view.refuses(peer), url)
+        return hashes_cover(self._overlay.view.peers.refuses(peer), url)
 
     def _holder(self, slot: Slot) -> NodeId | None:
         view = self._overlay.view

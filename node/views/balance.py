@@ -1,42 +1,10 @@
 """Shows how work is shared, to programs and people: what is due, what moved, why nothing does; loads of machines.
 
-Pure: values in, plain data or one line out; what comes from elsewhere may lack any field.
+Pure: plain data in, one line out; what comes from elsewhere may lack any field.
 """
 
-from dht import BalanceReport, Load
-from node.views.lenient_json import Json, count, tables
+from node.views.lenient_json import count, tables
 from node.views.safe_text import plain
-
-
-def balance_json(balance: BalanceReport) -> Json:
-    """Return how work is shared between this node and others: what is due, what moved, and why nothing does."""
-    outlook = balance.outlook
-    return {
-        "due": outlook.mine,
-        "peers_mean": round(outlook.mean, 1),
-        "peers": outlook.peers,
-        "reason": outlook.reason,
-        "lent": balance.lent,
-        "borrowed": balance.borrowed,
-        "moves": [
-            {
-                "at": round(at, 3),
-                "to": lot.peer.hex(),
-                "slots": len(lot.slots),
-                "due_here": lot.here,
-                "due_there": lot.there,
-                "k": round(lot.k, 2),
-                "beta": round(lot.beta, 3),
-                "reason": lot.reason,
-            }
-            for at, lot in balance.moves
-        ],
-    }
-
-
-def load_json(load: Load) -> Json:
-    """Return the shares of a machine that are in use, 0–100."""
-    return {"cpu": load.cpu, "memory": load.memory, "disk": load.disk, "network": load.network}
 
 
 def balance_line(balance: object) -> str:

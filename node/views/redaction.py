@@ -1,7 +1,7 @@
 """Takes out of a diagnosis what is nobody else's business: addresses, URLs, secrets, names of people and machines.
 
-Pure: plain data in, plain data out. What is taken out is replaced by a word that is the same wherever it stood, so that
-a reader sees what belongs together.
+Pure: plain data in, plain data out. One word replaces each text wherever it stood, so that a reader still sees which
+places belong together.
 """
 
 import ipaddress

@@ -196,7 +196,7 @@ class Guard:
         if wants_page and request.query.get("format") != "json":
             response = self._page(request, problem)
         else:
-            body = msgspec.json.encode(problem.json())
+            body = msgspec.json.encode(problem.body())
             response = web.Response(body=body, status=problem.status, content_type=MEDIA_TYPE)
         if problem.retry_after_s:
             response.headers["Retry-After"] = str(problem.retry_after_s)

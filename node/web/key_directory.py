@@ -1,8 +1,8 @@
 """Lists the keys by which the network's nodes sign their requests to sites: those of all members that this node knows.
 
-The form is that of HTTP Message Signatures directories (draft-ietf-webbotauth-httpsig-protocol-01): a JSON Web Key Set,
-which this node signs by its own key, so that nobody shows it elsewhere as theirs. A key follows from a member's signed
-heartbeat, so nobody lists keys of others, and who is no member is not listed.
+The form is that of HTTP Message Signatures directories (draft-ietf-webbotauth-httpsig-protocol-01): a JSON Web Key Set.
+This node signs the set by its own key, so that nobody shows it elsewhere as theirs. A key follows from a member's
+signed heartbeat: nobody lists keys of others, and only members are listed.
 """
 
 import asyncio
@@ -16,7 +16,6 @@ from aiohttp import web
 from dht import CrawlerKey, crawler_key_of, json_web_key, signature_fields, system_clock, thumbprint
 from node.service.service import Service
 from node.web.requests.api import parameters
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.own_origin import own_host
 from node.web.requests.routes import KEY_DIRECTORY_TYPE
 
@@ -30,10 +29,6 @@ class KeyDirectory:
 
     def __init__(self, service: Service, key: CrawlerKey | None) -> None:
         self._service, self._key = service, key
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.key_directory)
 
     async def key_directory(self, request: web.Request) -> web.Response:
         """Answer with this node's key and those of the other members, or with the one that is asked for."""

@@ -17,7 +17,6 @@ from node.service.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
 from node.web.process_figures import process_figures
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import read_parameters
 from node.web.requests.route_table import route
 
@@ -101,18 +100,15 @@ class Health:
         self._service = service
         self._metrics = metrics
 
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.healthz, self.readyz, self.metrics)
-
     async def healthz(self, request: web.Request) -> web.Response:
         """Answer GET /healthz: the process is there."""
         return web.Response(text="ok\n")
 
     async def readyz(self, request: web.Request) -> web.Response:
-        """Answer GET /readyz: 200 when this node serves at least one slot, else 503 with the reasons, a line each or,
-        where JSON is asked for, {ready, reasons, slots: {owned, ready}}."""
-        told = await self._service.status()
+        """Answer GET /readyz: 200 when this node serves at least one slot, else 503 with the reasons, a line each.
+
+        A caller that asks for JSON gets {ready, reasons, slots: {owned, ready}}."""
+        told = (await self._service.status()).plain()
         reasons, slots = not_ready_reasons(told), view_of(told)
         code = 503 if reasons else 200
         wanted = read_parameters(route("readyz"), list(request.query.items())).text("format")
@@ -125,5 +121,5 @@ class Health:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Answer GET /metrics."""
-        body = self._metrics.text(view_of(await self._service.status()), len(asyncio.all_tasks()))
+        body = self._metrics.text(view_of((await self._service.status()).plain()), len(asyncio.all_tasks()))
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

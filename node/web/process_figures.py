@@ -13,7 +13,7 @@ _NAMES = ["arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks",
 
 
 class _MallInfo2(ctypes.Structure):
-    """What glibc's mallinfo2(3) fills in, from version 2.33 on."""
+    """The structure that glibc's mallinfo2(3) fills in, from version 2.33 on."""
 
     _fields_ = [(name, ctypes.c_size_t) for name in _NAMES]
 
@@ -34,8 +34,8 @@ def process_figures(tasks: int) -> Iterable[Metric]:
 
 
 def heap_bytes() -> dict[str, int] | None:
-    """Return the bytes of the C library's heap that are used, those that are free in it (given back or not), and those
-    of large blocks mapped by themselves; None where the library does not tell (glibc before 2.33, others)."""
+    """Return the bytes of the C library's heap by state: used, free (given back or not), and in large blocks that are
+    mapped by themselves. None where the library does not tell (glibc before 2.33, others)."""
     try:
         mallinfo2 = ctypes.CDLL(None).mallinfo2
     except (OSError, AttributeError, TypeError):

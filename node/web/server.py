@@ -22,7 +22,7 @@ from node.web.owner.owner_pages import OwnerPages
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.api import Api
 from node.web.requests.caller_limit import caller_of
-from node.web.requests.handlers import Handler
+from node.web.requests.handlers import Handler, handlers_of
 from node.web.requests.proxied_caller import ProxiedCallers
 from node.web.requests.route_table import ROUTES, added_handlers
 from node.web.search.preferences import Preferences
@@ -64,7 +64,7 @@ class WebServer:
         logins = Logins(new_code)
         self._searches = RunningSearches(service, new_code)
         self._guard = Guard(config, token, metrics, pages.problem, logins, node_id)
-        holders = (
+        self._handlers = handlers_of(
             Api(service, version),
             pages,
             SearchPage(service, pages, preferences, self._searches),
@@ -78,7 +78,6 @@ class WebServer:
             OwnerPages(service, pages),
             KeyDirectory(service, crawler.key),
         )
-        self._handlers = {name: handler for holder in holders for name, handler in holder.handlers().items()}
         self._handlers |= added_handlers(service, config)
         self.listening = asyncio.Event()
 

@@ -1,10 +1,10 @@
-"""The grants that this node keeps, for whoever sends records or takes them.
+"""The grants that this node keeps, which prove the records that it sends and takes.
 
 Grants are durable before the records that they prove are written. Reads are plain calls on the event loop.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 
 from dht import CLOCKS_S, LATE_S, NodeId, SignedGrant, Slot, slot_of
 from store.catalog import grant_table
@@ -18,14 +18,16 @@ _REMEMBERED = 4096  # answers held in memory
 _SPAN_S = 300  # one answers for so many seconds of a tenure
 _OF_ONE = 16  # grants that count for one moment: a holder has one every few minutes, and one for each new team
 
+ReadRanges = Callable[[Callable[[CatalogReader], list[EndedGrant]]], Awaitable[list[EndedGrant]]]
 _Tenure = tuple[NodeId, int, int, Slot]  # holder, epoch, slot_bits, slot
 
 
 class KnownGrants:
     """The grants of one store."""
 
-    def __init__(self, catalog: Catalog, ledger: Ledger, queue: WriteQueue) -> None:
-        self._catalog, self._ledger, self._queue = catalog, ledger, queue
+    def __init__(self, catalog: Catalog, ledger: Ledger, queue: WriteQueue, read_ranges: ReadRanges) -> None:
+        """`read_ranges` runs a job in the thread that looks through whole key ranges."""
+        self._catalog, self._ledger, self._queue, self._read_ranges = catalog, ledger, queue, read_ranges
         self._recent: OrderedDict[tuple[_Tenure, int], list[SignedGrant]] = OrderedDict()
         self._widths = {int(bits) for (bits,) in catalog.reader.query(grant_table.WIDTHS, ())}
 
@@ -65,15 +67,15 @@ class KnownGrants:
         for grant in news:
             self._forget(grant)
 
-    def unnamed(self, catalog: CatalogReader, before_s: int) -> list[EndedGrant]:
-        """List grants that ended before a Unix second and that no record here names. It looks at every record once, so
-        it belongs into `RecordStore.read_ranges`."""
-        ended = catalog.query(grant_table.ENDED, (before_s,))
-        return grant_table.unnamed(ended, catalog.versions(), CLOCKS_S + LATE_S) if ended else []
+    async def sweep(self, before_s: int) -> None:
+        """Forget grants that ended before a Unix second and that no record here names; it looks at all records. Raises
+        MachineRefuses or StoreCorrupt."""
 
-    async def drop(self, grants: Sequence[EndedGrant]) -> None:
-        """Forget grants. Raises MachineRefuses or StoreCorrupt."""
-        if grants:
+        def unnamed(catalog: CatalogReader) -> list[EndedGrant]:
+            ended = catalog.query(grant_table.ENDED, (before_s,))
+            return grant_table.unnamed(ended, catalog.versions(), CLOCKS_S + LATE_S) if ended else []
+
+        if grants := await self._read_ranges(unnamed):
             await self._queue.run(lambda: self._ledger.drop_grants(grants))
             self._recent.clear()
 

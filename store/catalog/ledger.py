@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from dht import DocumentId, MachineRefuses, SignedGrant, encode_grant
 from store.catalog import grant_table
+from store.catalog.disk_room import DiskRoom
 from store.catalog.grant_table import EndedGrant
-from store.catalog.quota import Quota
 from store.catalog.recovery import STEP, cover, open_catalog, replay, row_of, rows_of
 from store.catalog.row_table import CatalogRow
 from store.catalog.version_filing import Replacing, VersionFiling
@@ -35,7 +35,6 @@ from store.segments.segments import Segments
 from store.segments.shared_frame import open_shared
 
 log = logging.getLogger(__name__)
-MORE_ROOM = "raise store.quota_bytes or free some space"
 SOME_ROOM_BYTES = 1 << 20  # a disk that has less is full
 _REPLACED_BYTES = 16 << 20  # as lie in segments: of the pages that one transaction replaces
 
@@ -45,12 +44,10 @@ class Ledger:
 
     def __init__(self, disk: Disk, config: StoreConfig) -> None:
         self._disk = disk
-        self._segment_bytes = config.segment_bytes
-        self.set_quota(config.quota_bytes, config.reserve_bytes)
-        self.beside_bytes = 0  # that this node's other files take, as they were measured last
         level = config.compression_level
         self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
         self.segments = Segments(disk, config.segment_bytes, level, self.training)
+        self.room = DiskRoom(disk, config, self.segments)
         self.catalog = open_catalog(disk, self.segments)
         self.filing = VersionFiling(self.catalog, self._stored)
         replay(self.catalog, self.segments)
@@ -68,15 +65,6 @@ class Ledger:
     def path(self) -> str:
         """What to call the disk in an error."""
         return self._disk.path
-
-    @property
-    def quota_bytes(self) -> int:
-        """The most that all files of this node may take."""
-        return self._quota.limit_bytes
-
-    def set_quota(self, quota_bytes: int, reserve_bytes: int) -> None:
-        """Take over how much this node may take, and how much free space it leaves to others."""
-        self._quota = Quota.of(quota_bytes, reserve_bytes, self._segment_bytes)
 
     def close(self) -> None:
         """Note that the index is whole, so that the next start need not check it, and close it.
@@ -294,15 +282,6 @@ class Ledger:
         self.catalog.checkpoint()
         self.segments.delete(segment)
 
-    def no_room(self, incoming_bytes: int) -> str:
-        """Say why so many bytes more would be refused, "" where they would not. Raises MachineRefuses."""
-        return self._quota.refusal(self.used_bytes, self._disk.free_bytes(), incoming_bytes, self.beside_bytes)
-
-    @property
-    def used_bytes(self) -> int:
-        """Bytes that this node takes: segments, index and all that lies beside the store."""
-        return self.segments.used_bytes + self._disk.database_bytes() + self.beside_bytes
-
     @property
     def is_training_due(self) -> bool:
         """Whether so much was written that another dictionary may pay."""
@@ -314,16 +293,14 @@ class Ledger:
 
     def probe(self) -> None:
         """Raise MachineRefuses unless there is some room, and both segments and index can be written."""
-        if refusal := self.no_room(min(SOME_ROOM_BYTES, self._quota.limit_bytes // 20)):
-            raise MachineRefuses(self._disk.path, refusal, MORE_ROOM)
+        self.room.check(min(SOME_ROOM_BYTES, self.room.quota_bytes // 20))
         self.segments.probe()
         with self.catalog.transaction():
             cover(self.catalog, self.segments)
 
     def _append(self, frames: Sequence[tuple[bytes, int]], *, check: bool = True) -> list[SegmentPlace]:
-        refusal = self.no_room(sum(len(data) for data, _ in frames)) if check else ""
-        if refusal:
-            raise MachineRefuses(self._disk.path, refusal, MORE_ROOM)
+        if check:
+            self.room.check(sum(len(data) for data, _ in frames))
         return self.segments.append(frames)
 
     def _index(

@@ -1,32 +1,32 @@
 """`RecordStore`: what the rest of the node sees of the disk.
 
 Writes are durable when they return and go through one thread (`WriteQueue`); reads are plain calls on the event loop
-(`RecordReader`); whatever looks through whole key ranges has a thread of its own. Everything else follows the change
-log (`ChangeLog`).
+(`RecordReader`); a look through whole key ranges has a thread of its own. The parts of the node that keep up with the
+store follow the change log (`ChangeLog`).
 """
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from sqlite3 import Connection
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from dht import BrokenFile, Clock, DocumentId, FaultSite, Key, LocalFaults, MachineRefuses
+from dht import Clock, DocumentId, Key, LocalFaults, MachineRefuses
 from store.catalog import row_table
 from store.catalog.catalog_reader import CatalogReader
 from store.catalog.cell_sums import CELL_BITS, RangeSummary
 from store.catalog.change_log import ChangeLog
 from store.catalog.compaction import Compaction
+from store.catalog.disk_room import MORE_ROOM
 from store.catalog.known_grants import KnownGrants
-from store.catalog.ledger import MORE_ROOM, Ledger
+from store.catalog.ledger import Ledger
 from store.catalog.record_reader import RecentRecords, RecordReader
 from store.catalog.row_table import CatalogRow
 from store.catalog.scrub import Scrub
+from store.catalog.side_tables import SideTables
+from store.catalog.store_upkeep import StoreUpkeep
 from store.catalog.unreadable_records import UnreadableRecords
-from store.catalog.version_filing import FIRST
 from store.catalog.write_queue import WriteQueue
 from store.config import StoreConfig
 from store.errors import StoreCorrupt
@@ -35,14 +35,9 @@ from store.record.former_page import former_range, is_erasure, page_in
 from store.record.package_part import PackagePart
 from store.record.record import Kind, Record, ShortVersion
 from store.record.time_flaw import DAY_S, time_flaw
-from store.record.version_policy import VersionPolicy
 from store.segments.file_system import Disk, FolderDisk
-from store.segments.segments import REMEDY
 
 _RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
-_EXPIRED_AT_ONCE = 512  # records in one transaction
-_ERASING_REST_S = 0.4  # after a step of 4 MB: 20 GiB in 35 minutes
-_THINNING_REST_S = 0.05  # after a thousand rows, some 10 ms of the writer thread
 _JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
 T = TypeVar("T")
 
@@ -52,23 +47,24 @@ class RecordStore:
 
     def __init__(self, disk: Disk, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> None:
         """Open or create the store on a disk; blocks while it recovers from a crash. Raises StoreCorrupt, or
-        MachineRefuses. `faults`: who is told what the disk refuses later."""
-        self._config, self._clock = config, clock
-        faults = faults or LocalFaults(clock)
+        MachineRefuses. `faults` is told what the disk refuses later."""
+        self.clock, faults = clock, faults or LocalFaults(clock)
         self._ledger = ledger = Ledger(disk, config)
         self._catalog = ledger.catalog
-        self._unreadable, self._faults = UnreadableRecords(), faults
-        self._compaction = Compaction(ledger, config, self._unreadable)
+        self._unreadable, self.room = UnreadableRecords(), ledger.room
+        compaction = Compaction(ledger, config, self._unreadable)
         self._recent = RecentRecords(_RECENT_BYTES)
         self._records = RecordReader(ledger.catalog.reader, ledger.segments, self._recent, self._unreadable)
         self.log = ChangeLog(ledger.catalog, ledger.incarnation)
         self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
-        self.grants = KnownGrants(ledger.catalog, ledger, self._queue)
-        self._has_policy = False
-        self._thinned: tuple[VersionPolicy, int] | None = None  # by which policy and on which day all was thinned last
+        self.grants = KnownGrants(ledger.catalog, ledger, self._queue, self.read_ranges)
+        self.tables = SideTables(ledger.catalog, self._queue)
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
         self._training_thread = ThreadPoolExecutor(1, thread_name_prefix="store-train")
-        self.scrub = Scrub(ledger, self._compaction, self._unreadable, self.read_ranges, self._queue.run)
+        self.scrub = Scrub(ledger, compaction, self._unreadable, self.read_ranges, self._queue.run)
+        self.upkeep = StoreUpkeep(
+            ledger, config, self._queue, self._recent, self._unreadable, compaction, faults, self._train_aside
+        )
 
     @classmethod
     def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
@@ -82,65 +78,24 @@ class RecordStore:
         self._queue.close()
         self._ledger.close()
 
-    @property
-    def used_bytes(self) -> int:
-        """Bytes that the segments take."""
-        return self._ledger.segments.used_bytes
-
-    @property
-    def disk_bytes(self) -> int:
-        """Bytes that count against the quota: segments, index with its log, and all that lies beside the store."""
-        return self._ledger.used_bytes
-
-    @property
-    def quota_bytes(self) -> int:
-        """The most that all files of this node may take, those beside the store, too."""
-        return self._ledger.quota_bytes
-
-    def set_quota(self, quota_bytes: int, reserve_bytes: int) -> None:
-        """Take over how much this node may take, and how much free space on the disk it leaves to others; what is
-        stored stays, also where it is more."""
-        self._ledger.set_quota(quota_bytes, reserve_bytes)
-
-    def note_beside(self, size: int) -> None:
-        """Take note of how many bytes this node's other files take: they count against the quota, too."""
-        self._ledger.beside_bytes = size
-
     def no_room(self, incoming_bytes: int) -> str:
         """Say why so many bytes more would be refused, and what helps; "" where they would not."""
         try:
             if refusal := self._queue.refusal:
                 return f"{refusal.reason}; {refusal.remedy}"
-            reason = self._ledger.no_room(incoming_bytes)
+            reason = self.room.refusal(incoming_bytes)
         except MachineRefuses as error:
             return f"{error.reason}; {error.remedy}"
         return f"{reason}; {MORE_ROOM}" if reason else ""
 
     @property
     def denial(self) -> RecordDenial:
-        """What the strategy takes back; whoever follows strategies tells it. It is hidden from reads at once."""
+        """The part of the strategy that takes records back: they are hidden from reads at once."""
         return self._records.denial
 
     def is_unreadable(self, key: bytes) -> bool:
         """Tell whether records of a key lay here and cannot be read, so that "not here" says nothing."""
         return self._unreadable.holds(key)
-
-    async def judge_unreadable(self) -> list[Key]:
-        """Look again at what could not be read, drop what is damaged, and return its keys; call it every second or so.
-
-        Dropped records may be written anew, as copies of others'. Raises MachineRefuses."""
-        lost: list[CatalogRow] = []
-        if doubted := self._unreadable.doubted():
-            today = self.today
-            lost = await self._queue.run(lambda: self._ledger.drop_damaged(doubted, today))
-            self._unreadable.judged(doubted, lost)
-            self._recent.clear()
-        if lost:
-            reason = f"{len(lost)} records are damaged"
-            self._faults.begin(FaultSite.RECORDS, BrokenFile(self._ledger.path, reason, REMEDY))
-        elif not len(self._unreadable):
-            self._faults.end(FaultSite.RECORDS)
-        return [row.key for row in lost]
 
     def settle_unreadable(self, first_key: bytes, last_key: bytes) -> None:
         """Take note that a key range was compared with its owners: records of it that are missing still are nowhere."""
@@ -163,7 +118,7 @@ class RecordStore:
     @property
     def today(self) -> int:
         """Days since 1970 by this node's clock."""
-        return int(self._clock().wall // DAY_S)
+        return int(self.clock().wall // DAY_S)
 
     async def put(self, records: Sequence[Record], parts: Sequence[PackagePart] = ()) -> int:
         """Keep the newer ones of records with their contents; durable when it returns how many were new. Those of whole
@@ -184,8 +139,12 @@ class RecordStore:
         count = await self._queue.put(news, parts) if news else 0
         self._unreadable.came(news)
         if news and self._ledger.is_training_due:
-            asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
+            self._train_aside()
         return count
+
+    def _train_aside(self) -> "asyncio.Future[None]":
+        """Begin to train a dictionary in the thread that there is for it."""
+        return asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
 
     def _train(self) -> None:
         if self._ledger.is_training_due:  # another one may have been asked for meanwhile
@@ -193,7 +152,7 @@ class RecordStore:
 
     def refusals(self, records: Sequence[Record]) -> list[str]:
         """Say of each record why it would be passed over whatever is stored, "" where it would not."""
-        wall = self._clock().wall
+        wall = self.clock().wall
         return ["content withheld" if r.content is None else time_flaw(r, wall) for r in records]
 
     def knows(self, record: Record) -> bool:
@@ -289,86 +248,9 @@ class RecordStore:
 
         await self._queue.run(drop)
 
-    async def expire(self, today: int) -> int:
-        """Drop records whose expiry day is before `today`, and tombstones past their time; returns how many went. Pages
-        become former versions where the policy keeps these longer."""
-
-        def step() -> int:
-            rows = self._catalog.expired(today, _EXPIRED_AT_ONCE)
-            if rows:
-                self._ledger.expire(rows, today)
-                self._recent.clear()
-            return len(rows)
-
-        total = 0
-        while count := await self._queue.run(step):
-            total += count
-        await self._queue.run(lambda: self._ledger.forget_tombstones(today - self._config.tombstone_days))
-        return total
-
-    async def sweep_grants(self, before_s: int) -> None:
-        """Forget grants that ended before a Unix second and that no record here names; it looks at all records."""
-        await self.grants.drop(await self.read_ranges(lambda catalog: self.grants.unnamed(catalog, before_s)))
-
-    async def compact(self) -> None:
-        """Rewrite segments of which little is alive, until none is left, and slowly those in which something is to be
-        erased."""
-        while await self._queue.run(self._compaction.step):
-            if self._ledger.is_training_due:
-                await asyncio.get_running_loop().run_in_executor(self._training_thread, self._train)
-            if self._compaction.is_erasing:
-                await asyncio.sleep(_ERASING_REST_S)
-
-    def read_note(self, name: str) -> bytes:
-        """Return a value that rides in the index's file, b"" where there is none. Raises StoreCorrupt or
-        MachineRefuses."""
-        found = self.query("SELECT value FROM notes WHERE name = ?", (name,))
-        return bytes(found[0][0]) if found else b""
-
-    async def write_note(self, name: str, value: bytes) -> None:
-        """Keep a small value beside the records; it is lost where the index is built anew."""
-
-        def write() -> None:
-            with self._catalog.transaction():
-                self._catalog.write_note(name, value)
-
-        await self._queue.run(write)
-
-    def query(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        """Read tables that ride in the index's file, on the event loop. Raises StoreCorrupt or MachineRefuses."""
-        return self._catalog.reader.query(statement, values)
-
-    async def change(self, job: Callable[[Connection], T]) -> T:
-        """Run a job on tables that ride in the index's file, in the writer thread and one transaction."""
-
-        def run() -> T:
-            with self._catalog.transaction():
-                return job(self._catalog.writer)
-
-        return await self._queue.run(run)
-
-    def keep_versions(self, policy: VersionPolicy) -> None:
-        """Go by this policy for former versions of pages from now on; until it is told none is kept, and none let go.
-        Whoever follows strategies tells it."""
-        self._ledger.filing.policy, self._has_policy = policy, True
-
-    async def thin_versions(self) -> int:
-        """Drop the former versions that the policy keeps no more, all once a day and after each change of it, a few at
-        a time; return how many went. Raises MachineRefuses."""
-        mark, total, after = (self._ledger.filing.policy, self.today), 0, FIRST
-        if not self._has_policy or mark == self._thinned:
-            return 0
-        while after:
-            self._ledger.filing.today = self.today
-            count, after = await self._queue.run(partial(self._ledger.thin, after))
-            total += count
-            await asyncio.sleep(_THINNING_REST_S)
-        self._thinned = mark
-        return total
-
     def formers(self, id: DocumentId) -> list[DocumentId]:
         """List the ids of the former versions of a page that lie here, oldest first; read them as kind FORMER."""
-        return [DocumentId(former) for (former,) in self.query(row_table.FORMER_IDS, former_range(id))]
+        return [DocumentId(former) for (former,) in self.tables.query(row_table.FORMER_IDS, former_range(id))]
 
     async def show_former(self, id: DocumentId) -> None:
         """Make the newest former version of a page its page, where none is here: all newer ones were taken back. Raises

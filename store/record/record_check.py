@@ -92,6 +92,12 @@ class RecordCheck:
         `places`, no site is spread. Without `denial`, nothing is taken back."""
         self._rules, self._places, self._denial = rules, places, denial or RecordDenial()
 
+    @property
+    def places(self) -> SiteShards:
+        """Where records live, as the check was told; it has to be told."""
+        assert self._places is not None
+        return self._places
+
     def flaws(self, records: Sequence[Record]) -> list[Flaw]:
         """Say what is wrong with each record. A signature is checked once per package root."""
         forged = proof_flaws(records)

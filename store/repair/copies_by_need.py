@@ -70,7 +70,7 @@ class CopiesByNeed:
         self._look_at = now + LOOK_S
         me, view = self._view.node_id, self._view
         others = (peer for peer in members if peer != me)
-        self._absences.refresh(now, others, live, view.silent_s, view.is_stable)
+        self._absences.refresh(now, others, live, view.peers.silent_s, view.peers.is_stable)
         self.kept_for_doubted = {slot for slot, peers in doubted.items() if me in view.keepers(slot, peers)} - owned
         slots = sorted(owned | view.kept() | self.kept_for_doubted)
         self._keeping = self._durability.refresh(now, self._copies(slots, live, doubted))
@@ -101,7 +101,7 @@ class CopiesByNeed:
         self, slots: Iterable[Slot], live: frozenset[NodeId], doubted: Doubted
     ) -> Iterator[tuple[Slot, SlotCopies]]:
         view = self._view
-        words = {peer: word for peer in view.members() if peer not in live and (word := view.last_word(peer))}
+        words = {peer: word for peer in view.members() if peer not in live and (word := view.peers.last_word(peer))}
         for slot in slots:
             owners = view.owners(slot)
             held = (peer for peer in view.candidates(slot) if peer in words and slot in words[peer].ready)

@@ -233,8 +233,9 @@ class ReplicaRepair:
                     readiness.check(self._rng.choice(others), [slot])
 
     async def _notice_damage(self) -> None:
-        """Slots that lost records to the disk are compared with their owners again before they count as ready."""
-        for slot in sorted({slot_of(key, self._slot_bits) for key in await self._store.judge_unreadable()}):
+        """Have slots that lost records to the disk compared with their owners before they count as ready again."""
+        lost = await self._store.upkeep.judge_unreadable(self._store.today)
+        for slot in sorted({slot_of(key, self._slot_bits) for key in lost}):
             self.incomplete(slot)
             if slot not in self._readiness.ready:
                 self._refilling.add(slot)

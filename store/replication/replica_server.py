@@ -1,7 +1,6 @@
-"""What this node answers to other stores: keep, give, compare, report.
+"""Answers what other stores ask of this one: keep, give, compare, report. Bounds are the messages' own.
 
-Peers are hostile until a record proves itself: bounds are the messages' own, who may write what is decided in
-`Admission`, and signatures and places are checked before anything is written.
+A record is judged before it is kept (`record_judge.py`).
 """
 
 import logging
@@ -12,18 +11,15 @@ from store.catalog.record_store import RecordStore
 from store.errors import BadReplica
 from store.record import messages
 from store.record.denial import NO_PAGES
-from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
-from store.record.package_part import PackagePart, open_parts
+from store.record.package import MAX_RECORDS, pack, size_of, url_of
 from store.record.range_reconciliation import FORM
 from store.record.range_session import answer
 from store.record.record import Kind, Record
-from store.record.record_check import RecordCheck, RefusalCounts
 from store.repair.peer_sync import items_between
 from store.repair.replica_repair import ReplicaRepair
-from store.writing.admission import Admission
+from store.replication.record_judge import RecordJudge
 from store.writing.hinted_handoff import HintedHandoff
-from store.writing.proof_thread import ProofThread
-from store.writing.write_right import Ruling, WriteRight
+from store.writing.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 
@@ -37,20 +33,15 @@ class ReplicaServer:
         self,
         store: RecordStore,
         overlay: Overlay,
-        proofs: ProofThread,
+        judge: RecordJudge,
         repair: ReplicaRepair,
         handoff: HintedHandoff,
-        check: RecordCheck,
-        admission: Admission,
-        clock: Clock,
         places: SiteShards,
-        refusals: RefusalCounts,
         right: WriteRight,
+        clock: Clock,
     ) -> None:
-        self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
-        self._store, self._overlay, self._proofs = store, overlay, proofs
-        self._repair, self._check = repair, check
-        self._clock, self._handoff = clock, handoff
+        self._store, self._overlay, self._judge, self._repair = store, overlay, judge, repair
+        self._handoff, self._places, self._right, self._clock = handoff, places, right, clock
         overlay.serve(messages.PutPackage, self.on_put)
         overlay.serve(messages.FetchRecords, self.on_fetch)
         overlay.serve(messages.AskVersions, self.on_versions)
@@ -58,15 +49,12 @@ class ReplicaServer:
         overlay.serve(messages.SlotReport, self.on_report)
 
     async def on_put(self, peer: NodeId, message: messages.PutPackage) -> messages.PutReply:
-        """Keep what proves itself and belongs here; durable when this returns.
-
-        What would change nothing need not prove itself: of the URLs that pages name most are known."""
+        """Keep what proves itself and belongs here; durable when this returns."""
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
-        size = len(message.package) + sum(map(len, message.parts))
-        records, parts = await self._proofs.run(lambda: _opened(message), size)
+        records, parts = await self._judge.open(message)
         hinted_for = tuple(map(NodeId, message.hinted_for))
-        reasons, taken = await self._judged(peer, message, records, size)
+        reasons, taken = await self._judge.judge(peer, message, records)
         if hinted_for:
             self._repair.left_here(
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
@@ -82,27 +70,6 @@ class ReplicaServer:
         if refused and len(refused) > sum(reason == NOT_KEPT for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
         return messages.PutReply(refused, self._astray(records, reasons))
-
-    async def _judged(
-        self, peer: NodeId, message: messages.PutPackage, records: Sequence[Record], size: int
-    ) -> tuple[list[str], list[tuple[Record, Ruling]]]:
-        """Say why each of some records, of so many bytes together, is refused, "" where it is not, and return those
-        that are new and are taken."""
-        reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(message.hinted_for))
-        news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
-        fresh = [records[n] for n in news]
-        flaws = await self._proofs.run(lambda: self._check.flaws(fresh), size)
-        for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
-            reasons[n] = flaw.reason or refusal
-            if flaw.is_authors or (refusal and not flaw.reason):
-                self._refusals.count(records[n].proof.author, peer)
-        news = [n for n in news if not reasons[n]]
-        rulings = await self._right.judge(peer, [records[n] for n in news], message.grants, counts=True)
-        for n, ruling in zip(news, rulings, strict=True):
-            reasons[n] = ruling.reason
-            if ruling.is_blamed:
-                self._refusals.count(records[n].proof.author, peer)
-        return reasons, [(records[n], ruling) for n, ruling in zip(news, rulings, strict=True) if not reasons[n]]
 
     async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
         """Owe the owners that a writer did not reach what it left here for them."""
@@ -174,10 +141,3 @@ class ReplicaServer:
 
     def _slot(self, key: bytes) -> Slot:
         return slot_of(key, self._overlay.view.strategy.slot_bits)
-
-
-def _opened(message: messages.PutPackage) -> tuple[list[Record], list[PackagePart]]:
-    """All records of a message, and the parts that some of them came in; raises BadReplica."""
-    records = open_package(message.package)
-    parts = open_parts(message.parts, len(records))
-    return [*records, *(record for part in parts for record in part.records)], parts

@@ -13,7 +13,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 
-from dht import STRICT, Clock, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, SiteShards, Slot, Supervisor
+from dht import STRICT, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, Slot, Supervisor
 from store.catalog.record_store import RecordStore
 from store.catalog.scrub_pace import SHORTEST_REST_S, period_of
 from store.config import StoreConfig
@@ -23,7 +23,7 @@ from store.reading.replica_reader import Name, Records, ReplicaReader, Wants
 from store.record.messages import SlotState
 from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
-from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
+from store.record.record_check import RecordCheck, RefusalCounts
 from store.repair.copies_by_need import CopyCounts
 from store.repair.debt_delivery import DebtDelivery
 from store.repair.peer_sync import PeerSync
@@ -31,6 +31,7 @@ from store.repair.possession_audit import PossessionAudit
 from store.repair.possession_checks import PossessionChecks
 from store.repair.replica_repair import ReplicaRepair
 from store.repair.shard_mover import ShardMover
+from store.replication.record_judge import RecordJudge
 from store.replication.replica_server import ReplicaServer
 from store.writing.admission import Admission
 from store.writing.draft_proofs import DraftProofs
@@ -72,22 +73,21 @@ class Replicator:
         store: RecordStore,
         overlay: Overlay,
         signer: Signer,
-        clock: Clock,
+        check: RecordCheck,
         rng: random.Random,
-        places: SiteShards,
         *,
         expects_others: bool,
-        rules: BodyRules | None = None,
         audit: PeerAudit | None = None,
     ) -> None:
-        """`places`: where records live. `expects_others`: the peer cache or the network file names somebody else, so an
-        empty view at the start means "not heard yet" and not "alone". `rules` judge what the store cannot read; None:
-        whatever that says will do. `audit` is all of a node's."""
+        """`check` knows where records live, and judges what they say. `expects_others`: the peer cache or the network
+        file names somebody else, so an empty view at the start means "not heard yet" and not "alone". `audit` is all
+        of a node's."""
+        places, clock = check.places, store.clock
         self._config, self._store, self._overlay, self._clock = config, store, overlay, clock
         self._swept_on = store.today  # whatever a restart forgets is found the next day
         self._scrub_asked = asyncio.Event()
         self._handoff = handoff = HintedHandoff(store, config)
-        self._check = check = RecordCheck(rules or NoBodyRules(), places, store.denial)
+        self._check = check
         proofs = ProofThread()
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
@@ -113,19 +113,8 @@ class Replicator:
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
-        self._server = ReplicaServer(
-            store,
-            overlay,
-            proofs,
-            repair,
-            handoff,
-            check,
-            admission,
-            clock,
-            places,
-            self.refusals,
-            right,
-        )
+        judge = RecordJudge(store, proofs, check, admission, self.refusals, right, clock)
+        self._server = ReplicaServer(store, overlay, judge, repair, handoff, places, right, clock)
         audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
         survey = PlaceSurvey(config, overlay, places)
         self._shard_mover = ShardMover(
@@ -238,7 +227,7 @@ class Replicator:
             owed=counts.total(),
             owed_now=self.owed_now,
             owed_peers=len(counts),
-            used_bytes=self._store.used_bytes,
+            used_bytes=self._store.room.record_bytes,
             writing_bytes=self._writer.held_bytes,
         )
 
@@ -259,7 +248,7 @@ class Replicator:
         """Forget, once a day, the grants that neither a record here nor one that is owed names."""
         if self._swept_on != self._store.today:
             self._swept_on = self._store.today
-            await self._store.sweep_grants(int(self._clock().wall - self._config.outbox_hours * 3600) - 86_400)
+            await self._store.grants.sweep(int(self._clock().wall - self._config.outbox_hours * 3600) - 86_400)
 
     async def _scrub(self) -> None:
         period_s = period_of(self._overlay.view.node_id)
@@ -278,11 +267,11 @@ class Replicator:
     async def _tend(self) -> None:
         while True:
             try:
-                await self._store.expire(self._store.today)
-                await self._store.thin_versions()
+                await self._store.upkeep.expire(self._store.today)
+                await self._store.upkeep.thin_versions(self._store.today)
                 await self._handoff.strike_denied()
                 await self._sweep()
-                await self._store.compact()
+                await self._store.upkeep.compact()
             except MachineRefuses as error:
                 log.debug("store not tidied reason=%s", error)
             await asyncio.sleep(self._config.tend_every_s)

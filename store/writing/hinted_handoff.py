@@ -35,7 +35,7 @@ class HintedHandoff:
     def __init__(self, store: RecordStore, config: StoreConfig) -> None:
         self._store, self._config = store, config
         query = "SELECT peer, count(*), sum(size) FROM owed GROUP BY peer"
-        rows = store.query(query)
+        rows = store.tables.query(query)
         self._counts = {NodeId(peer): int(count) for peer, count, _ in rows}
         self._bytes = sum(int(size) for *_, size in rows)
 
@@ -68,7 +68,7 @@ class HintedHandoff:
             return changed
 
         try:
-            self._count(await self._store.change(write) if rows else [])
+            self._count(await self._store.tables.change(write) if rows else [])
         except MachineRefuses:  # nothing was noted, so all of it is given up
             return [OwedCopy(peer, r.kind, r.id, r.key, r.version.at_ms) for r in records]
         return refused
@@ -77,7 +77,7 @@ class HintedHandoff:
         """Return up to `limit` copies owed to a peer with their records as they are now, None where one is gone."""
         query = "SELECT kind, id, key, at_ms, body FROM owed WHERE peer = ? ORDER BY kind, id LIMIT ?"
         found = []
-        for kind, id, key, at_ms, body in self._store.query(query, (peer, limit)):
+        for kind, id, key, at_ms, body in self._store.tables.query(query, (peer, limit)):
             copy = OwedCopy(peer, Kind(kind), DocumentId(id), Key(key), at_ms)
             record = open_package(body)[0] if body else self._store.find(copy.kind, copy.id)
             is_denied = record is not None and self._store.denial.reason(record)
@@ -91,7 +91,7 @@ class HintedHandoff:
             return [gone for c in owed_copies for gone in _strike(database, c.peer, c.kind, c.id, c.at_ms)]
 
         if owed_copies:
-            self._count(await self._store.change(write))
+            self._count(await self._store.tables.change(write))
 
     async def strike_denied(self) -> None:
         """Strike out the records kept for peers that the strategy takes back. Raises MachineRefuses."""
@@ -103,9 +103,9 @@ class HintedHandoff:
 
     def _bodies_of(self, peer: NodeId) -> Iterator[tuple[OwedCopy, Record]]:
         query = "SELECT kind, id, key, at_ms FROM owed WHERE peer = ? AND body IS NOT NULL"
-        for kind, id, key, at_ms in self._store.query(query, (peer,)):
+        for kind, id, key, at_ms in self._store.tables.query(query, (peer,)):
             one = "SELECT body FROM owed WHERE peer = ? AND kind = ? AND id = ? AND body IS NOT NULL"
-            for (body,) in self._store.query(one, (peer, kind, id)):
+            for (body,) in self._store.tables.query(one, (peer, kind, id)):
                 yield OwedCopy(peer, Kind(kind), DocumentId(id), Key(key), at_ms), open_package(body)[0]
 
     async def give_up_old(self, now: float) -> list[OwedCopy]:
@@ -113,7 +113,7 @@ class HintedHandoff:
         if not any(self._counts.values()):
             return []
         query = "SELECT peer, kind, id, key, at_ms FROM owed WHERE since < ? LIMIT 1000"
-        rows = self._store.query(query, (now - self._config.outbox_hours * 3600,))
+        rows = self._store.tables.query(query, (now - self._config.outbox_hours * 3600,))
         old = [OwedCopy(NodeId(p), Kind(kind), DocumentId(id), Key(key), at_ms) for p, kind, id, key, at_ms in rows]
         await self.delivered(old)
         return old

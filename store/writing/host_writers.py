@@ -44,7 +44,7 @@ class HostWriters:
     def _is_holders(self, record: Record) -> bool:
         view, author = self._overlay.view, node_id_of(record.proof.author)
         slot = slot_of(record.key, view.strategy.slot_bits)
-        if (holder := view.promised(slot)) is not None:
+        if (holder := view.votes.promised(slot)) is not None:
             return author in (holder, view.node_id)
         claims = tuple(view.announced(slot))  # anybody may claim to hold it, so one claim beside another counts nothing
         return author == view.node_id or (claims == (author,) and author in view.live_owners(slot))

@@ -204,7 +204,7 @@ class WriteRight:
 
     def _lacking(self, signed: SignedGrant, slot: Slot, saying: Collection[NodeId]) -> int:
         """How many more owners of a slot must say that a version may erase others."""
-        owners = counted(self._overlay.view.owners(slot), self._overlay.view.stopped(signed))
+        owners = counted(self._overlay.view.owners(slot), self._overlay.view.votes.stopped(signed))
         return owners_needed(len(owners)) - sum(owner in saying for owner in owners)
 
     def _grants_of(self, record: Record) -> list[SignedGrant]:
@@ -230,7 +230,7 @@ class WriteRight:
 
     def _own(self, key: bytes) -> Sequence[SignedGrant]:
         view = self._overlay.view
-        return view.grants(slot_of(key, view.strategy.slot_bits))
+        return view.votes.grants(slot_of(key, view.strategy.slot_bits))
 
     async def _sound(self, grants: Sequence[SignedGrant]) -> dict[tuple[bytes, int], list[SignedGrant]]:
         """Those whose signatures verify, by holder and epoch."""
@@ -258,7 +258,7 @@ class WriteRight:
         stopped."""
         view = self._overlay.view
         slot = signed.grant.first_slot(view.strategy.slot_bits)
-        owners = counted(view.owners(slot), view.stopped(signed))
+        owners = counted(view.owners(slot), view.votes.stopped(signed))
         return len(signed.signers & set(view.candidates(slot))) >= signers_needed(len(owners))
 
     async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:

@@ -60,7 +60,7 @@ def watched(node: Node) -> LocalFaults:
     loop = asyncio.get_running_loop()
     clock = lambda: Now(WALL + loop.time(), loop.time())  # noqa: E731
     faults = LocalFaults(clock)
-    node.store._faults = faults
+    node.store.upkeep._faults = faults
     return faults
 
 
@@ -148,13 +148,13 @@ async def test_compaction_that_meets_damage_drops_it_and_goes_on(net: Net) -> No
     first = hurt.disk._files[min(hurt.disk.names())]
     for place in range(100, len(first), 997):
         first[place] ^= 1
-    await hurt.store.compact()
+    await hurt.store.upkeep.compact()
     assert len(hurt.store._unreadable), "it was met"
     for d in drafts:
         hurt.store.find(d.kind, d.id)
     await net.until(lambda: not len(hurt.store._unreadable) and complete(net, drafts) and hurt.own_ready)
-    before = hurt.store.used_bytes
-    await hurt.store.compact()
-    assert hurt.store.used_bytes < before, "it goes on"
+    before = hurt.store.room.record_bytes
+    await hurt.store.upkeep.compact()
+    assert hurt.store.room.record_bytes < before, "it goes on"
     for d in drafts:
         assert hurt.store.find(d.kind, d.id) is not None

@@ -66,13 +66,13 @@ class Debts(Segments):
     async def write(self, number: int) -> bool:
         row = (b"peer", 1, number.to_bytes(4, "big"), b"", 0, 0.0, 1, bytes(3000))
         try:
-            await self.store.change(lambda base: base.execute("INSERT INTO owed VALUES (?,?,?,?,?,?,?,?)", row))
+            await self.store.tables.change(lambda base: base.execute("INSERT INTO owed VALUES (?,?,?,?,?,?,?,?)", row))
         except MachineRefuses:
             return False
         return True
 
     def found(self) -> set[int]:
-        return {int.from_bytes(id, "big") for (id,) in self.store.query("SELECT id FROM owed")}
+        return {int.from_bytes(id, "big") for (id,) in self.store.tables.query("SELECT id FROM owed")}
 
 
 class Votes:

@@ -166,7 +166,11 @@ class FakeOverlay:
     def why_apart(self) -> str:
         return ""
 
-    def vanished_members(self) -> frozenset[NodeId]:
+    @property
+    def peers(self) -> "FakeOverlay":
+        return self
+
+    def vanished(self) -> frozenset[NodeId]:
         return self._network.vanished
 
     def agree(self, slots: Sequence[Slot]) -> Agreement:

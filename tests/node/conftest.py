@@ -14,20 +14,26 @@ import msgspec
 import pytest
 
 from crawl import UrlStatus
-from dht import BadStrategy, CrawlerKey, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
+from dht import BadStrategy, CrawlerKey, Endpoint, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import QueryError, SearchRequest
+from node.api.body import Json
+from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
+from node.api.documents import BroughtPage, StoredDocument
+from node.api.evidence import Accused
+from node.api.operation import LeaveProgress, ScrubProgress
+from node.api.peers import Peer
+from node.api.status import Status
+from node.api.strategy import Preview, StrategyLog
 from node.captures.capture import Capture
 from node.captures.network_reader import ArchivePart, ReadBounds, UnreadPart
 from node.captures.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.explain_verdict import Facts, verdict
-from node.jobs.job_progress import Followed
-from node.jobs.page_import import BroughtPage
-from node.service.service import Json
 from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 from store import NoReadyOwner
+from tests.node.bodies import filled
 from tests.node.web.owner_desk import FakeOwner
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
@@ -187,55 +193,64 @@ class FakeService:
     async def suggest(self, typed: str) -> list[str]:
         return [f"{typed}k", f"<{typed}>"]
 
-    async def status(self) -> Json:
-        return {
-            "node_id": NODE_ID,
-            "version": "0.1.0",
-            "network": {"name": "home", "documents": self.collected, "exact": self.is_counted},
-            "peers": {"ipv4": 4, "ipv6": 3},
-            "members": 5,
-            "role": self.role,
-            "slots": {"owned": 61, "ready": self.ready, "leased": 17},
-            "documents": min(812, self.collected or 0),
-            "settled": False,
-            "alike": True,
-            "faults": self.broken,
-            "needs": self.needs,
-            "leaving": {"slots": 3 - self.left} if self.left else None,
-            "under_replicated": 0,
-            "crawl": {
-                "state": "paused" if self.is_paused or self.waits else "crawling",
-                "paused_by_owner": self.is_paused,
-                "reason": "waiting for politeness at 3 sites",
-                "frontier": 312 * bool(self.collected),
-                "due": 500,
-                "fetched": 900,
-                "per_s": 7.25,
+    async def status(self) -> Status:
+        return filled(
+            Status,
+            {
+                "node_id": NODE_ID,
+                "version": "0.1.0",
+                "network": {"name": "home", "documents": self.collected, "exact": self.is_counted},
+                "peers": {"ipv4": 4, "ipv6": 3},
+                "members": 5,
+                "role": self.role,
+                "slots": {"owned": 61, "ready": self.ready, "leased": 17},
+                "documents": min(812, self.collected or 0),
+                "settled": False,
+                "alike": True,
+                "faults": self.broken,
+                "needs": self.needs,
+                "leaving": {"slots": 3 - self.left} if self.left else None,
+                "under_replicated": 0,
+                "crawl": {
+                    "state": "paused" if self.is_paused or self.waits else "crawling",
+                    "paused_by_owner": self.is_paused,
+                    "reason": "waiting for politeness at 3 sites",
+                    "frontier": 312 * bool(self.collected),
+                    "due": 500,
+                    "fetched": 900,
+                    "per_s": 7.25,
+                },
+                "strategy": {
+                    "version": 3,
+                    "expires_at": 1_827_000_000,
+                    "warnings": ["the next version is 3 days late"],
+                },
+                "disk": {"used": 512_000_000, "quota": 10_000_000_000},
+                "scrub": self.look_at_scrub().plain(),
             },
-            "strategy": {"version": 3, "expires_at": 1_827_000_000, "warnings": ["the next version is 3 days late"]},
-            "disk": {"used": 512_000_000, "quota": 10_000_000_000},
-            "scrub": self.look_at_scrub(),
-            "new_field": [1, 2, 3],
-        }
+        )
 
     async def member_keys(self) -> list[bytes]:
         return [MEMBER.public_key, bytes(32)]
 
-    async def peers(self) -> list[Json]:
-        mine = {"node_id": NODE_ID, "endpoints": ["127.0.0.1:8091", "[::1]:8091"], "live": True, "families": [4, 6]}
-        other = {"node_id": "ab" * 20, "endpoints": [{"host": "::1", "udp_port": 9000}], "live": False, "families": [6]}
-        return [
-            {**mine, "strategy_version": 3, "ready": 60, "leased": 17, "last_heard_s": 0.0},
-            {**other, "strategy_version": 2, "ready": [1, 2], "leased": 0, "last_heard_s": 44.0},
+    async def peers(self) -> list[Peer]:
+        mine = {"node_id": NODE_ID, "live": True, "families": [4, 6]}
+        other = {"node_id": "ab" * 20, "live": False, "families": [6]}
+        told = [
+            filled(Peer, {**mine, "strategy_version": 3, "ready": 60, "leased": 17, "last_heard_s": 0.0}),
+            filled(Peer, {**other, "strategy_version": 2, "ready": 2, "leased": 0, "last_heard_s": 44.0}),
         ]
+        told[0].endpoints = [Endpoint("127.0.0.1", 8091, 8091), Endpoint("::1", 8091, 8091)]
+        told[1].endpoints = [Endpoint("::1", 9000, 9000)]
+        return told
 
-    async def strategy_log(self) -> Json:
-        return {"versions": [{"version": 3, "digest": "ef" * 32, "forks": ["aa" * 32]}], "warnings": []}
+    async def strategy_log(self) -> StrategyLog:
+        return filled(StrategyLog, {"versions": [{"version": 3, "digest": "ef" * 32, "forks": ["aa" * 32]}]})
 
-    async def preview_strategy(self, document: bytes) -> Json:
+    async def preview_strategy(self, document: bytes) -> Preview:
         if document == b"{}":
             raise BadStrategy("network", "is missing", "draft from the newest")
-        return {"parts": {"all": 256, "changed": 12}, "notes": []}
+        return filled(Preview, {"parts": {"all": 256, "changed": 12}})
 
     async def strategy(self, which: str = "") -> Json:
         strategy = Strategy(
@@ -244,9 +259,10 @@ class FakeService:
         about = {"digest": "ef" * 32, "signed_by": ["cd" * 32], "warnings": ["the next version is 3 days late"]}
         return {**msgspec.to_builtins(strategy), **about}
 
-    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
+    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[StoredDocument | Json | None]:
         found = [PAGES.get(url) for url in urls]
-        return [{k: v for k, v in page.items() if k != "content"} if page else None for page in found]
+        known = [{k: v for k, v in page.items() if k != "content"} if page else None for page in found]
+        return [filled(StoredDocument, page) if page and page["language"].isalpha() else page for page in known]
 
     async def archive(self, wish: Wish, start: Key, bounds: ReadBounds, *, content: bool) -> ArchivePart:
         self.wishes.append((wish, start, bounds.pages, content))
@@ -290,7 +306,7 @@ class FakeService:
         scope: str = "whole",
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
-    ) -> Json:
+    ) -> Crawled:
         if not dry_run:
             self.seeds.append((urls, depth))
         self.orders.append((scope, tuple(sitemaps), dry_run))
@@ -301,53 +317,52 @@ class FakeService:
         ]
         refused = [{"url": url, "reason": "not an http or https address"} for url in urls if not url.startswith("http")]
         waits = "taken, and waits for 1a2b" if any("few-copies" in url for url in taken) else ""
-        return {"accepted": len(taken), "refused": refused, "seeds": seeds, "waits": waits, "dry_run": dry_run}
+        told = {"accepted": len(taken), "refused": refused, "seeds": seeds, "waits": waits, "dry_run": dry_run}
+        return filled(Crawled, told)
 
-    async def remove(self, url: str) -> Json:
+    async def remove(self, url: str) -> Removed:
         if "bad" in url:
             raise NotProved(url, "no file names it", "put one there")
-        return {"site": "a.test", "prefix": "/private/", "proofs": [url]}
+        return Removed("a.test", "/private/", [url])
 
-    async def progress(self, asked: Sequence[Followed]) -> list[Json]:
+    async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:
         """The first look finds everything waiting, the next one done; what has depth left leads to one page more."""
         self.looks += 1
         if self.looks == 1:
-            return [{"url": each.url, "state": "waiting", "reason": "", "found": []} for each in asked]
-        found = [
-            [{"url": f"{each.url}x", "depth": each.depth - 1, "scope": ""}] if each.depth else [] for each in asked
-        ]
+            return [UrlProgress(each.url, "waiting", "", []) for each in asked]
+        found = [[Followed(f"{each.url}x", each.depth - 1)] if each.depth else [] for each in asked]
         states = ["failed" if "bad" in each.url else "fetched" for each in asked]
         return [
-            {"url": each.url, "state": state, "reason": "status 500" if state == "failed" else "", "found": links}
+            UrlProgress(each.url, state, "status 500" if state == "failed" else "", links)
             for each, state, links in zip(asked, states, found, strict=True)
         ]
 
-    async def evidence(self, *, fetches: bool) -> Json:
+    async def evidence(self, *, fetches: bool) -> Accused:
         again = dict.fromkeys(self.accused, "unlike") if fetches else {}
         piece = {"site": "a.test", "document": "cd" * 20, "written_at": 0.0, "looks": [600, 1200], "finder": NODE_ID}
         author = {"node_id": "ab" * 20, "domains": self.accused, "counts": len(self.accused) > 2, "no_votes_until": 0.0}
         found = {**author, "again": again, "confirmed": len(again) > 2, "pieces": [piece]}
-        return {"domains_needed": 3, "authors": [found] if self.accused else []}
+        return filled(Accused, {"domains_needed": 3, "authors": [found] if self.accused else []})
 
-    async def explain(self, url: str) -> Json:
+    async def explain(self, url: str) -> Explained:
         if "bad" in url:
-            return {"url": url, "canonical": None, "answer": "no", "why": "not a URL\x1b[31m"}
+            return Explained(url, None, "no", "not a URL\x1b[31m")
         if self.known is None:
             answer, why = verdict(Facts(self.denied, None, "this node", True, UrlStatus(), False), now=0.0)
-            return {"url": url, "canonical": url, "answer": answer, "why": why, "known": None}
-        return {
-            "url": url,
-            "canonical": url,
-            "answer": "later",
-            "why": "fetched 2 days ago; due again in 5 days",
-            "changed": [],
-            "placement": {"slot": 3, "of": 256, "spread": 4},
-            "rule": {"allowed": True, "strategy_version": 3, "min_delay_s": 1.0, "max_depth": 2, "preferred": None},
-            "owners": [{"node_id": "ab" * 20, "live": True, "ready": False}, {"node_id": NODE_ID, "self": True}],
-            "holder": {"node_id": "ab" * 20, "self": False, "answered": True},
-            "known": self.known,
-            "crawler": {"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
-        }
+            return Explained(url, url, answer, why, known=None)
+        return Explained(
+            url=url,
+            canonical=url,
+            answer="later",
+            why="fetched 2 days ago; due again in 5 days",
+            changed=[],
+            placement={"slot": 3, "of": 256, "spread": 4},
+            rule={"allowed": True, "strategy_version": 3, "min_delay_s": 1.0, "max_depth": 2, "preferred": None},
+            owners=[{"node_id": "ab" * 20, "live": True, "ready": False}, {"node_id": NODE_ID, "self": True}],
+            holder={"node_id": "ab" * 20, "self": False, "answered": True},
+            known=self.known,
+            crawler={"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
+        )
 
     def warnings(self) -> list[str]:
         return self.warned
@@ -356,26 +371,26 @@ class FakeService:
         self.is_paused, self.paused_for_s = paused, for_s
         return "paused by its operator" if paused else ""
 
-    def leave(self, *, at_once: bool, is_sure: bool) -> Json:
+    def leave(self, *, at_once: bool, is_sure: bool) -> LeaveProgress:
         """Each look finds a slot less; the third one finds the end."""
         self.left = 3 if is_sure else self.left + (not at_once)
         state = ("here", "leaving", "leaving", "gone")[self.left]
         silent = ["ab" * 20] if self.left == 1 else []
-        return {"state": state, "slots": 3 - self.left, "documents": 1204, "at_risk": 7 * at_once, "silent": silent}
+        return LeaveProgress(state, 3 - self.left, 1204, 7 * at_once, silent)
 
-    def scrub(self) -> Json:
+    def scrub(self) -> ScrubProgress:
         """Asked again it goes on as it is."""
         self.scrubs += self.scrubs == 0
         return self.scrub_state()
 
-    def look_at_scrub(self) -> Json:
+    def look_at_scrub(self) -> ScrubProgress:
         """Every look finds it further, once it was begun."""
         if self.scrubs and self.forgets:
             self.scrubs, self.forgets = 0, self.forgets - 1
         self.scrubbed += self.scrubs > 0
         return self.scrub_state()
 
-    def scrub_state(self) -> Json:
+    def scrub_state(self) -> ScrubProgress:
         share, is_read, is_healed = min(1.0, self.scrubbed / 2), self.scrubbed > 1, self.scrubbed > 2
         figures = {"read_records": 1000 * self.scrubbed, "damaged": 3 * is_read, "came_back": 3 * is_healed}
         instants = {
@@ -383,7 +398,7 @@ class FakeService:
             "asked_at": self.scrubs * 1_700_000_000,
             "read_at": 1_700_000_600 * is_read,
         }
-        return {"share": share, "open": 3 * (is_read and not is_healed), **figures, **instants}
+        return filled(ScrubProgress, {"share": share, "open": 3 * (is_read and not is_healed), **figures, **instants})
 
     async def publish_strategy(self, document: bytes) -> Json:
         if b"signatures" not in document:
@@ -422,7 +437,10 @@ def _hit(page: Json, query: str, numbers: Json) -> Json:
         "id": "00" * 20,
         "replicas": 3,
         "site_more": 4,
+        "date": 0.0,
+        "origin": "",
         "similar": ["http://mirror.test/appetite.html"],
+        "similar_count": 1,
         **({"explain": numbers} if numbers else {}),
     }
 

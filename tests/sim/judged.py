@@ -3,14 +3,36 @@
 from collections.abc import Sequence
 
 from crawl import VisitState
+from dht import Network
 from index import SearchRequest
+from node.app.departure import Departure
+from node.config.settings import Config
 from node.extras.demo.judge import MOST_SECOND_LOOK_SHARE
 from node.extras.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
+from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World
+from node.owner.log_ring import LogRing
+from node.owner.query_meter import QueryMeter
+from node.owner.setting_desk import SettingDesk
+from node.service.node_service import NodeService
+from node.service.node_status import NodeStatus
 
 MIN_DELAY_S = 1.0
 CRAWLED_WITHIN_S = 900.0
 SETTLED_WITHIN_S = 300.0
+
+
+def status_of(node: SimNode, network: Network) -> NodeStatus:
+    """Return what writes a node's status, as its service has it."""
+    departure = Departure(node.overlay, node.node_core.store, None)
+    return NodeStatus(node.node_core, node.overlay, network, QueryMeter(), departure, node.clock)
+
+
+def service_of(world: World, node: SimNode) -> NodeService:
+    """Return what a node answers to people and programs."""
+    settings = SettingDesk(node.folder / "config.toml", Config())
+    departure = Departure(node.overlay, node.node_core.store, node.folder / "leaving")
+    return NodeService(node.node_core, node.overlay, world.network, departure, node.clock, settings, LogRing())
 
 
 async def crawled(world: World) -> None:

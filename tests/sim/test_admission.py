@@ -28,7 +28,7 @@ async def test_networks_of_one_to_nine_that_start_together_see_each_other_at_onc
     await world.until(lambda: have_one_view(nodes), FORMED_S)
     await world.pass_time(100.0)  # newcomers have joined, and ask of others what all ask
     assert have_one_view(nodes) and all(attesters(node) >= min(3, count - 1) for node in nodes)
-    assert not any(node.overlay.warnings() for node in nodes)
+    assert not any(node.overlay.report.warnings() for node in nodes)
     await world.crawl()
     await crawled(world)
     assert_complete(world)
@@ -80,7 +80,7 @@ async def test_a_small_network_lets_in_a_newcomer_while_one_of_it_is_away(world:
     world.wake(nodes[0])
     await world.until(lambda: have_one_view(everybody), 60.0)
     await world.pass_time(120.0)
-    assert have_one_view(everybody) and not any(node.overlay.warnings() for node in everybody)
+    assert have_one_view(everybody) and not any(node.overlay.report.warnings() for node in everybody)
 
 
 @simulated()
@@ -120,6 +120,6 @@ async def test_who_cannot_be_reached_says_who_tried_and_is_no_member(world: Worl
     hidden = await world.add_client(mode="member")
     await world.pass_time(60.0)
     assert have_one_view(nodes) and not hidden.overlay.view.owned()
-    (told,) = hidden.overlay.warnings()
+    (told,) = hidden.overlay.report.warnings()
     assert told.startswith("waiting to be admitted: 0 members have reached this node")
     assert "no answer at 9.0.4.1 from UDP 8091" in told

@@ -109,7 +109,7 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         refused = sum(n.node_core.crawl.crawler.status().refused.get("alias", 0) for n in world.running())
         assert refused > PAGES
         answer = await world.running()[0].node_core.jobs.explanations.explain(f"https://{COPY}/page39")
-        assert f"alias of https://{MANUAL}/" in answer["why"], answer["why"]
+        assert f"alias of https://{MANUAL}/" in answer.why, answer.why
 
         await world.kill(holder(world, COPY))
         manual.edition = "second"  # the mirror goes its own way; who holds it next has the host record and the visits

@@ -127,7 +127,7 @@ async def test_a_node_that_strangers_reach_becomes_a_member_within_seconds(
     await world.pass_time(5.0)
     assert all(node.identity.node_id in other.overlay.view.live() for other in members)
     await world.pass_time(30.0)
-    found = {family: each for family, each in node.overlay.reachability().items() if each.endpoint}
+    found = {family: each for family, each in node.overlay.report.reachability().items() if each.endpoint}
     assert {family: each.shown for family, each in found.items()} == dict.fromkeys(families, "reachable")
     assert all(each.tried == 3 for each in found.values())
     assert node.overlay.view.owned()
@@ -143,8 +143,8 @@ async def test_a_node_that_nobody_reaches_finds_out_and_stays_a_client(world: Wo
         await world.pass_time(1.0)
         assert not node.overlay.takes_part
         assert all(other.overlay.view.contact(node.identity.node_id) is None for other in members)
-    assert node.overlay.reachability()[4].shown.startswith("behind a firewall, ")
-    assert not any("admitted" in warning for warning in node.overlay.warnings()), "it asks nobody to admit it"
+    assert node.overlay.report.reachability()[4].shown.startswith("behind a firewall, ")
+    assert not any("admitted" in warning for warning in node.overlay.report.warnings()), "it asks nobody to admit it"
 
 
 @pytest.mark.parametrize("seed", [1, *proved(2, 3)])
@@ -178,7 +178,7 @@ async def test_only_the_family_that_works_is_announced(world: World) -> None:
     node = await world.add_auto((4, 6))
     world.wire.hide(node.name, families=(6,))
     await world.pass_time(40.0)
-    assert node.overlay.reachability()[6].shown == "behind a firewall, 3 peers tried"
+    assert node.overlay.report.reachability()[6].shown == "behind a firewall, 3 peers tried"
     contact = members[0].overlay.view.contact(node.identity.node_id)
     assert contact is not None and contact.families == {4}
 

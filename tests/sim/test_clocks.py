@@ -18,13 +18,13 @@ HOUR_S, DAY_S = 3600.0, 86_400.0
 
 def says_so(node: SimNode, off_s: float) -> bool:
     how = "ahead of" if off_s > 0 else "behind"
-    return any(f"s {how} those of its peers" in told for told in node.overlay.warnings())
+    return any(f"s {how} those of its peers" in told for told in node.overlay.report.warnings())
 
 
 def is_named(world: World, off: SimNode, off_s: float) -> bool:
     """Whether the node that is off says so itself, nobody else does of its own, and those who heard it name it."""
     others = [node for node in world.running() if node is not off]
-    return says_so(off, off_s) and not any(node.overlay.warnings() for node in others)
+    return says_so(off, off_s) and not any(node.overlay.report.warnings() for node in others)
 
 
 @pytest.mark.parametrize("off_s", [HOUR_S, *proved(-HOUR_S, DAY_S, -DAY_S, 40.0, -40.0)])
@@ -32,12 +32,12 @@ def is_named(world: World, off: SimNode, off_s: float) -> bool:
 async def test_a_clock_that_goes_wrong_is_named_within_thirty_seconds(world: World, off_s: float) -> None:
     off = (await world.add(9))[4]
     await world.pass_time(60.0)
-    assert not any(node.overlay.warnings() for node in world.running())
+    assert not any(node.overlay.report.warnings() for node in world.running())
     off.clock.ahead_s += off_s
     await world.until(lambda: is_named(world, off, off_s), NAMED_WITHIN_S)
     (right, *_), peer = world.running(), off.overlay.node_id
-    await world.until(lambda: abs(right.overlay.clock_off_s(peer) - off_s) < 12.0, NAMED_WITHIN_S)
-    assert abs(right.overlay.clock_off_s(world.nodes["n1"].overlay.node_id)) < 10.0
+    await world.until(lambda: abs(right.overlay.report.clock_off_s(peer) - off_s) < 12.0, NAMED_WITHIN_S)
+    assert abs(right.overlay.report.clock_off_s(world.nodes["n1"].overlay.node_id)) < 10.0
 
 
 @pytest.mark.parametrize("off_s", [-HOUR_S, *proved(HOUR_S, 300 * DAY_S, -300 * DAY_S)])
@@ -77,13 +77,13 @@ async def test_minutes_with_a_wrong_clock_part_nothing_for_good_and_only_what_wa
     twice = repeated(world.log)
     assert all(visits[0].node == nodes[2].name for visits in twice.values())
     assert all(stepped_at - visits[0].ended_at < UNDER_WAY_S for visits in twice.values())
-    assert not any(node.overlay.warnings() for node in nodes)
+    assert not any(node.overlay.report.warnings() for node in nodes)
 
 
 async def gives_new_vote(voter: SimNode, holder: SimNode) -> bool:
     """Whether a voter gives a holder its vote for a slot for which it has promised none, as for a new lease."""
     view, id = holder.overlay.view, voter.overlay.node_id
-    slot = min(s for s in view.leases() if voter.overlay.view.promised(s) is None)
+    slot = min(s for s in view.leases() if voter.overlay.view.votes.promised(s) is None)
     claim = Claim(slot, int(holder.clock().wall), team_digest(view.live_owners(slot)), False)
     reply = await holder.overlay.ask(id, LeaseRequest(view.strategy.slot_bits, (claim,)), LeaseReply, timeout_s=2.0)
     return reply.votes[0].granted

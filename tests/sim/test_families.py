@@ -65,10 +65,10 @@ async def test_where_nobody_has_a_family_its_sites_wait_until_somebody_has_and_n
 async def test_a_node_that_only_a_relay_could_join_to_others_says_so(world: World) -> None:
     both, four, six = [await world.add_with(families) for families in ((4, 6), (4,), (6,))]
     await world.pass_time(20.0)
-    assert four.overlay.warnings() == six.overlay.warnings() == both.overlay.warnings() == ()
+    assert four.overlay.report.warnings() == six.overlay.report.warnings() == both.overlay.report.warnings() == ()
     await world.kill(both)
     claim = "no live peer with both families is there to relay"
-    await world.until(lambda: any(claim in told for told in four.overlay.warnings()), 20.0)
+    await world.until(lambda: any(claim in told for told in four.overlay.report.warnings()), 20.0)
 
 
 @simulated(WorldPlan(hosts=4))

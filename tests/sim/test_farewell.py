@@ -99,7 +99,7 @@ async def test_all_stop_at_once_and_crawl_soon_after_the_last_has_started_again(
 def has_no_say(node: SimNode) -> bool:
     """Whether a node holds nothing, and has promised nothing to anybody."""
     view = node.overlay.view
-    return not view.leases() and not any(view.promised(Slot(n)) for n in range(1 << view.strategy.slot_bits))
+    return not view.leases() and not any(view.votes.promised(Slot(n)) for n in range(1 << view.strategy.slot_bits))
 
 
 async def is_exact(world: World, node: SimNode) -> bool:

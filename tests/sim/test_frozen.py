@@ -21,7 +21,7 @@ async def hand_in(world: World, node: SimNode, number: int) -> float:
     began = world.loop.time()
     urls = [f"{world.web.seed_url}frozen/{number}/{n}" for n in range(20)]
     taken = await node.node_core.jobs.submission.crawl(urls, [], 0, "whole", False)
-    assert taken["accepted"] == len(urls)
+    assert taken.accepted == len(urls)
     return world.loop.time() - began
 
 

@@ -29,7 +29,7 @@ async def test_who_holds_an_invitation_joins_as_in_any_network(world: World, cou
     if count == 3:
         return
     await world.pass_time(100.0)
-    assert have_one_view(nodes) and not any(node.overlay.warnings() for node in nodes)
+    assert have_one_view(nodes) and not any(node.overlay.report.warnings() for node in nodes)
     await world.crawl()
     await crawled(world)
     assert_complete(world)
@@ -50,7 +50,7 @@ async def test_who_is_not_let_in_owns_nothing_and_is_told_why_and_what_to_do(wor
     newcomers = [(await newcomer(world, text), why) for text, why in refused.items()]
     await world.pass_time(TOLD_S)
     for node, why in newcomers:
-        (said,) = node.overlay.warnings()
+        (said,) = node.overlay.report.warnings()
         assert said.startswith("waiting to be admitted: 0 members") and why in said, said
         assert not node.overlay.view.owned() and not node.overlay.view.leases()
     await world.pass_time(30.0)
@@ -65,7 +65,7 @@ async def test_words_let_in_while_the_node_that_gave_them_runs_and_after(world: 
     made = world.invite(2)
     late = await newcomer(world, Invitation(made.seed))
     await world.pass_time(TOLD_S)
-    assert "its words lead to no invitation yet" in late.overlay.warnings()[0]
+    assert "its words lead to no invitation yet" in late.overlay.report.warnings()[0]
     (nodes[0].folder / "vouchers").mkdir()
     (nodes[0].folder / "vouchers" / voucher_id(made.voucher).hex()).write_text(made.voucher.hex())
     nodes.append(late)
@@ -92,10 +92,10 @@ async def test_of_more_newcomers_than_an_invitation_is_for_so_many_stay_and_the_
     assert len(came) == 2 and have_one_view([*nodes, *(ids[each] for each in came)])
     for each in ids.keys() - set(came):
         assert not ids[each].overlay.view.owned()
-        assert "is used up: it is for 2, and as many are here by it" in ids[each].overlay.warnings()[0]
+        assert "is used up: it is for 2, and as many are here by it" in ids[each].overlay.report.warnings()[0]
     late = await newcomer(world, made)
     await world.pass_time(TOLD_S)
-    assert "is used up" in late.overlay.warnings()[0] and who_came() == came
+    assert "is used up" in late.overlay.report.warnings()[0] and who_came() == came
     for node in nodes:
         await world.kill(node)
         await world.restart(node)
@@ -118,7 +118,7 @@ async def test_an_invitation_that_others_may_read_or_that_is_damaged_is_refused_
     for node, why in zip(nodes, ("run: chmod 600", "is cut off, or no invitation"), strict=True):
         await world.restart(node)
         await world.pass_time(20.0)
-        assert why in node.overlay.warnings()[0]
+        assert why in node.overlay.report.warnings()[0]
 
 
 @pytest.mark.prove

@@ -156,13 +156,15 @@ async def test_two_machines_with_one_identity_say_so_and_crawl_nothing_till_one_
     await world.pass_time(40.0)
     judging = world.loop.create_task(history.run())
     twins = [nodes[2], await world.add_twin(nodes[2])]
-    await world.until(lambda: all(any("identity" in w for w in node.overlay.warnings()) for node in twins), 30.0)
-    assert not any("identity" in warning for node in nodes if node not in twins for warning in node.overlay.warnings())
+    await world.until(lambda: all(any("identity" in w for w in node.overlay.report.warnings()) for node in twins), 30.0)
+    assert not any(
+        "identity" in warning for node in nodes if node not in twins for warning in node.overlay.report.warnings()
+    )
     await world.pass_time(60.0)
     assert not any(node.overlay.view.leases() for node in twins)
     assert sum(len(node.overlay.view.leases()) for node in nodes) >= 14, "the others go on"
     await world.kill(twins[0])
-    await world.until(lambda: not twins[1].overlay.warnings() and bool(twins[1].overlay.view.leases()), 150.0)
+    await world.until(lambda: not twins[1].overlay.report.warnings() and bool(twins[1].overlay.view.leases()), 150.0)
     judging.cancel()
     assert not history.double
 
@@ -203,5 +205,5 @@ async def test_a_node_put_back_to_an_old_image_with_a_slow_clock_is_heard_and_is
     await world.until(lambda: all(node.overlay.view.is_live(id) for node in nodes), 30.0)
     for _ in range(12):
         await world.pass_time(10.0)
-        assert not any("identity" in warning for warning in nodes[3].overlay.warnings())
+        assert not any("identity" in warning for warning in nodes[3].overlay.report.warnings())
         assert all(node.overlay.view.is_live(id) for node in nodes)

@@ -91,7 +91,7 @@ async def test_what_a_dead_node_owned_goes_to_others_once_a_publisher_says_that_
     await world.until(lambda: owns_nothing(others, dead), NOTICED_S)
     await world.until(lambda: not thin_records(take_census(others), others), HANDED_OVER_S)
     await world.pass_time(60.0)
-    assert owns_nothing(others, dead) and not any(node.overlay.view.vanished_members() for node in others)
+    assert owns_nothing(others, dead) and not any(node.overlay.view.peers.vanished() for node in others)
     assert dead.overlay.node_id not in {peer for node in others for peer in node.overlay.view.members()}
     newcomer = (await world.add(1))[0]
     await world.pass_time(30.0)

@@ -18,9 +18,10 @@ from dht import (
     DhtConfig,
     Endpoint,
     Identity,
+    LocalFaults,
     Network,
     NodeId,
-    OverlayDependencies,
+    OverlayFiles,
     OverlayService,
     OverlaySettings,
     ProtocolEngine,
@@ -79,16 +80,15 @@ class World:
             identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, policy=AddressPolicy()
         )
         trust_everybody(core)
-        deps = OverlayDependencies(
+        overlay = OverlayService(
             OverlaySettings(listening),
             core,
             lambda on_event: SimDatagrams(core, clock, self.wire, name, addresses, on_event),
             SimCarrier(self.wire, name, identity.node_id),
             StrategyHistory(self.network),
             clock,
-            self.executor,
+            OverlayFiles(None, self.executor, LocalFaults(clock)),
         )
-        overlay = OverlayService(deps)
         if self.nodes:
             door = self.nodes[0].view.contact(self.nodes[0].node_id)
             assert isinstance(door, Contact)

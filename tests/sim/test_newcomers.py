@@ -30,7 +30,7 @@ async def test_a_newcomer_that_finds_nobody_says_so_and_claims_nothing_until_it_
     world.cut(others, [newcomer])
     await world.pass_time(15.0)
     for _ in range(4):
-        assert newcomer.overlay.view.why_apart() == LOST and newcomer.overlay.warnings() == (LOST,)
+        assert newcomer.overlay.view.why_apart() == LOST and newcomer.overlay.report.warnings() == (LOST,)
         assert await answered(newcomer, world.web.words[0]) == (0, False)
         assert not newcomer.overlay.view.leases()
         with pytest.raises(NotJoined, match="network begin"):
@@ -39,7 +39,7 @@ async def test_a_newcomer_that_finds_nobody_says_so_and_claims_nothing_until_it_
     await world.crawl()
     await world.pass_time(10.0)
     world.heal()
-    await world.until(lambda: not newcomer.overlay.view.why_apart() and not newcomer.overlay.warnings(), 90.0)
+    await world.until(lambda: not newcomer.overlay.view.why_apart() and not newcomer.overlay.report.warnings(), 90.0)
     await crawled(world)
     assert_complete(world)
     assert not repeated(world.log)
@@ -53,7 +53,7 @@ async def test_newcomers_that_meet_each_other_begin_a_network(world: World) -> N
     await world.kill(founder)
     two = await world.add(2)
     await world.pass_time(30.0)
-    assert not any(node.overlay.view.why_apart() or node.overlay.warnings() for node in two)
+    assert not any(node.overlay.view.why_apart() or node.overlay.report.warnings() for node in two)
     await hand_in(world, two[0])
 
 
@@ -68,6 +68,6 @@ async def test_who_met_the_others_before_serves_what_it_has_and_says_that_they_a
     await world.restart(nodes[3])
     await world.pass_time(30.0)
     told = "none of the 3 other members that this node knows answers; what they alone keep is missing"
-    assert nodes[3].overlay.warnings() == (told,)
+    assert nodes[3].overlay.report.warnings() == (told,)
     assert not nodes[3].overlay.view.why_apart()
     assert (await answered(nodes[3], world.web.words[0]))[0] > 0

@@ -11,11 +11,10 @@ from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from node.owner.events import CALM_S, OwnerEvent
 from node.owner.watch import OwnerWatch
-from node.service.node_status import NodeStatus
 from node.views.owner_state import owner_state
 from node.views.status import view_of
 from tests.parameters import proved
-from tests.sim.judged import crawled
+from tests.sim.judged import crawled, status_of
 from tests.sim.simulated import simulated
 from tests.sim.test_settled import NETWORK
 
@@ -29,7 +28,7 @@ class Owner:
 
     def __init__(self, node: SimNode, network: Network = NETWORK) -> None:
         self.node, self.heard = node, list[tuple[float, OwnerEvent]]()
-        self._status = NodeStatus(node.node_core, node.overlay, network, node.clock)
+        self._status = status_of(node, network)
         self._watch = OwnerWatch(self._needs, self._tell, node.folder / "owner-told.json", node.clock)
 
     async def run(self) -> None:
@@ -47,7 +46,7 @@ class Owner:
 
     async def page(self) -> tuple[str, str, list[str]]:
         """Kind and sentence of the owner's page, and the warnings of the status."""
-        status = await self._status.status()
+        status = (await self._status.status()).plain()
         state = owner_state(status, view_of(status))
         return state.kind, state.why, status["warnings"]
 

@@ -52,7 +52,7 @@ async def test_a_refused_host_is_fetched_by_others_alone_and_peers_are_told(worl
     refusing, mark = nodes[1], len(world.log)
     for host in hosts_of(world):
         await refusing.node_core.hosts.wish(host, "refused")
-    await world.until(lambda: len(nodes[0].overlay.view.refuses(refusing.identity.node_id)) == 4 * 6, 60.0)
+    await world.until(lambda: len(nodes[0].overlay.view.peers.refuses(refusing.identity.node_id)) == 4 * 6, 60.0)
     await world.kill(refusing)
     await world.restart(refusing)
     await world.pass_time(30.0)

@@ -26,7 +26,7 @@ def is_out(world: World, gone: list[SimNode], said: str) -> bool:
         return False
     views = [node.overlay.view for node in gone]
     return not any(view.owned() or view.leases() for view in views) and all(
-        any(said in warning for warning in node.overlay.warnings()) for node in gone
+        any(said in warning for warning in node.overlay.report.warnings()) for node in gone
     )
 
 
@@ -49,7 +49,7 @@ def test_who_is_blocked_is_out_within_a_minute_and_hears_of_it(admission: str) -
         gone = nodes.pop(2)
         assert gone.overlay.view.leases()
         world.publish(blocked=(gone.identity.node_id.hex(),))
-        await world.until(lambda: any(BLOCKED in warning for warning in gone.overlay.warnings()), TOLD_S)
+        await world.until(lambda: any(BLOCKED in warning for warning in gone.overlay.report.warnings()), TOLD_S)
         await world.until(lambda: is_out(world, [gone], BLOCKED), WITHIN_S)
         await world.until(lambda: hold_everything(nodes), WITHIN_S)
         await world.pass_time(120.0)
@@ -113,7 +113,7 @@ async def test_who_came_by_an_admitter_before_the_day_from_which_it_is_revoked_s
     dated_back = await newcomer(world, world.invite(2, by=ADMITTER, ago_s=86_400.0))
     await world.pass_time(60.0)
     assert have_one_view([*nodes, *let_in]) and not dated_back.overlay.view.owned()
-    assert "was revoked by the network's publishers" in dated_back.overlay.warnings()[0]
+    assert "was revoked by the network's publishers" in dated_back.overlay.report.warnings()[0]
     await world.kill(let_in[0])
     await world.restart(let_in[0])
     await world.pass_time(90.0)

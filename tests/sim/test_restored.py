@@ -112,7 +112,9 @@ async def voted_for(world: World, node: SimNode) -> dict[int, NodeId]:
         for slot, holders in holders_of(world.running()).items():
             held.setdefault(slot, set()).update(holders)
         await world.pass_time(LOOK_S)
-        promised = {slot: node.overlay.view.promised(slot) for slot in map(Slot, range(1 << world.plan.slot_bits))}
+        promised = {
+            slot: node.overlay.view.votes.promised(slot) for slot in map(Slot, range(1 << world.plan.slot_bits))
+        }
         given |= {s: peer for s, peer in promised.items() if peer and names[peer] not in held.get(s, ())}
     return given
 

@@ -15,7 +15,7 @@ from node.extras.simulation.census import hurried
 from node.extras.simulation.scripted_web import ScriptedReply, ScriptedWeb
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
-from node.service.second_look_status import second_looks_json
+from node.service.peer_status import second_looks_of
 from node.views.second_looks import evidence_line
 from store import Document, Kind, Record, decode_document
 from tests.sim.judged import MIN_DELAY_S
@@ -88,15 +88,15 @@ def test_a_forger_of_all_pages_is_in_the_evidence_and_without_votes_within_minut
         await world.until(lambda: not liar.overlay.view.leases().keys() & leased.keys(), 120.0)
         assert accused(honest) == without_votes(honest) == {liar_id} and len(owners) > 1
         for node in owners:
-            told = second_looks_json(node.node_core.auditing)
+            told = second_looks_of(node.node_core.auditing).plain()
             (contradicted,) = told["contradicted"]
             assert contradicted["node_id"] == liar_id.hex() and len(contradicted["domains"]) >= DOMAINS_NEEDED
             assert evidence_line({"second_looks": told}).startswith(f"{liar_id.hex()[:12]} gets no votes until ")
         publisher = next(node for node in honest if node not in owners)
         listed = await publisher.node_core.auditing.desk.accused(fetches=True)
-        (author,) = listed["authors"]
-        assert author["node_id"] == liar_id.hex() and author["counts"]
-        assert len({piece["finder"] for piece in author["pieces"]}) > 1, "the point has that of all finders"
+        (author,) = listed.authors
+        assert author.node_id == liar_id.hex() and author.counts
+        assert len({piece.finder for piece in author.pieces}) > 1, "the point has that of all finders"
         assert not hurried(world.log, MIN_DELAY_S)
         await world.kill(owners[-1])
         owners[-1].disk.crash(lose_database=True)

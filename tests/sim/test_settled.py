@@ -5,9 +5,8 @@ import pytest
 from bootstrap import load_network, new_network
 from dht import Identity, Strategy
 from node.extras.simulation.world import World, WorldPlan, simulate
-from node.service.node_status import NodeStatus
 from tests.parameters import proved
-from tests.sim.judged import crawled
+from tests.sim.judged import crawled, status_of
 from tests.sim.simulated import simulated
 
 FIRST = Strategy(network="", version=1, effective_at=0, next_at=2**40, expires_at=2**41)
@@ -54,13 +53,13 @@ async def test_nobody_says_settled_while_addresses_wait_in_the_network(world: Wo
     waits = sum(sum(node.node_core.crawl.crawler.due().values()) for node in world.running())
     assert waits > 10
     for node in world.running():
-        status = await NodeStatus(node.node_core, node.overlay, NETWORK, node.clock).status()
-        assert status["crawl"]["due"] >= waits / 2, (status["crawl"], waits)
+        status = await status_of(node, NETWORK).status()
+        assert status.crawl.due >= waits / 2, (status.crawl, waits)
     await crawled(world)
     await world.pass_time(30.0)
     for node in world.running():
-        status = await NodeStatus(node.node_core, node.overlay, NETWORK, node.clock).status()
-        assert status["settled"] and not status["crawl"]["due"]
+        status = await status_of(node, NETWORK).status()
+        assert status.settled and not status.crawl.due
 
 
 @simulated(WorldPlan(seed=1, hosts=2, pages=2))

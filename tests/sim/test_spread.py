@@ -60,7 +60,7 @@ class CopyWatch:
         """Take stock of this moment."""
         held = dict[tuple[int, bytes], list[tuple[int, int]]]()
         for node in self._world.running():
-            for kind, id, *version in node.node_core.store.records.query(OUTCOMES):
+            for kind, id, *version in node.node_core.store.records.tables.query(OUTCOMES):
                 held.setdefault((kind, id), []).append((version[0], version[1]))
         for name, version in self._kept.items():
             copies = sum(found >= version for found in held.get(name, ()))

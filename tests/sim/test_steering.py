@@ -77,8 +77,8 @@ async def test_who_refuses_fetches_nothing_and_loses_nothing_for_the_others(worl
     await refusing(world, nodes[1], "*.example")
     await refusing(world, nodes[2], "/site[0-4]\\.example/")
     await world.pass_time(60.0)
-    told = nodes[0].overlay.view.refuses(node_id(nodes[1]))
-    assert len(told) == 4 and nodes[0].overlay.view.refuses(node_id(nodes[2])) == b""
+    told = nodes[0].overlay.view.peers.refuses(node_id(nodes[1]))
+    assert len(told) == 4 and nodes[0].overlay.view.peers.refuses(node_id(nodes[2])) == b""
     await world.crawl()
     await crawled(world)
     assert not [visit for visit in world.log if visit.node == "n1"]
@@ -117,7 +117,7 @@ async def test_a_blocked_node_is_no_member_and_nobody_answers_it(world: World) -
     for node in others:
         assert node_id(blocked) not in node.overlay.view.members()
         assert sorted(map(node_id, others)) == list(node.overlay.view.members())
-    assert sum(node.overlay.refused["blocked by the strategy"] for node in others) > 0
+    assert sum(node.overlay.report.refused["blocked by the strategy"] for node in others) > 0
     assert not blocked.overlay.view.live() - {node_id(blocked)}, "nobody answers it any more"
     publish(world, DraftRequest({}, unblock=[node_id(blocked).hex()]))
     await world.until(lambda: obey(world, 3), 200.0)

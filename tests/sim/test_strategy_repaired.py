@@ -135,19 +135,21 @@ def test_whom_the_strategy_shuts_out_is_named_once_with_the_reason_and_hears_it_
     async def scenario(world: World) -> None:
         nodes = await world.add_at(*HOSTS)
         await world.until(lambda: knows_all(world), 120.0)
-        assert not any(node.overlay.refused_heartbeats() or node.overlay.why_refused() for node in nodes)
+        assert not any(node.overlay.report.refused_heartbeats() or node.overlay.report.why_refused() for node in nodes)
         world.publish(**LOST_PREFIXES)
         await world.pass_time(LONG_S)
         for node in nodes:
             others = {other.overlay.node_id.hex() for other in nodes if other is not node}
-            assert {each.peer for each in node.overlay.refused_heartbeats()} == others
-            assert all("10.1.0." in each.reason for each in node.overlay.refused_heartbeats())
-            assert any("members refuse this node: its address 10.1.0." in said for said in node.overlay.warnings())
+            assert {each.peer for each in node.overlay.report.refused_heartbeats()} == others
+            assert all("10.1.0." in each.reason for each in node.overlay.report.refused_heartbeats())
+            assert any(
+                "members refuse this node: its address 10.1.0." in said for said in node.overlay.report.warnings()
+            )
         refusals = [each.getMessage() for each in caplog.records if "heartbeat refused" in each.getMessage()]
         assert len(refusals) == 2 * len(set(refusals)) == 6, "each of three says it once of two"
         newcomer = await world.add_at("10.1.0.9")
         await world.pass_time(60.0)
-        assert "10.1.0.9 is in none of the strategy's declared_prefixes" in newcomer[0].overlay.why_refused()
+        assert "10.1.0.9 is in none of the strategy's declared_prefixes" in newcomer[0].overlay.report.why_refused()
 
     with caplog.at_level("WARNING", logger="dht.overlay.service"):
         simulate(scenario, WorldPlan(strategy=PRIVATE))

@@ -258,7 +258,7 @@ async def test_what_a_sites_owner_removes_is_gone_everywhere_until_the_file_is(w
     owner.named = "/secret/"
     with pytest.raises(NotProved, match="does not name /open"):
         await removals.remove(OPEN)
-    assert (await removals.remove(f"{ORIGIN}/secret/"))["prefix"] == "/secret/"
+    assert (await removals.remove(f"{ORIGIN}/secret/")).prefix == "/secret/"
     await world.pass_time(HIDDEN_WITHIN_S)
     assert SECRET not in await shown(world) and OPEN in await shown(world)
     assert not secrets(world)
@@ -292,7 +292,7 @@ async def test_what_a_dns_record_removes_is_gone_though_the_site_is_down_and_sta
         await removals.remove(f"{ORIGIN}/secret/")
     web.others["maker.example"] = lambda _: ScriptedReply(503, TEXT, b"", 0.1)
     web.texts[record] = ("v=spf1 -all", f"{NAME} /secret/")
-    assert (await removals.remove(f"{ORIGIN}/secret/"))["prefix"] == "/secret/"
+    assert (await removals.remove(f"{ORIGIN}/secret/")).prefix == "/secret/"
     await world.pass_time(HIDDEN_WITHIN_S)
     assert SECRET not in await shown(world) and OPEN in await shown(world)
     assert not secrets(world)

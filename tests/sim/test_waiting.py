@@ -14,22 +14,22 @@ async def test_one_of_two_keeps_what_is_handed_in_and_waits_for_the_other_by_nam
     await world.pass_time(60.0)
     await world.kill(dead)
     core, view = left.node_core, left.overlay.view
-    await world.until(lambda: not view.leases() and bool(view.waits_for()), NOTICED_S)
+    await world.until(lambda: not view.leases() and bool(view.votes.waits_for()), NOTICED_S)
     name = dead.identity.node_id.hex()[:12]
     assert f"waits for {name} (silent for " in core.crawl_reason()
     began, seed = world.loop.time(), world.web.seed_url
     told = await core.jobs.submission.crawl([seed], [], 30, "whole", False)
     assert world.loop.time() - began < AT_ONCE_S
-    assert told["accepted"] == 1 and name in told["waits"]
+    assert told.accepted == 1 and name in told.waits
     await world.pass_time(120.0)
     assert not world.log, "nothing is fetched that could not be kept"
     await world.restart(dead)
-    await world.until(lambda: not view.waits_for() and bool(view.leases()), 60.0)
+    await world.until(lambda: not view.votes.waits_for() and bool(view.leases()), 60.0)
     await crawled(world)
     assert_complete(world)
     assert_fetched_once(world)
     again = await core.jobs.submission.crawl([f"{seed}?new"], [], 0, "whole", False)
-    assert again["waits"] == ""
+    assert again.waits == ""
 
 
 @simulated(WorldPlan(seed=6, hosts=8, pages=16))

@@ -32,7 +32,7 @@ from dht import (
 from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.ownership.slot_announcements import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
-from store.record.record_check import BodyRules, NoBodyRules
+from store.record.record_check import BodyRules, NoBodyRules, RecordCheck
 from store.segments.file_system import FolderDisk
 from store.writing.write_right import needs_grant
 from tests.coroutine_tests import Story, Test, as_test
@@ -110,6 +110,14 @@ class FakeOverlay:
     @property
     def strategy(self) -> Strategy:
         return self.net.strategy
+
+    @property
+    def peers(self) -> "FakeOverlay":
+        return self
+
+    @property
+    def votes(self) -> "FakeOverlay":
+        return self
 
     def why_apart(self) -> str:
         return ""
@@ -196,7 +204,7 @@ class FakeOverlay:
     def is_stable(self, peer: NodeId) -> bool:
         return peer not in self.net.laptops
 
-    def vanished_members(self) -> frozenset[NodeId]:
+    def vanished(self) -> frozenset[NodeId]:
         return frozenset()
 
     def silent_s(self, peer: NodeId) -> float | None:
@@ -311,9 +319,10 @@ class Node:
         clock = lambda: Now(WALL + loop.time() + self.slept_s, loop.time() + self.slept_s)  # noqa: E731
         self.store = RecordStore(self.disk, self.config, clock)
         self.audit = PeerAudit(clock, random.Random(self.id).random)
+        check = RecordCheck(self.rules, SiteShards(self.overlay, self.hosts), self.store.denial)
         self.replicator = LeaseHolder(
-            self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
-            SiteShards(self.overlay, self.hosts), expects_others=expects_others, rules=self.rules, audit=self.audit,
+            self.config, self.store, self.overlay, self.identity, check, random.Random(self.id),
+            expects_others=expects_others, audit=self.audit,
         )  # fmt: skip
         self.replicator.net, self.replicator.identity = self.net, self.identity
         self.tell(frozenset())

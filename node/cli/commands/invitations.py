@@ -74,8 +74,8 @@ def accept(arguments: Namespace) -> int:
 
 
 def invitation_for(network: str, given: str) -> Invitation | None:
-    """Return the invitation that somebody gives, as words or a file, else the one in the text of a network file; raises
-    BadInvitation where there is none in what is given, or it is for another network."""
+    """Return the invitation that somebody gives, as words or a file, else the one in the text of a network file. Raises
+    BadInvitation where `given` holds none, or one for another network."""
     identifier = load_network(network).id
     found = _given(given, identifier) if given else split_invitation(network)[1]
     if found is not None and found.voucher and (other := open_voucher(found.voucher).network.hex()) != identifier:

@@ -9,8 +9,7 @@ import shtab
 
 from dht import InputError
 from node.cli.arguments import build_parser
-from node.cli.manual_page import manual_page
-from node.cli.verb_walk import arguments_of, parsers_below
+from node.cli.manual_page import arguments_of, manual_page, parsers_below
 from node.version import VERSION
 
 _FILES = {"FILE", "OUT", "DRAFT", "SIGNED", "A", "B"}  # metavars of arguments that name a file

@@ -31,7 +31,7 @@ def verify(arguments: Namespace) -> int:
 
 def scrub(arguments: Namespace) -> int:
     """Have the running node read all that it keeps at once, saying how far it is; return 1 where anything was damaged
-    and has not come back. Whoever ends this verb does not end the reading."""
+    and has not come back. The reading goes on where this verb is interrupted."""
     node = client(arguments, needs_token=True)
     body, before = node.post("/api/v1/scrub", {}), ""
     while not body["read_at"]:

@@ -1,4 +1,4 @@
-"""What every format writes through: it counts and hashes the file, and keeps out what may not be copied.
+"""Writes the file of any format: counts and hashes its bytes, and keeps out pages that may not be copied.
 
 Pure, but for the stream that it writes to.
 """

@@ -13,7 +13,6 @@ from node.captures.scope import Wish, wish_of
 from node.extras.archive.cdxj import cdxj_fields, cdxj_line, surt_key, timestamp14
 from node.service.service import Service
 from node.web.requests.api import parameters
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
 from node.web.stored.documents import MAX_CONTENT_BYTES, READ_S, cursor
@@ -25,10 +24,6 @@ class Cdx:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-
-    def handlers(self) -> Handlers:
-        """Return what answers its route."""
-        return named(self.cdx)
 
     async def cdx(self, request: web.Request) -> web.Response:
         """Answer GET /cdx: a line for each version, in the order of keys; the header Link names what follows."""

@@ -11,7 +11,7 @@ DOMAIN = b"dse-node export 1"
 
 
 class ExportDigest(msgspec.Struct, frozen=True, kw_only=True):
-    """Describes an exported file. What is signed is all but the signature, as JSON with sorted names."""
+    """Describes an exported file. Signed are all fields but the signature, as JSON with sorted names."""
 
     file: str
     bytes: int

@@ -119,7 +119,7 @@ def _instant(text: str) -> float | None:
 
 
 def _readings(node: ApiClient, spool: ExportSpool) -> list[list[tuple[str, str]]]:
-    """What to read: a part of the network, or the results of a query, so many at once as one request can name."""
+    """Return the parameters of each request: for a part of the network, or for as many results of a query as fit."""
     asked = spool.asked
     which = [("all_versions", "true")] if "all_versions" in asked else _as_of(asked.get("at", ""))
     if "query" not in asked:

@@ -1,7 +1,7 @@
 """Does the verb archive import: pages out of files that other programs wrote into the network, by way of the node.
 
-A file is read piece by piece, and its pages go to the node in requests of bounded size. What was brought twice is no
-news, so a command that was interrupted is given again.
+A file is read piece by piece, and its pages go to the node in requests of bounded size. A page
+that is brought twice is no news, so an interrupted command is given again.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """JSON lines: an object a capture, with all that is known of it; the form for programs of one's own.
 
 Pure, but for the streams. A body that is UTF-8 stands as text under `content`, any other in base64 under
-`content_base64`; digests and keys of authors are hexadecimal. What is read may be packed with gzip.
+`content_base64`; digests and keys of authors are hexadecimal. Input may be packed with gzip.
 """
 
 from base64 import b64decode, b64encode

@@ -1,6 +1,6 @@
 """Says all that is wrong with a line of JSON lines at once, so that who wrote it mends it in one go.
 
-Pure. It reads only lines that are no capture, field by field: ordinary ones are decoded without it. What it says is
+Pure. It reads only lines that are no capture, field by field: ordinary ones are decoded without it. A report is
 bounded: it names fields that a line may have, and the beginnings of their values.
 """
 
@@ -49,8 +49,8 @@ class LineFlaws(dict[str, str]):
 
 
 def sound_fields(line: bytes, kind: type[msgspec.Struct], flaws: LineFlaws) -> dict[str, object]:
-    """Return the fields of a line that are as `kind` has them, and note a flaw for each that is not, or that it lacks;
-    raises ValueError where the line is no object of JSON."""
+    """Return the fields of a line that are as `kind` has them, and note a flaw for each other field of `kind`. Raises
+    ValueError where the line is no object of JSON."""
     try:
         raw = _OBJECT.decode(line)
     except _BROKEN as error:

@@ -1,4 +1,4 @@
-"""What one record of an archive may cost its reader, and how a reader reports what it could not read.
+"""Bounds the cost of one record of an archive, and reports records that a reader could not read.
 
 Pure: values only.
 """

@@ -1,10 +1,8 @@
 """Lists the route by which archives' programs list what is stored. `node/extras/__init__.py` names this module."""
 
-from typing import Any
-
 from node.config.settings import NodeConfig
 from node.service.service import Service
-from node.web.requests.handlers import Handlers
+from node.web.requests.handlers import Handlers, handlers_of
 from node.web.requests.routes import MAX_URL, TEXT, HttpRoute, Parameter
 
 _CDX = (
@@ -18,26 +16,23 @@ _CDX = (
     Parameter("limit", "lines, at most", "count", 1000, 1, 10_000),
     Parameter("cursor", "that of the link `next` of the answer before", most=40),
 )
-
+_ABOUT = "The stored versions of pages, as CDX servers list them"
 ROUTES: tuple[HttpRoute, ...] = (
     HttpRoute(
         "GET",
         "/cdx",
         "cdx",
-        "Which versions of which pages there are, as CDX servers say it",
+        "The stored versions of pages, as CDX servers list them",
         TEXT,
-        "",
-        "",
-        _CDX,
+        parameters=_CDX,
         weight=20,
         is_public=True,
     ),
 )
-SCHEMAS: dict[str, Any] = {}
 
 
 def handlers(service: Service, config: NodeConfig) -> Handlers:
     """Make what answers the route."""
     from node.extras.archive.cdx_handler import Cdx
 
-    return Cdx(service).handlers()
+    return handlers_of(Cdx(service))

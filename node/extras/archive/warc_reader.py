@@ -1,7 +1,7 @@
 """Reads the captures of a WARC or WET, whoever wrote it, and says what of it cannot be read.
 
 Pure, but for the stream that it reads from. A response gives its head and its body without codings, a resource its body
-alone, a conversion (WET) its text, and a revisit the body of the record that it repeats, if that was read not long ago.
+alone, a conversion (WET) its text. A revisit gives the body of the record that it repeats, if that was read lately.
 """
 
 import base64

@@ -23,7 +23,7 @@ class WarcRecord(msgspec.Struct, frozen=True):
 
     @property
     def type(self) -> str:
-        """What kind of record it is."""
+        """The kind of the record."""
         return self.fields.get("warc-type", "")
 
     @property

@@ -1,8 +1,8 @@
 """Writes captures as a WARC 1.1: each record a gzip member of its own, so that readers can go to any of them.
 
 Pure, but for the stream that it writes to. The same captures at the same instant give the same bytes. A page whose head
-is known becomes a response, with its request before it where that is known; any other becomes a resource, which is how
-WARC says that there is no head. Source: ISO 28500:2017.
+is known becomes a response, with its request before it where that is known. Any other page becomes a resource: so WARC
+says that there is no head. Source: ISO 28500:2017.
 """
 
 from collections.abc import Iterable

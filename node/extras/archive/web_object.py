@@ -53,14 +53,14 @@ class PackageDescription(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What the package's files are called, before their endings."""
+        """The name of the package's files, before their endings."""
         at = instant(self.created_at_ms / 1000)
         millisecond = self.created_at_ms % 1000
         return f"{self.base}_{self.exponent}_{at.strftime('%Y%m%d%H%M%S')}{millisecond:03}"
 
 
 class ObjectHead(msgspec.Struct, frozen=True):
-    """What the first bytes of a web object say of the rest."""
+    """The lengths in the first bytes of a web object."""
 
     type_bytes: int
     url_bytes: int

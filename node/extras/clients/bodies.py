@@ -3,7 +3,7 @@
 Pure: values only. `client_requests.py` checks the bounds, so that its errors name a remedy.
 """
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
@@ -56,9 +56,3 @@ class TavilyExtract(msgspec.Struct):
     """The body of POST /clients/tavily/extract: one address, or a list."""
 
     urls: Annotated[str | list[str], _ADDRESSES]
-
-
-def schemas() -> dict[str, Any]:
-    """Return the JSON schema of each body by its name."""
-    bodies = OpenWebUiSearch, OpenWebUiLoad, TavilySearch, TavilyExtract
-    return msgspec.json.schema_components(bodies, ref_template="#/components/schemas/{name}")[1]

@@ -23,7 +23,6 @@ from node.extras.clients.yacy import YacyQuery, is_of_text, read_yacy_query, yac
 from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.requests.api import json_response, parameters
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.paging import search_from
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
@@ -38,18 +37,6 @@ class Clients:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(
-            self.yacy_search,
-            self.yacy_feed,
-            self.yacy_suggest,
-            self.open_webui_search,
-            self.open_webui_load,
-            self.tavily_search,
-            self.tavily_extract,
-        )
 
     async def yacy_search(self, request: web.Request) -> web.Response:
         """Answer GET /yacysearch.json."""

@@ -38,8 +38,8 @@ def mcp_results(found: FoundAnswer) -> Json:
 
 
 def mcp_page(asked: str, loaded: Sequence[Json]) -> Json | None:
-    """Write a page as `fetch` returns it, from the list that a node's loader answers to the one address `asked`; None
-    where it is empty, as when no copy is stored or may be shown."""
+    """Write a page as `fetch` returns it, from the list that a node's loader answers to the one address `asked`. None
+    where the list is empty: no copy is stored, or none may be shown."""
     if not loaded:
         return None
     about, url = table(loaded[0], "metadata"), web_link(asked)

@@ -27,7 +27,6 @@ from node.extras.clients.open_webui import open_webui_pages
 from node.extras.clients.stored_pages import stored_pages
 from node.service.service import Service
 from node.views.lenient_json import Json
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.own_origin import own_host
 from node.web.requests.problems import BadParameter, problem_of
 
@@ -42,10 +41,6 @@ class Mcp:
     def __init__(self, service: Service, origins: Collection[str]) -> None:
         self._node = NodeReads(service)
         self._origins = frozenset(origins)
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.mcp)
 
     async def mcp(self, request: web.Request) -> web.Response:
         """Answer POST /mcp."""

@@ -24,7 +24,7 @@ INSTRUCTIONS = (
 
 
 class SearchArguments(msgspec.Struct, forbid_unknown_fields=True):
-    """What the tool `search` takes; fields are named as in GET /api/v1/search, but for the query."""
+    """The arguments of the tool `search`; fields are named as in GET /api/v1/search, but for the query."""
 
     query: Annotated[
         str,
@@ -41,7 +41,7 @@ class SearchArguments(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class FetchArguments(msgspec.Struct, forbid_unknown_fields=True):
-    """What the tool `fetch` takes."""
+    """The arguments of the tool `fetch`."""
 
     id: Annotated[
         str,

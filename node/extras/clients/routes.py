@@ -3,10 +3,13 @@
 `node/extras/__init__.py` names this module.
 """
 
+from typing import Any
+
+from node.api.body import Json
 from node.config.settings import NodeConfig
-from node.extras.clients.bodies import schemas
+from node.extras.clients.bodies import OpenWebUiLoad, OpenWebUiSearch, TavilyExtract, TavilySearch
 from node.service.service import Service
-from node.web.requests.handlers import Handlers
+from node.web.requests.handlers import Handlers, handlers_of
 from node.web.requests.routes import JSON, MAX_COUNT, MAX_QUERY, MAX_START, HttpRoute, Parameter
 
 _YACY = (
@@ -26,66 +29,29 @@ _YACY_SUGGEST = (
 )
 
 
-def _client(path: str, name: str, about: str, schema: str, takes: str, weight: int = 1) -> HttpRoute:
+def _client(path: str, name: str, about: str, schema: Any, takes: Any, weight: int = 1) -> HttpRoute:
     return HttpRoute("POST", f"/clients{path}", name, about, JSON, schema, takes, weight=weight)
 
 
+def _yacy(path: str, name: str, gives: str, schema: Any) -> HttpRoute:
+    about = "Results as YaCy gives them"
+    return HttpRoute("GET", path, name, about, gives, schema, parameters=_YACY, is_public=True)
+
+
+_SUGGESTED = "The same as YaCy gives it"
+_SEARCHED = "Results as an external search of Open WebUI"
+_LOADED = "Stored pages as an external loader of Open WebUI"
+_EXTRACTED = "Stored pages as Tavily extracts them"
 ROUTES: tuple[HttpRoute, ...] = (
-    HttpRoute(
-        "GET",
-        "/yacysearch.json",
-        "yacy_search",
-        "Results as YaCy gives them",
-        JSON,
-        "Object",
-        "",
-        _YACY,
-        is_public=True,
-    ),
-    HttpRoute(
-        "GET",
-        "/yacysearch.rss",
-        "yacy_feed",
-        "Results as YaCy gives them",
-        "application/rss+xml",
-        "",
-        "",
-        _YACY,
-        is_public=True,
-    ),
-    HttpRoute(
-        "GET",
-        "/suggest.json",
-        "yacy_suggest",
-        "The same as YaCy gives it",
-        JSON,
-        "Listed",
-        "",
-        _YACY_SUGGEST,
-        is_public=True,
-    ),
-    _client(
-        "/open-webui/search",
-        "open_webui_search",
-        "Results as an external search of Open WebUI",
-        "Listed",
-        "OpenWebUiSearch",
-    ),
-    _client(
-        "/open-webui/load",
-        "open_webui_load",
-        "Stored pages as an external loader of Open WebUI",
-        "Listed",
-        "OpenWebUiLoad",
-        weight=2,
-    ),
-    _client("/tavily/search", "tavily_search", "Results as Tavily gives them", "Object", "TavilySearch", weight=2),
-    _client(
-        "/tavily/extract", "tavily_extract", "Stored pages as Tavily extracts them", "Object", "TavilyExtract", weight=2
-    ),
-    HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, "Object", "Object"),
+    _yacy("/yacysearch.json", "yacy_search", JSON, Json),
+    _yacy("/yacysearch.rss", "yacy_feed", "application/rss+xml", str),
+    HttpRoute("GET", "/suggest.json", "yacy_suggest", _SUGGESTED, JSON, list[Any], None, _YACY_SUGGEST, is_public=True),
+    _client("/open-webui/search", "open_webui_search", _SEARCHED, list[Json], OpenWebUiSearch),
+    _client("/open-webui/load", "open_webui_load", _LOADED, list[Json], OpenWebUiLoad, weight=2),
+    _client("/tavily/search", "tavily_search", "Results as Tavily gives them", Json, TavilySearch, weight=2),
+    _client("/tavily/extract", "tavily_extract", _EXTRACTED, Json, TavilyExtract, weight=2),
+    HttpRoute("POST", "/mcp", "mcp", "Tools for AI clients by MCP (Streamable HTTP)", JSON, Json, Json),
 )
-SCHEMAS = schemas()
 
 
 def handlers(service: Service, config: NodeConfig) -> Handlers:
@@ -93,4 +59,4 @@ def handlers(service: Service, config: NodeConfig) -> Handlers:
     from node.extras.clients.client_handlers import Clients
     from node.extras.clients.mcp_http import Mcp
 
-    return Clients(service).handlers() | Mcp(service, config.web_origins).handlers()
+    return handlers_of(Clients(service), Mcp(service, config.web_origins))

@@ -20,8 +20,10 @@ READ_S = 10.0  # for all of them, a third of the time that a request may take
 
 
 async def stored_pages(service: Service, urls: Sequence[str]) -> dict[str, Capture]:
-    """Read what is stored of pages and may be shown, of its text as much as its author lets be shown, in the order and
-    by the addresses that were asked for; what is late, or beyond the bytes of one answer, is missing."""
+    """Read the stored copies of pages that may be shown, with as much text as their authors let be shown.
+
+    Copies come in the order and by the addresses that were asked for. A copy that is late, or beyond the bytes of one
+    answer, is missing."""
     canonical = {url: name for url in urls if (name := _canonical(url))}
     found, size = dict[str, Capture](), 0
     try:

@@ -1,4 +1,4 @@
-"""What does a whole network look like at work? Processes on this machine, and the bundled sample web that they crawl.
+"""Shows a whole network at work: processes on this machine, and the bundled sample web that they crawl.
 
 Read runner first, then checks; sample_web, sample_site and sample_server are the web.
 """

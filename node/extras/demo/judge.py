@@ -1,6 +1,6 @@
 """Judges what the demo claims from outside: fetches by the sample web's own log, orders by brute force.
 
-Which pages are fetched again because others look whether their author told the truth (PROTOCOL.md, 10) no site can
+Which pages are fetched again because others look whether their author told the truth (PROTOCOL.md, 4.8) no site can
 see. The nodes that ask write it into their logs, and so the judge tells these requests from all others.
 
 Pure: takes values, returns values.
@@ -111,9 +111,9 @@ def _path(url: str) -> str:
 def newest_copies(found: Iterable[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
     """Return by URL the copies of the newest version of each document that is there, given all that nodes store.
 
-    Beside them an older one may lie for minutes with a node that is no owner: it kept it for owners that were late, and
-    lets go of it when they have shown theirs.
-    Versions are ordered as in the store, by epoch and time; their digests say nothing of that."""
+    Beside them an older one may lie for minutes with a node that is no owner. It kept the copy for owners that were
+    late, and drops it when they have shown theirs. Versions are ordered as in the store, by epoch and time; their
+    digests say nothing of that."""
     copies: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in found:
         copies[row["url"]].append(row)

@@ -1,9 +1,9 @@
 """Makes a network that is there at once, by telling its nodes what their first minutes would have taught them.
 
-Joining ten thousand nodes one by one costs more than all that is to be measured on them. So every core is told,
-through public calls, what a grown network has taught it: in each k-bucket up to k contacts, drawn by chance among all
-that belong there, each with the round trip that an answer would have shown; and, if wanted, the heartbeats of all
-others (`remember`, as after a restart with a peer cache) and that the near ones of them have answered (`introduce`).
+Joining ten thousand nodes one by one costs more than all that is to be measured on them. So every core is told, through
+public calls, all that a grown network has taught it. Each k-bucket gets up to k contacts, drawn by chance among all
+that belong there, each with a round trip. If wanted, a core hears the heartbeats of all others (`remember`, as after a
+restart with a peer cache), and that the near ones have answered (`introduce`).
 """
 
 from bisect import bisect_left
@@ -39,7 +39,7 @@ def _form(swarm: Swarm, members: bool) -> None:
             _have_asked(swarm, bee, bees[there], known[there])
         if members:
             bee.core.remember(swarm.now, [opened.raw for opened in rng.sample(known, len(known))])
-            for peer in bee.core.members.near_known():
+            for peer in bee.core.members.pools.near:
                 _have_met(swarm, bee, bees[places[peer]], known[places[peer]])
     for bee in swarm.running():
         swarm.kick(bee)

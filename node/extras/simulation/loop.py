@@ -1,10 +1,10 @@
 """Runs asyncio on virtual time: when nothing is ready, the clock jumps to the next timer.
 
-An hour in which little happens passes in seconds, and the order of everything follows from the program and its seeds
-alone: timers of one instant run in the order of their making. There are no sockets, threads or signals below it, and
+An hour in which little happens passes in seconds. The order of everything follows from the program and its seeds alone:
+timers of one instant run in the order of their making. There are no sockets, threads or signals below it, and
 executors run their calls inline. It replaces `_run_once`, asyncio's own inner step, whose work is stable since 3.4.
 
-What runs in a context where `PLACE` is set belongs to that place. While a place sleeps, whatever becomes due there
+A callback whose context sets `PLACE` belongs to that place. While a place sleeps, whatever becomes due there
 waits until it wakes, as in a laptop whose lid is closed.
 
 A simulation is many objects that stay: to look through them for garbage often costs a tenth of its time.
@@ -45,8 +45,8 @@ class SimHandle(msgspec.Struct, eq=False):
 
 
 class SimClock(ReadableClock):
-    """The clocks of one node; `ahead_s`, by which its wall clock is ahead, may be set at any time, and `behind_s`, by
-    which its steady clock stood still while its machine was suspended."""
+    """The clocks of one node. `ahead_s`: how far its wall clock is ahead; `behind_s`: for how long its steady clock
+    stood still while its machine was suspended. Both may be set at any time."""
 
     def __init__(self, loop: "SimLoop", ahead_s: float) -> None:
         self._loop, self.ahead_s, self.behind_s = loop, ahead_s, 0.0
@@ -131,8 +131,9 @@ class SimLoop(asyncio.BaseEventLoop):
         return future
 
     def _run_once(self) -> None:
-        """Run what is ready and let time pass until something is, over and over until the loop is told to stop: asyncio
-        asks for one step at a time, and would ask a million times."""
+        """Run all that is ready and let time pass until something is, until the loop is told to stop.
+
+        asyncio asks for one step at a time, and would ask a million times."""
         ready, timers = self._ready, self._timers
         while True:
             if not ready:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import partial
 from random import Random
 
-from dht import AddressPolicy, Event, Placement, Slot, Strategy, StrategyAhead
+from dht import AddressPolicy, Event, Placement, Slot, Strategy, StrategyAhead, StrategyRules
 from node.extras.simulation.swarm import Bee, Swarm
 from node.strategy.draft import proposed_bits
 
@@ -64,7 +64,7 @@ class StrategySpread:
         self._pulling.discard(bee.index)
         if self._version[bee.index] < version:
             self._version[bee.index] = version
-            bee.core.set_strategy(version, version.to_bytes(8, "big"), self._slot_bits, AddressPolicy())
+            bee.core.set_strategy(StrategyRules(version, version.to_bytes(8, "big"), self._slot_bits, AddressPolicy()))
             swarm.kick(bee)
 
     def spread_s(self, swarm: Swarm, within_s: float, step_s: float = 0.25) -> float | None:

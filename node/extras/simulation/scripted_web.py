@@ -1,7 +1,7 @@
 """Makes a web in memory from a seed: hosts and pages with links, redirects, vanished pages and a robots.txt.
 
-Pure: a URL in, a reply out, always the same. From the front page of host 0 every page of every host can be reached; in
-the tree of each host one page in twenty redirects within it, one in thirty to another host, one in twenty is gone; each
+Pure: a URL in, a reply out, always the same. From the front page of host 0 every page of every host can be reached. In
+the tree of each host one page in twenty redirects within it, one in thirty to another host, one in twenty is gone. Each
 host keeps a page that its robots.txt forbids. `outcomes` says what a right crawl makes of each URL.
 """
 
@@ -24,7 +24,7 @@ TEXT, GONE, HTML = ((("Content-Type", kind),) for kind in ("text/plain", "text/h
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReply:
-    """What a site answers; `latency_s`: from request to last byte."""
+    """The answer of a site; `latency_s`: from request to last byte."""
 
     status: int
     headers: tuple[tuple[str, str], ...]

@@ -1,6 +1,6 @@
 """Makes one simulated node: the `OverlayService` and the `NodeCore` of a real one, over memory, not sockets and disks.
 
-What outlives a kill lies in `SimNode` itself: the identity, the disk, and a small folder with the overlay's notes.
+`SimNode` itself holds all that outlives a kill: the identity, the disk, and a small folder with the overlay's notes.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from dht import (
     Network,
     NodeId,
     OnEvent,
-    OverlayDependencies,
+    OverlayFiles,
     OverlayService,
     OverlaySettings,
     ProtocolEngine,
@@ -178,7 +178,7 @@ class SimNode:
         self.core.clocks.told(peer, at, self.clock())
 
     def _engine(self, network: bytes, wire: SimNetwork) -> ProtocolEngine:
-        return ProtocolEngine(
+        core = ProtocolEngine(
             self.identity,
             network,
             DHT if self.stable else LAPTOP,
@@ -186,9 +186,11 @@ class SimNode:
             listening=LISTENING,
             policy=AddressPolicy(),
             member=not self.is_bare,
-            quiet=self.mode != "member",
             families=WorkingFamilies((4, 6), lambda host: wire.source_towards(self.name, host)),
         )
+        if self.mode != "member":
+            core.take_part(False)
+        return core
 
     def _overlay(self, around: SimEnvironment, faults: LocalFaults) -> OverlayService:
         network, wire = bytes.fromhex(around.network.id), around.wire
@@ -200,27 +202,26 @@ class SimNode:
             return datagrams
 
         return OverlayService(
-            OverlayDependencies(
-                OverlaySettings(
-                    LISTENING,
-                    self.folder,
-                    member=not self.is_bare,
-                    invitation=self.folder / "invitation",
-                    vouchers=self.folder / "vouchers",
-                    mode=self.mode,
-                ),
-                core,
-                drive,
-                SimCarrier(wire, self.name, self.identity.node_id, self.clock, self._hear_time),
-                StrategyHistory(around.network, self.folder / "strategy"),
-                self.clock,
-                around.executor,
-                is_declared=False,
-                dial_back=DialBack(self.identity, network, self.rng, SimPorts(wire, self.name, self.rng).open),
-                probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
-                rng=Random(self.rng.random()),
-                faults=faults,
-            )
+            self._settings(),
+            core,
+            drive,
+            SimCarrier(wire, self.name, self.identity.node_id, self.clock, self._hear_time),
+            StrategyHistory(around.network, self.folder / "strategy"),
+            self.clock,
+            OverlayFiles(self.folder, around.executor, faults),
+            DialBack(self.identity, network, self.rng, SimPorts(wire, self.name, self.rng).open),
+        )
+
+    def _settings(self) -> OverlaySettings:
+        return OverlaySettings(
+            LISTENING,
+            self.folder,
+            member=not self.is_bare,
+            invitation=self.folder / "invitation",
+            vouchers=self.folder / "vouchers",
+            mode=self.mode,
+            is_declared=False,
+            probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
         )
 
 

@@ -1,7 +1,7 @@
 """Runs overlay cores by the thousand: one heap of events and no asyncio, around the `ProtocolEngine` of a real node.
 
-What differs from a real node: the key that two nodes share is the XOR of their public keys instead of a key exchange,
-which would be most of the work; and nothing runs above the cores. Packets are real bytes with real MACs, heartbeats are
+Two things differ from a real node. The key that two nodes share is the XOR of their public keys, since a key exchange
+would be most of the work; and nothing runs above the cores. Packets are real bytes with real MACs, heartbeats are
 really signed.
 Time, delays, losses and identities follow from one seed; `trace_hash` runs over every packet sent.
 
@@ -179,9 +179,9 @@ class Swarm:
         identity = SwarmIdentity(Random(f"identity {self.seed} {index}").randbytes(32))
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses.values())
         rng = Random(f"core {self.seed} {index} {life}")
-        core = ProtocolEngine(
-            identity, NETWORK, self.config, rng, listening=listening, policy=AddressPolicy(), quiet=quiet
-        )
+        core = ProtocolEngine(identity, NETWORK, self.config, rng, listening=listening, policy=AddressPolicy())
+        if quiet:
+            core.take_part(False)
         trust_everybody(core)
         return core
 

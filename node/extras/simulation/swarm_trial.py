@@ -1,9 +1,8 @@
 """Runs `dse-node simulate` for networks too large for whole nodes: their overlays alone, in a swarm.
 
-The network is there at once (node/extras/simulation/forming.py) and lives on: lookups all the time, every ten minutes
-a node that dies and comes back two minutes later, or the churn that was asked for; at half time a new strategy. There
-are no
-leases and no documents here, so their figures are null.
+The network is there at once (node/extras/simulation/forming.py) and lives on with lookups all the time. Every ten
+minutes a node dies and comes back two minutes later, or nodes come and go as was asked for. At half time there is a new
+strategy. There are no leases and no documents here, so their figures are null.
 """
 
 import time

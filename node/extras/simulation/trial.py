@@ -1,7 +1,7 @@
 """Runs `dse-node simulate`: a standard scenario for any number of nodes and hours, and the figures that it gives.
 
 The nodes start, crawl a web of a dozen pages each, and live on. Every ten minutes one dies without a word and comes
-back two minutes later, or each comes and goes as was asked for; at half time the publisher signs a new strategy.
+back two minutes later, or each comes and goes as was asked for. At half time the publisher signs a new strategy.
 Figures are counted from outside.
 """
 

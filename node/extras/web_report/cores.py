@@ -1,10 +1,10 @@
 """Finds communities: pages of different sites (fans) that link to the same pages of others (centres), of whom nobody
 need know each other.
 
-Pure. First all is dropped that can be in no core of i fans and j centres, then cores are grown one by one, each from a
-fan by those that share most with it; no page is fan of two. Cores that overlap another are not counted, and a greedy
-choice may miss some. Work is bounded whatever the links are. Sources: Kumar et al. 1999 (cores, pruning, centres that
-too many link to are left out); Yan Hongfei 2002 (i, j of at least 3).
+Pure. First all pages are dropped that can be in no core of i fans and j centres. Then cores are grown one by one, each
+from a fan by the fans that share most with it; no page is fan of two. Cores that overlap another are not counted, and a
+greedy choice may miss some. Work is bounded whatever the links are. Sources: Kumar et al. 1999 (cores, pruning, centres
+that too many link to are left out); Yan Hongfei 2002 (i, j of at least 3).
 """
 
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
 """Describes how many links pages have, or pages a site has, and fits a power law to the many and few of them.
 
-Pure. The library powerlaw fits and judges by the methods of Clauset, Shalizi & Newman 2009: maximum likelihood for
-whole numbers, the beginning of the tail where the Kolmogorov-Smirnov distance is least, likelihood ratios
+Pure. The library powerlaw fits by the methods of Clauset, Shalizi & Newman 2009: maximum likelihood for whole numbers,
+and a tail that begins where the Kolmogorov-Smirnov distance is least. It compares laws by likelihood ratios.
 """
 
 import warnings

@@ -1,7 +1,7 @@
 """Finds hubs, pages that link to good pages, and authorities, pages that good hubs link to.
 
-Pure. Only links between sites count. All pages of one site that link to a page have one vote together, and so have all
-pages of one site that a page links to: a site can give itself any number of pages, and no weight. Sources: Kleinberg
+Pure. Only links between sites count. All pages of one site that link to a page have one vote together. So have all
+pages of one site that a page links to: a site gains no weight by more pages. Sources: Kleinberg
 1999 (HITS); Bharat & Henzinger 1998, section 3.1 (those weights).
 """
 

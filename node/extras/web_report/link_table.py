@@ -1,7 +1,7 @@
 """Gathers pages and their links in arrays, one page after the other, and makes the graph of them.
 
 Pure. A link takes 16 bytes here, and some 60 for a moment when the graph is made; 10**7 of them stay below 2 GB with
-all that is measured. What strangers may choose is bounded: links in all, names of languages.
+all that is measured. The figures that strangers choose are bounded: links in all, names of languages.
 """
 
 from array import array

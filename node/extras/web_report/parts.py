@@ -1,8 +1,8 @@
 """Divides a graph into strongly connected parts, and into the bow-tie around the largest of them.
 
 Pure. Parts and reachability come from scipy's compiled code, in time linear in the links however deep a graph is.
-Source: Broder et al. 2000, section 3.2: IN leads to the core, OUT is led to by it, tubes lead from IN to OUT past it,
-tendrils hang on IN or OUT, and the rest is not connected with any of these.
+IN leads to the core, and the core leads to OUT. Tubes lead from IN to OUT past it, tendrils hang on IN or OUT, and the
+rest is not connected with any of these. Source: Broder et al. 2000, section 3.2.
 """
 
 import msgspec
@@ -67,7 +67,7 @@ def _matrix(starts: Counts, targets: Ids) -> csr_array:
 
 
 def _reached(links: csr_array, begins: Flags) -> Flags:
-    """What is reached from any of some pages, themselves too: from one more page, which links to them all."""
+    """Return the pages that some pages reach, themselves included, by way of one more page that links to them all."""
     size, first = links.shape[0], np.flatnonzero(begins).astype(np.int32)
     counts = np.append(np.diff(links.indptr), len(first))
     more = csr_array(

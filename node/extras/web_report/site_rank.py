@@ -1,9 +1,8 @@
 """Ranks of sites, where a site's own pages and names cannot vote for it.
 
-Pure. A link counts as one edge for each registrable domain that it comes from and site that it leads to, however many
-pages hold it; links inside a domain do not count. A domain gives each site that it links to an equal part of the rank
-of all its sites. Every domain has the same rank without any link. So another name below a domain costs its owner
-nothing, and brings nothing.
+Pure. All links from one registrable domain to one site count as one edge, and links inside a domain do not count. A
+domain gives each site that it links to an equal part of the rank of all its sites. Every domain has the same rank
+without any link. So another name below a domain costs its owner nothing, and brings nothing.
 """
 
 import numpy as np

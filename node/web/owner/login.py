@@ -5,23 +5,18 @@ A cookie is sent along by any page's request to this node, so it counts only for
 
 import asyncio
 
-import msgspec
 from aiohttp import web
 
+from node.api.operation import LoginLink, NoFields
 from node.web.owner.logins import LINK_S, SESSION_S, Logins
 from node.web.rendering.pages import Pages
 from node.web.requests.api import json_response, parameters, read_body
 from node.web.requests.forms import is_own_page
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.own_origin import cookie_name, is_https
 from node.web.requests.problems import Problem
 from node.web.requests.route_table import route
 
 STALE_LINK = "This link was used before, or is too old: `dse-node open` prints another."
-
-
-class LinkOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/login, which says nothing."""
 
 
 class Owner:
@@ -30,15 +25,11 @@ class Owner:
     def __init__(self, logins: Logins, pages: Pages) -> None:
         self._logins, self._pages = logins, pages
 
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.make_login_link, self.login, self.logout)
-
     async def make_login_link(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/login: the path of a link that logs in once."""
-        await read_body(request, LinkOrder)
+        await read_body(request, NoFields)
         code = self._logins.new_link(_now())
-        return json_response({"path": f"{route('login').path}?code={code}", "expires_in_s": LINK_S})
+        return json_response(LoginLink(path=f"{route('login').path}?code={code}", expires_in_s=LINK_S))
 
     async def login(self, request: web.Request) -> web.Response:
         """Use a link up and lead to the owner's page, logged in; what only looks ahead uses nothing up."""

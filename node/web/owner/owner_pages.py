@@ -14,10 +14,11 @@ from urllib.parse import urlencode
 from aiohttp import web
 
 from crawl import SCOPE_KINDS
+from node.api.body import Json
 from node.errors import ConfigError
 from node.owner.figure_history import Span
 from node.owner.setting_change import setting_about
-from node.service.service import Json, Service
+from node.service.service import Service
 from node.sites.host_wishes import Wish
 from node.views.owner_state import owner_state
 from node.views.safe_text import plain
@@ -27,7 +28,6 @@ from node.web.rendering.pages import Pages
 from node.web.rendering.translations import Translate, choose, translator
 from node.web.requests.api import parameters
 from node.web.requests.forms import read_form
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
 from node.web.requests.route_table import route
@@ -48,28 +48,13 @@ class OwnerPages:
         self._style, self._script = ((static / name).read_text() for name in ("owner.css", "owner.js"))
         self._version = sha256((self._style + self._script).encode()).hexdigest()[:10]
 
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(
-            self.owner_overview,
-            self.owner_network,
-            self.owner_sites,
-            self.owner_work,
-            self.owner_pause,
-            self.owner_crawl,
-            self.owner_set,
-            self.owner_wish,
-            self.owner_style,
-            self.owner_script,
-        )
-
     async def owner_overview(self, request: web.Request) -> web.Response:
         """Show how the node is, in a sentence, and its figures over time."""
         wanted = parameters(request, "owner_overview").text("span")
         span: Span | None = next((each for each in get_args(Span) if each == wanted), None)
         if span is None:
             raise BadParameter("span", "is neither hour nor day")
-        status = await self._service.status()
+        status = (await self._service.status()).plain()
         view = view_of(status)
         plots = figure_plots(self._service.owner.history, span, time.time(), _translate(request))
         return self._render(request, "owner.html", status=view, state=owner_state(status, view), plots=plots, span=span)
@@ -100,8 +85,8 @@ class OwnerPages:
         """Show jobs, strategy, durability, the newest log lines and the settings."""
         owner, values = self._service.owner, parameters(request, "owner_work")
         settings, wanted = owner.settings(), values.text("setting")
-        view = view_of(await self._service.status())
-        log = await self._service.strategy_log()
+        view = view_of((await self._service.status()).plain())
+        log = (await self._service.strategy_log()).plain()
         return self._render(
             request,
             "owner_work.html",
@@ -131,8 +116,8 @@ class OwnerPages:
         url = values.text("url").strip()
         url = url if "://" in url else f"http://{url}"
         told = await self._service.crawl([url], depth=values.count("depth"), scope=scope)
-        refused = next((str(each["reason"]) for each in told["refused"]), "")
-        return _lead_to(request, "owner_sites", accepted=told["accepted"] or "", refused=plain(refused, REFUSAL_CHARS))
+        refused = next((each.reason for each in told.refused), "")
+        return _lead_to(request, "owner_sites", accepted=told.accepted or "", refused=plain(refused, REFUSAL_CHARS))
 
     async def owner_set(self, request: web.Request) -> web.Response:
         """Change a setting, and lead back to it with what became of that."""

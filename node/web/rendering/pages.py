@@ -17,7 +17,6 @@ from node.views.status import size, view_of
 from node.views.strategy import clock, instant, span
 from node.web.rendering.score_view import chart, sentence
 from node.web.rendering.translations import choose, translator
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.own_origin import own_origin
 from node.web.requests.problems import Problem
 from node.web.requests.proxied_caller import is_passed_on
@@ -84,34 +83,19 @@ class Pages:
         self._templates.filters.update(span=span, instant=instant, clock=clock)
         self._templates.filters.update(sentence=sentence, chart=chart)
 
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(
-            self.home,
-            self.status_page,
-            self.help_page,
-            self.privacy,
-            self.bot,
-            self.opensearch,
-            self.robots,
-            self.style,
-            self.script,
-            self.favicon,
-        )
-
     async def home(self, request: web.Request) -> web.Response:
         """Show the front page; a query leads to its results, as clients of SearXNG may ask for them here."""
         if "q" in request.query:
             raise web.HTTPSeeOther(f"/search?{request.rel_url.raw_query_string}")
-        status = view_of(await self._service.status())
+        status = view_of((await self._service.status()).plain())
         is_posted = request.query.get("by") == "post"
         warnings = self._service.warnings()
         return self.render(request, "home.html", status=status, warnings=warnings, is_posted=is_posted)
 
     async def status_page(self, request: web.Request) -> web.Response:
         """Show the state of this node and its peers."""
-        status = view_of(await self._service.status())
-        rows = peer_rows((await self._service.peers())[:MAX_PEERS])
+        status = view_of((await self._service.status()).plain())
+        rows = peer_rows([peer.plain() for peer in (await self._service.peers())[:MAX_PEERS]])
         live = "live" in request.query
         is_owner = request.get(IS_OWNER, False)
         return self.render(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from aiohttp import web
 
-from node.service.service import Json
+from node.api.body import Json
 
 MAX_PAGES = 64  # of 40 kB each
 

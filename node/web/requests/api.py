@@ -1,17 +1,20 @@
 """Answers the HTTP API below /api/v1: reads a request by the table of routes, asks the node, answers JSON."""
 
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
 import msgspec
 from aiohttp import web
 
-from crawl import ScopeKind
 from dht import MALFORMED
 from index import SearchRequest
-from node.jobs.job_progress import MAX_ASKED, Followed
+from node.api.crawl import CrawlOrder, ProgressList, ProgressOrder, RemovalOrder
+from node.api.documents import DocumentList
+from node.api.evidence import EvidenceOrder
+from node.api.operation import LeaveOrder, NoFields, Paused, PauseOrder
+from node.api.peers import Peers
+from node.api.search import Suggestions
+from node.jobs.job_progress import MAX_ASKED
 from node.service.service import Service
-from node.views.duration import MAX_S
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.openapi import openapi
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter
@@ -22,52 +25,6 @@ MAX_SEEDS = 1000
 SORTS = ("", "relevance", "date")
 
 Body = TypeVar("Body", bound=msgspec.Struct)
-
-
-class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far."""
-
-    urls: list[str] = []
-    depth: int = 0
-    scope: ScopeKind = "whole"
-    sitemaps: list[str] = []
-    dry_run: bool = False
-
-
-class RemovalOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/remove: how the URLs begin that shall go."""
-
-    url: Annotated[str, msgspec.Meta(max_length=MAX_URL)]
-
-
-class ProgressRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/crawl/progress."""
-
-    urls: list[Followed]
-
-
-class PauseRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/pause."""
-
-    paused: bool
-    for_s: Annotated[float, msgspec.Meta(gt=0.0, le=MAX_S)] | None = None
-
-
-class LeaveRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/leave. `at_once`: say what that puts at risk, and do it where `sure`."""
-
-    at_once: bool = False
-    sure: bool = False
-
-
-class EvidenceRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/evidence. `fetch`: fetch some pages again before anybody is accused."""
-
-    fetch: bool = True
-
-
-class ScrubRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/scrub, which says nothing."""
 
 
 def parameters(request: web.Request, name: str) -> Values:
@@ -104,30 +61,6 @@ class Api:
         self._service = service
         self._openapi = openapi(version)
 
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(
-            self.search,
-            self.suggest,
-            self.opensearch_suggestions,
-            self.status,
-            self.peers,
-            self.strategy,
-            self.strategy_log,
-            self.preview_strategy,
-            self.document,
-            self.crawl,
-            self.remove,
-            self.progress,
-            self.explain,
-            self.evidence,
-            self.pause,
-            self.leave,
-            self.scrub,
-            self.publish_strategy,
-            self.openapi,
-        )
-
     async def search(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/search."""
         values = parameters(request, "search")
@@ -137,7 +70,7 @@ class Api:
     async def suggest(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/suggest."""
         typed = parameters(request, "suggest").text("q")
-        return json_response({"query": typed, "suggestions": await self._service.suggest(typed)})
+        return json_response(Suggestions(query=typed, suggestions=await self._service.suggest(typed)))
 
     async def opensearch_suggestions(self, request: web.Request) -> web.Response:
         """Answer GET /suggest as OpenSearch has it: what was typed, then a list."""
@@ -151,7 +84,7 @@ class Api:
 
     async def peers(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/peers."""
-        return json_response({"peers": await self._service.peers()})
+        return json_response(Peers(peers=await self._service.peers()))
 
     async def strategy(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/strategy."""
@@ -170,7 +103,7 @@ class Api:
         """Answer GET /api/v1/document."""
         values = parameters(request, "document")
         found = await self._service.document(values.texts("url"), local=values.flag("local"))
-        return json_response({"documents": found})
+        return json_response(DocumentList(documents=found))
 
     async def crawl(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/crawl, within the bounds of one request; 202 where too few owners keep the seeds yet."""
@@ -185,7 +118,7 @@ class Api:
         found = await self._service.crawl(
             order.urls, depth=order.depth, scope=order.scope, sitemaps=order.sitemaps, dry_run=order.dry_run
         )
-        return json_response(found, 202 if found["waits"] else 200)
+        return json_response(found, 202 if found.waits else 200)
 
     async def remove(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/remove."""
@@ -193,14 +126,14 @@ class Api:
 
     async def progress(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/crawl/progress."""
-        asked = await read_body(request, ProgressRequest)
+        asked = await read_body(request, ProgressOrder)
         if len(asked.urls) > MAX_ASKED:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
-        return json_response({"urls": await self._service.progress(asked.urls)})
+        return json_response(ProgressList(urls=await self._service.progress(asked.urls)))
 
     async def evidence(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/evidence."""
-        order = await read_body(request, EvidenceRequest)
+        order = await read_body(request, EvidenceOrder)
         return json_response(await self._service.evidence(fetches=order.fetch))
 
     async def explain(self, request: web.Request) -> web.Response:
@@ -210,18 +143,18 @@ class Api:
 
     async def pause(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/pause."""
-        order = await read_body(request, PauseRequest)
+        order = await read_body(request, PauseOrder)
         reason = self._service.pause(order.paused, order.for_s)
-        return json_response({"paused": order.paused, "reason": reason})
+        return json_response(Paused(paused=order.paused, reason=reason))
 
     async def leave(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/leave."""
-        order = await read_body(request, LeaveRequest)
+        order = await read_body(request, LeaveOrder)
         return json_response(self._service.leave(at_once=order.at_once, is_sure=order.sure))
 
     async def scrub(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/scrub."""
-        await read_body(request, ScrubRequest)
+        await read_body(request, NoFields)
         return json_response(self._service.scrub())
 
     async def publish_strategy(self, request: web.Request) -> web.Response:

@@ -1,6 +1,7 @@
-"""What answers a route: a coroutine that takes a request, found by the name of its route, which is its own."""
+"""Defines the handler of a route: a public coroutine method that takes a request and bears the name of its route."""
 
 from collections.abc import Awaitable, Callable
+from inspect import iscoroutinefunction
 
 from aiohttp import web
 
@@ -8,6 +9,11 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 Handlers = dict[str, Handler]  # by the name of the route
 
 
-def named(*methods: Handler) -> Handlers:
-    """Return handlers by the names of their routes."""
-    return {method.__name__: method for method in methods}
+def handlers_of(*holders: object) -> Handlers:
+    """Return the handlers that objects hold."""
+    return {
+        name: getattr(holder, name)
+        for holder in holders
+        for name, method in vars(type(holder)).items()
+        if iscoroutinefunction(method) and not name.startswith("_")
+    }

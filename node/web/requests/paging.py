@@ -4,7 +4,8 @@ import asyncio
 from dataclasses import replace
 
 from index import SearchRequest
-from node.service.service import Json, Service
+from node.api.body import Json
+from node.service.service import Service
 from node.web.requests.routes import MAX_COUNT
 
 LEAST_MS = 50  # of a deadline, as the API's

@@ -1,14 +1,14 @@
 """Turns errors into RFC 9457 problems: one value, shown as JSON by the API and as a page to people.
 
-Pure: values only. What a stranger may not know (paths, internals) never gets in; it is in the log.
+Pure: values only. Paths and internals never get in, since strangers read problems; the log has them.
 """
 
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
 
 from dht import InputError, LocalError, PeerTimeout, RemoteError
 from index import QueryError
+from node.api.body import ResponseBody
 from node.errors import NotJoined
 from node.views.safe_text import plain
 from store import NoReadyOwner, NotGranted, TooFewCopies
@@ -35,12 +35,18 @@ class Problem:
         """Return the status's own words."""
         return HTTPStatus(self.status).phrase
 
-    def json(self) -> dict[str, Any]:
-        """Return the members of RFC 9457, type about:blank left out, `position` as an extension."""
-        body: dict[str, Any] = {"status": self.status, "title": self.title, "detail": self.detail}
-        if self.position is not None:
-            body["position"] = self.position
-        return body
+    def body(self) -> "ProblemDetails":
+        """Return the body that programs get."""
+        return ProblemDetails(status=self.status, title=self.title, detail=self.detail, position=self.position)
+
+
+class ProblemDetails(ResponseBody, omit_defaults=True):
+    """The body of an error (RFC 9457, about:blank left out). `position`: the offset of the flaw in the query."""
+
+    status: int
+    title: str
+    detail: str
+    position: int | None = None
 
 
 @dataclass(eq=False)

@@ -5,7 +5,6 @@ An extra is imported by its name in `node/extras/__init__.py`, so the core knows
 
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 from node.config.settings import NodeConfig
 from node.extras import ROUTE_MODULES
@@ -15,7 +14,6 @@ from node.web.requests.routes import CORE_ROUTES, HttpRoute
 
 _ADDED = tuple(import_module(name) for name in ROUTE_MODULES)
 ROUTES: tuple[HttpRoute, ...] = (*CORE_ROUTES, *(route for module in _ADDED for route in module.ROUTES))
-SCHEMAS: dict[str, Any] = {name: schema for module in _ADDED for name, schema in module.SCHEMAS.items()}
 
 
 @cache

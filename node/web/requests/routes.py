@@ -1,11 +1,14 @@
 """Lists all routes: what the server serves and what it reads from a request.
 
 Pure: values only. a handler is found by a route's `name` (`handlers.py`); `parameters.py` reads requests by it;
-`openapi.py` publishes it.
+`openapi.py` writes the document from the types of the bodies.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
+
+from node.api import crawl, documents, evidence, operation, peers, search, status, strategy
+from node.api.body import Json
 
 Kind = Literal["text", "count", "flag", "texts"]
 
@@ -43,8 +46,8 @@ class HttpRoute:
     name: str
     about: str
     gives: str = JSON
-    schema: str = ""
-    takes: str = ""
+    schema: Any = str  # the type of its answer's body
+    takes: Any = None  # the type of the JSON that is sent as its body, None where none is
     parameters: tuple[Parameter, ...] = ()
     needs_token: bool = False
     form: tuple[Parameter, ...] = ()  # the fields of a form that is sent as its body
@@ -124,13 +127,13 @@ def _get(
     path: str,
     name: str,
     about: str,
-    schema: str,
+    schema: Any,
     *parameters: Parameter,
     weight: int = 1,
     is_public: bool = False,
     is_private: bool = False,
 ) -> HttpRoute:
-    route = HttpRoute("GET", f"/api/v1{path}", name, about, JSON, schema, "", parameters)
+    route = HttpRoute("GET", f"/api/v1{path}", name, about, JSON, schema, None, parameters)
     return replace(route, weight=weight, is_public=is_public, is_private=is_private)
 
 
@@ -138,7 +141,7 @@ def _form(path: str, name: str, about: str, *fields: Parameter) -> HttpRoute:
     return HttpRoute("POST", path, name, about, HTML, form=fields)
 
 
-def _post(path: str, name: str, about: str, schema: str = "Object", takes: str = "Object") -> HttpRoute:
+def _post(path: str, name: str, about: str, schema: Any = Json, takes: Any = Json) -> HttpRoute:
     return HttpRoute("POST", f"/api/v1{path}", name, about, JSON, schema, takes, needs_token=True)
 
 
@@ -208,8 +211,17 @@ _READ = (
 )
 _READS = "Stored documents in the order of the key space: of a slot, a site, or the whole network"
 _DOCUMENTS = "Stored documents by URL, in order; null where there is none"
+_STRATEGY = "The strategy document in force, or another accepted version"
+_PROGRESS = "The outcome of URLs that were handed in, and the links found on them"
+_BROWSERS = "The same as browsers ask for it"
 _SUGGESTED = "application/x-suggestions+json"
-_OPENSEARCH = "application/opensearchdescription+xml"
+_ENGINE, _OPENSEARCH = "/opensearchdescription.xml", "application/opensearchdescription+xml"
+_KEYS = "/.well-known/http-message-signatures-directory"
+_KEYS_ABOUT = "The keys by which the network's nodes sign requests to sites"
+_LEAVE = "Leave the network for good; ask again for how far it is"
+_LOGIN = "A link that logs a browser in as the owner's, once"
+_SCRUB = "Read all that lies on this node's disk at once, and heal it"
+_SCRIPT = "The pages' script, without which they are whole"
 _KEYID = Parameter("keyid", "only the key of this name: a JWK thumbprint, as in Signature-Input", most=43)
 
 
@@ -244,89 +256,41 @@ CORE_ROUTES: tuple[HttpRoute, ...] = (
     HttpRoute("GET", "/owner.css", "owner_style", "The style sheet of the owner's pages", "text/css"),
     HttpRoute("GET", "/owner.js", "owner_script", "The script of the owner's pages", "text/javascript"),
     _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
-    _get("/search", "search", "Search the network", "Search", *_SEARCH, is_public=True),
+    _get("/search", "search", "Search the network", search.Search, *_SEARCH, is_public=True),
+    _get("/suggest", "suggest", "Queries that begin with what was typed", search.Suggestions, _TYPED, is_public=True),
+    _get("/status", "status", "The state of this node", status.Status, is_private=True),
+    _get("/peers", "peers", "The members of the network, as this node sees them", peers.Peers, is_private=True),
+    _get("/strategy", "strategy", _STRATEGY, Json, _VERSION, is_public=True),
     _get(
-        "/suggest", "suggest", "What somebody who typed this may be about to ask", "Suggestions", _TYPED, is_public=True
+        "/strategy/log", "strategy_log", "Every accepted version, and its forks", strategy.StrategyLog, is_public=True
     ),
-    _get("/status", "status", "The state of this node", "Status", is_private=True),
-    _get("/peers", "peers", "The members of the network, as this node sees them", "Peers", is_private=True),
-    _get(
-        "/strategy",
-        "strategy",
-        "The strategy document in force, or another accepted version",
-        "Object",
-        _VERSION,
-        is_public=True,
-    ),
-    _get("/strategy/log", "strategy_log", "Every accepted version, and its forks", "Object", is_public=True),
-    _post("/strategy/preview", "preview_strategy", "What a draft would move: owners, documents, bytes, hosts"),
-    _get("/document", "document", _DOCUMENTS, "Documents", _URLS, _LOCAL, weight=2, is_public=True),
-    _get("/documents", "documents", _READS, "DocumentsRead", *_READ, weight=20, is_public=True),
-    _post("/crawl", "crawl", "Hand URLs to their owners", "Crawled", "CrawlOrder"),
-    _post(
-        "/remove",
-        "remove",
-        "Have URLs removed that a file at their site names",
-    ),
-    _post(
-        "/crawl/progress",
-        "progress",
-        "What became of URLs that were handed in, and what they led to",
-        "Progress",
-        "ProgressOf",
-    ),
-    _post("/import", "take_pages", "Take pages of an archive into the network", "Imported", "ImportOrder"),
-    _post(
-        "/evidence",
-        "evidence",
-        "Whose pages differ from their sites, and what fetching them again shows",
-        "Accused",
-        "Fetching",
-    ),
-    _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
-    _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
-    _post("/leave", "leave", "Leave the network for good; ask again for how far it is", "Departure", "Leave"),
-    _post("/login", "make_login_link", "A link that logs a browser in as the owner's, once", "LoginLink"),
-    _post("/scrub", "scrub", "Read all that lies on this node's disk at once, and heal it", "Scrub", "Scrubbing"),
+    _post("/strategy/preview", "preview_strategy", "What a draft would move and change", strategy.Preview),
+    _get("/document", "document", _DOCUMENTS, documents.DocumentList, _URLS, _LOCAL, weight=2, is_public=True),
+    _get("/documents", "documents", _READS, documents.DocumentsRead, *_READ, weight=20, is_public=True),
+    _post("/crawl", "crawl", "Hand URLs to their owners", crawl.Crawled, crawl.CrawlOrder),
+    _post("/remove", "remove", "Have URLs removed that a file at their site names", crawl.Removed, crawl.RemovalOrder),
+    _post("/crawl/progress", "progress", _PROGRESS, crawl.ProgressList, crawl.ProgressOrder),
+    _post("/import", "take_pages", "Take pages of an archive in", documents.Imported, documents.ImportOrder),
+    _post("/evidence", "evidence", "The evidence against authors of pages", evidence.Accused, evidence.EvidenceOrder),
+    _get("/explain", "explain", "Whether, when and by which node a URL is fetched, and why", crawl.Explained, _URL),
+    _post("/pause", "pause", "Stop or resume this node's fetching", operation.Paused, operation.PauseOrder),
+    _post("/leave", "leave", _LEAVE, operation.LeaveProgress, operation.LeaveOrder),
+    _post("/login", "make_login_link", _LOGIN, operation.LoginLink, operation.NoFields),
+    _post("/scrub", "scrub", _SCRUB, operation.ScrubProgress, operation.NoFields),
     _post("/strategy", "publish_strategy", "Adopt a signed strategy document and spread it"),
     _memento("/timegate/{url}", "timegate", "Leads to the version nearest to Accept-Datetime (RFC 7089)", TEXT),
     _memento("/timemap/link/{url}", "timemap", "All versions of a page (RFC 7089)", "application/link-format"),
-    HttpRoute(
-        "GET",
-        "/.well-known/http-message-signatures-directory",
-        "key_directory",
-        "The keys by which the network's nodes sign requests to sites",
-        KEY_DIRECTORY_TYPE,
-        "Object",
-        parameters=(_KEYID,),
-    ),
+    HttpRoute("GET", _KEYS, "key_directory", _KEYS_ABOUT, KEY_DIRECTORY_TYPE, Json, parameters=(_KEYID,)),
     HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT, weight=0),
     HttpRoute("GET", "/readyz", "readyz", "200 when it serves a slot, else 503 and why", TEXT, parameters=(_READY_AS,)),
     HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT, weight=2, is_private=True),
-    HttpRoute("GET", "/openapi.json", "openapi", "This document", JSON, "Object", is_public=True),
+    HttpRoute("GET", "/openapi.json", "openapi", "This document", JSON, Json, is_public=True),
+    HttpRoute("GET", _ENGINE, "opensearch", "Lets a browser add this search engine", _OPENSEARCH, is_public=True),
     HttpRoute(
-        "GET",
-        "/opensearchdescription.xml",
-        "opensearch",
-        "Lets a browser add this search engine",
-        _OPENSEARCH,
-        is_public=True,
-    ),
-    HttpRoute(
-        "GET",
-        "/suggest",
-        "opensearch_suggestions",
-        "The same as browsers ask for it",
-        _SUGGESTED,
-        "Listed",
-        "",
-        (_TYPED,),
-        is_public=True,
+        "GET", "/suggest", "opensearch_suggestions", _BROWSERS, _SUGGESTED, list[Any], None, (_TYPED,), is_public=True
     ),
     HttpRoute("GET", "/robots.txt", "robots", "What crawlers may fetch here", TEXT, weight=0),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css", weight=0),
-    HttpRoute(
-        "GET", "/page.js", "script", "The pages' script, without which they are whole", "text/javascript", weight=0
-    ),
+    HttpRoute("GET", "/page.js", "script", _SCRIPT, "text/javascript", weight=0),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml", weight=0),
 )

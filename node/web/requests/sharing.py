@@ -1,7 +1,8 @@
 """Lets pages of other sites read public answers in a browser (CORS), and spares callers an answer that they have.
 
-Only reads that tell everybody the same are shared, with the origins that the node's owner names, and never with cookies
-or the owner's token: a page could otherwise use the reader's node as the reader. Source: the Fetch standard; RFC 9110.
+Only reads that tell everybody the same are shared, with the origins that the node's owner names. Cookies and the
+owner's token never count there: a page could otherwise use the reader's node as the reader. Source: the Fetch standard;
+RFC 9110.
 """
 
 from collections.abc import Collection

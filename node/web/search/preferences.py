@@ -10,7 +10,6 @@ from aiohttp import web
 from dht import InputError
 from node.web.rendering.pages import Pages
 from node.web.requests.forms import is_own_page, read_form, read_query
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.own_origin import cookie_name, is_https
 from node.web.requests.problems import Problem
 from node.web.search.rules_file import RulesFile
@@ -33,10 +32,6 @@ class Preferences:
 
     def __init__(self, pages: Pages, file: RulesFile) -> None:
         self._pages, self._file = pages, file
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.site_rules, self.site_rules_text, self.set_site_rules)
 
     def rules(self, request: web.Request) -> SiteRules:
         """Return what counts for a request: the browser's rules, and the owner's where these say nothing."""

@@ -1,7 +1,7 @@
 """Carries searches on whose first results are shown already, until their readers fetch what came later.
 
-In memory alone, a bounded number for a bounded time. Whoever fetches an answer knows the token in the page of the first
-results, and the question. Where there are too many, a search is waited for instead.
+They are in memory alone, a bounded number for a bounded time. To fetch an answer a reader needs the question and the
+token in the page of the first results. Where there are too many, a search is waited for instead.
 """
 
 import asyncio
@@ -10,7 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from index import SearchRequest
-from node.service.service import Json, SearchRun, Service
+from node.api.body import Json
+from node.service.service import SearchRun, Service
 
 FIRST_MS = 400  # after which a reader is shown what has come, where that is anything
 KEPT_S = 10.0  # an answer, from when it came; the page's script fetches it at once

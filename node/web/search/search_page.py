@@ -7,14 +7,14 @@ from aiohttp import web
 
 from dht import InputError
 from index import SearchRequest
+from node.api.body import Json
 from node.extras import RESULT_FORMS, added
-from node.service.service import Json, Service
+from node.service.service import Service
 from node.views.safe_text import around, plain
 from node.web.rendering.pages import Pages, page_response
 from node.web.rendering.rendered_pages import RenderedPages
 from node.web.requests.api import parameters, search_request
 from node.web.requests.forms import read_form, read_query
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import Values, read_parameters
 from node.web.requests.problems import BadParameter, Problem, problem_of
 from node.web.requests.route_table import route
@@ -31,9 +31,11 @@ FILTER_NAMES = ("lang", "site")
 
 @dataclass(frozen=True, slots=True)
 class PageOfResults:
-    """Holds an answer whose results are those of one page, in the reader's order. `following`: the parameters of the
-    next page, empty where there is none; `touched`: how many of the first hundred each kind of rule touched; `later`:
-    the token by which the page's script fetches all of it, where this is what came first."""
+    """Holds an answer whose results are those of one page, in the reader's order.
+
+    `following`: the parameters of the next page, empty where there is none.
+    `touched`: how many of the first hundred results each kind of rule touched.
+    `later`: the token by which the page's script fetches all of it, where these are the first results."""
 
     answer: Json
     following: Mapping[str, object] = field(default_factory=dict)
@@ -50,10 +52,6 @@ class SearchPage:
     def __init__(self, service: Service, pages: Pages, preferences: Preferences, searches: RunningSearches) -> None:
         self._service, self._pages, self._preferences, self._searches = service, pages, preferences, searches
         self._rendered = RenderedPages()
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.results, self.posted_results)
 
     async def results(self, request: web.Request) -> web.Response:
         """Show results, in another form where one is asked for; an empty query leads to the front page."""

@@ -8,7 +8,6 @@ from node.service.service import Service
 from node.views.safe_text import plain
 from node.web.rendering.pages import IS_OWNER, Pages
 from node.web.requests.forms import is_own_page, read_form
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.problems import Problem
 from node.web.requests.routes import MAX_URL
 from node.web.search.site_tips import SiteTips
@@ -22,10 +21,6 @@ class SuggestSite:
     def __init__(self, service: Service, pages: Pages) -> None:
         self._service, self._pages = service, pages
         self._tips = SiteTips()
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.suggest_site, self.suggested_site)
 
     async def suggest_site(self, request: web.Request) -> web.Response:
         """Show the form, and to the owner what was suggested."""
@@ -45,7 +40,7 @@ class SuggestSite:
         if is_owner:
             self._tips.take(url)
             crawled = await self._service.crawl([url], depth=OWNERS_DEPTH, scope="host")
-            refused = next((plain(each["reason"], 300) for each in crawled["refused"]), "")
+            refused = next((plain(each.reason, 300) for each in crawled.refused), "")
             return self._show(request, "add.refused" if refused else "add.taken", url, refused)
         known, why = await self._known(url)
         if known:
@@ -59,8 +54,8 @@ class SuggestSite:
             found = await self._service.explain(url)
         except RemoteError:
             return "", ""
-        if found.get("known") or found.get("answer") == "no":
-            return "add.known" if found.get("known") else "add.refused", plain(found.get("why") or "", 300)
+        if found.known or found.answer == "no":
+            return "add.known" if found.known else "add.refused", plain(found.why, 300)
         return "", ""
 
     def _show(

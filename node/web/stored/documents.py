@@ -3,39 +3,25 @@ pages that the node's operator imports."""
 
 import re
 from dataclasses import replace
-from typing import Annotated
 
-import msgspec
 from aiohttp import web
 
 from crawl import BadUrl
 from dht import MAX_SLOT_BITS, Key, Slot
-from node.captures.capture import Capture
+from node.api.documents import DocumentsRead, Imported, ImportOrder
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import FIRST, Wish, wish_of
 from node.service.node_service import known_url
 from node.service.service import Service
 from node.web.requests.api import json_response, parameters, read_body
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter
-from node.web.requests.routes import MAX_URL
 from node.web.stored.memento import last_instant
 
 MAX_CONTENT_BYTES = 8 << 20  # of contents, texts and links in one answer, and one batch of pages beyond
 READ_S = 10.0  # then an answer ends with what there is, a third of the time that a request may take
-MAX_IMPORTED = 1000  # pages in one request
 MAX_IMPORT_BYTES = 32 << 20  # of such a request: a page of 16 MiB in Base64, with its head
 _CURSOR = re.compile("[0-9a-f]{40}")
-
-
-class ImportOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/import: pages of one archive, and what it is called."""
-
-    file: Annotated[str, msgspec.Meta(max_length=MAX_URL)]
-    pages: Annotated[list[Capture], msgspec.Meta(max_length=MAX_IMPORTED)]
-    dry_run: bool = False
-    crawl: bool = False
 
 
 class Documents:
@@ -44,23 +30,15 @@ class Documents:
     def __init__(self, service: Service) -> None:
         self._service = service
 
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.documents, self.take_pages)
-
     async def documents(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/documents."""
         values = parameters(request, "documents")
         bounds = ReadBounds(values.count("limit"), MAX_CONTENT_BYTES, READ_S)
         content = values.flag("content")
         part = await self._service.archive(_wish(values), cursor(values), bounds, content=content)
+        following = part.next.hex() if part.next is not None else None
         return json_response(
-            {
-                "documents": part.captures,
-                "next_cursor": part.next.hex() if part.next is not None else None,
-                "unread": part.unread,
-                "left_out": part.left_out,
-            }
+            DocumentsRead(documents=part.captures, next_cursor=following, unread=part.unread, left_out=part.left_out)
         )
 
     async def take_pages(self, request: web.Request) -> web.Response:
@@ -69,7 +47,7 @@ class Documents:
         assert isinstance(large, web.Request)
         order = await read_body(large, ImportOrder)
         pages = await self._service.take_pages(order.pages, order.file, dry_run=order.dry_run, crawl=order.crawl)
-        return json_response({"pages": pages})
+        return json_response(Imported(pages=list(pages)))
 
 
 def cursor(values: Values) -> Key:

@@ -17,7 +17,6 @@ from node.captures.capture import Capture, instant
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import FIRST, Wish, wish_of
 from node.service.service import Service
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.own_origin import own_origin
 from node.web.requests.parameters import read_parameters
 from node.web.requests.problems import BadParameter
@@ -35,10 +34,6 @@ class Memento:
 
     def __init__(self, service: Service) -> None:
         self._service = service
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.timegate, self.timemap)
 
     async def timegate(self, request: web.Request) -> web.Response:
         """Answer GET /timegate/URL: lead to the version nearest to Accept-Datetime, or the newest."""

@@ -16,7 +16,6 @@ from node.service.service import Service
 from node.views.safe_text import day, plain, web_link
 from node.web.rendering.pages import Pages
 from node.web.requests.api import parameters
-from node.web.requests.handlers import Handlers, named
 from node.web.requests.problems import Problem
 from node.web.stored.memento import memento_headers, nearest, timestamp_of, versions, whole
 
@@ -35,10 +34,6 @@ class Snapshots:
     def __init__(self, service: Service, pages: Pages) -> None:
         self._service = service
         self._pages = pages
-
-    def handlers(self) -> Handlers:
-        """Return what answers its routes."""
-        return named(self.cache, self.cache_raw)
 
     async def cache(self, request: web.Request) -> web.Response:
         """Show a stored copy inside a frame that says what it is: the one nearest to a date, where one is asked for."""

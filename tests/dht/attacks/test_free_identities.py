@@ -1,6 +1,7 @@
 """Identities cost work where the strategy asks for it: who has not done it is nobody's member."""
 
 from dht.identity.puzzle import solve_all
+from dht.protocol.network_rules import StrategyRules
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address
 from dht.wire.packets import Ping
@@ -16,7 +17,7 @@ def strict(town: Town, bits: int = BITS) -> None:
         core.own.prove(solve_all(core.own.public_key, bits))
     town.run(15.0)
     for core in town.nodes.values():
-        core.set_strategy(2, bytes(32), 8, AddressPolicy(), puzzle_bits=bits)
+        core.set_strategy(StrategyRules(2, bytes(32), 8, AddressPolicy(), puzzle_bits=bits))
 
 
 def say(town: Town, attacker: Attacker, **fields: object) -> None:

@@ -23,10 +23,11 @@ from dht import (
     DhtConfig,
     Endpoint,
     Identity,
+    LocalFaults,
     Message,
     NodeId,
     Now,
-    OverlayDependencies,
+    OverlayFiles,
     OverlayService,
     OverlaySettings,
     ProtocolEngine,
@@ -98,8 +99,9 @@ def overlay_of(carrier: Liar) -> OverlayService:
     cores[1].poll(clock())
     cores[0].remember(clock(), [cores[1].own.raw])
     strategies = StrategyHistory(network)
-    settings, files = OverlaySettings((Endpoint("11.0.0.1", 1, 1),)), ThreadPoolExecutor(1)
-    return OverlayService(OverlayDependencies(settings, cores[0], lambda _: Still(), carrier, strategies, clock, files))
+    settings = OverlaySettings((Endpoint("11.0.0.1", 1, 1),))
+    files = OverlayFiles(None, ThreadPoolExecutor(1), LocalFaults(clock))
+    return OverlayService(settings, cores[0], lambda _: Still(), carrier, strategies, clock, files)
 
 
 CARRIER = Liar()

@@ -5,6 +5,7 @@ import pytest
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.protocol.events import StrategyAhead
+from dht.protocol.network_rules import StrategyRules
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 from dht.wire.heartbeat import pack_endpoint
@@ -31,7 +32,8 @@ def answering(heartbeat_at: tuple[tuple[bytes, int, int], ...]) -> Town:
 
     town = Town()
     node = town.settle(3, 5.0)[0]
-    node.set_strategy(1, bytes(32), 8, AddressPolicy(), puzzle_bits=28)  # so that nobody is a member any more
+    rules = StrategyRules(1, bytes(32), 8, AddressPolicy(), puzzle_bits=28)  # so that nobody is a member any more
+    node.set_strategy(rules)
     node.take_events()
     town.attackers[HERE] = answer
     node.join(town.now, [HERE], is_trusted=False)

@@ -333,7 +333,7 @@ def moved(town: Town) -> tuple[Slot, NodeId, NodeId]:
     """Let a holder lend one of its slots to another live owner; the slot, the holder and the heir."""
     for peer in town.peers.values():
         for slot in peer.leases.held(town.clock()):
-            heirs = [heir for heir in peer.leases.team(slot) if heir != peer.id]
+            heirs = [heir for heir in peer.leases.voter.team(slot) if heir != peer.id]
             if heirs and peer.leases.lend(town.clock(), slot, heirs[-1], 600.0):
                 return slot, peer.id, heirs[-1]
     raise AssertionError("nobody holds anything that could be lent")
@@ -405,11 +405,11 @@ def test_only_the_holder_names_heirs():
     town = Town(24, 4)
     town.run(60.0)
     slot, holder, _ = moved(town)
-    stranger = next(p for p in town.peers[holder].leases.team(slot) if p != holder)
+    stranger = next(p for p in town.peers[holder].leases.voter.team(slot) if p != holder)
     voter = next(p for p in town.peers.values() if p.id not in (holder, stranger))
     release = LeaseRelease(SLOT_BITS, (), ((slot, stranger, 600),))
     voter.leases.hear_release(town.clock(), stranger, release)
-    assert slot not in voter.leases.lent(town.clock())
+    assert slot not in voter.leases.transfers.lent(town.clock())
 
 
 def test_a_hand_over_waits_for_open_fetches_but_not_for_ever():
@@ -458,7 +458,7 @@ def test_renewals_ask_half_of_the_other_owners_at_most():
     town.run(100.0)
     before, pairs = town.asked, set[tuple[NodeId, NodeId]]()
     for peer in town.peers.values():
-        pairs |= {(peer.id, other) for slot in peer.leases.held(town.clock()) for other in peer.leases.team(slot)}
+        pairs |= {(peer.id, other) for slot in peer.leases.held(town.clock()) for other in peer.leases.voter.team(slot)}
     town.run(120.0)
     assert town.complete()
     assert town.asked - before <= (len(pairs) - len(town.peers)) / 2 * 120.0 / RENEW_S

@@ -137,7 +137,7 @@ def test_many_at_once_are_as_one_by_one_in_any_table() -> None:
             assert sorted(told) == sorted(new) and (quick.version > 0, quick.epoch > 0) == (True, True)
             assert {p: k.opened.sequence for p, k in quick.known()} == {p: k.opened.sequence for p, k in slow.known()}
             assert quick.members(at(1.0)) == slow.members(at(1.0)) and quick.near == slow.near
-            assert quick.near_known().keys() == slow.near_known().keys()
+            assert quick.pools.near.keys() == slow.pools.near.keys()
             assert {p for p, _ in quick.live(at(20.0))[0]} == {p for p, _ in slow.live(at(20.0))[0]}
         assert len(quick) == len(slow) <= limit
         assert len(quick.digest_index) == len(quick) and quick.digest_index.ids(0, len(quick)) == sorted(

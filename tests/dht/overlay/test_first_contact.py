@@ -11,7 +11,7 @@ from dht import Address, Endpoint, Identity, OverlayService, Strategy
 from dht import system_clock as clock
 from dht.config import DhtConfig
 from dht.overlay.assembly import open_overlay
-from dht.overlay.dependencies import OverlaySettings
+from dht.overlay.settings import OverlaySettings
 from node.extras.demo.processes import free_ports
 from tests.dht.overlay.test_service import until
 

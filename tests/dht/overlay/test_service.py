@@ -18,8 +18,8 @@ from dht import system_clock as clock
 from dht.clock import Clock, Now
 from dht.config import DhtConfig
 from dht.overlay.assembly import open_overlay
-from dht.overlay.dependencies import OverlaySettings
 from dht.overlay.service import OverlayService
+from dht.overlay.settings import OverlaySettings
 from dht.strategy.document import encode_document
 from dht.strategy.validation import sign_strategy
 from tests.loopback import free_port, needs_ipv6
@@ -126,13 +126,13 @@ async def test_a_clock_that_is_off_is_named_to_its_operator_and_to_nobody_else()
         first = h.start(h.open(22, ("127.0.0.1",)))
         others = [first, *(h.start(h.open(n, ("127.0.0.1",)), first) for n in (23, 24, 25))]
         late = h.start(h.open(26, ("127.0.0.1",), reads=slow), first)
-        await until(lambda: len(late.view.live()) == 5, 10.0)
+        await until(lambda: all(len(each.view.live()) == 5 for each in (*others, late)), 10.0)
         for one, other in [(a, b) for a in (*others, late) for b in (*others, late) if a is not b]:
             await one.ask(other.node_id, Hello("abc"), HelloBack, timeout_s=5)
-        assert late.warnings() == (
+        assert late.report.warnings() == (
             "this machine's clock is 40 s behind those of its peers; set it, by NTP for example",
         )
-        assert not any(overlay.warnings() for overlay in others)
+        assert not any(overlay.report.warnings() for overlay in others)
 
 
 @needs_ipv6

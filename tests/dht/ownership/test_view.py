@@ -13,8 +13,9 @@ from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
 from dht.membership.member_table import MemberTable
 from dht.ownership.failure_domains import YOUNG_MOST
+from dht.ownership.ready_peers import FULL_PERCENT
 from dht.ownership.rendezvous import NEAREST, Placement
-from dht.ownership.view import FULL_PERCENT, OverlayView
+from dht.ownership.view import OverlayView
 from dht.slot_set import encode_slots
 from dht.strategy.document import Strategy
 from dht.wire.contact import Endpoint
@@ -35,9 +36,12 @@ STRATEGY = Strategy(
 )
 
 
+OWN = SimpleNamespace(operator="", stable=True, endpoints=lambda: ())  # says nothing of itself
+
+
 def view_of(own: NodeId, members: MemberTable, clock: SimpleNamespace, strategies: object = None) -> OverlayView:
     strategies = strategies or SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: (), began_at=0)
-    return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
+    return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), OWN)  # type: ignore[arg-type]
 
 
 def hear(members: MemberTable, node: Identity, sequence: int, ready: list[Slot], steady: float, **says: object) -> None:
@@ -53,7 +57,7 @@ def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> No
     for node in NODES[1:]:
         hear(members, node, 1, SLOTS, 0.0)
     view = view_of(own, members, clock)
-    view.set_own_ready(frozenset(SLOTS))
+    view.ready_peers.set_own(frozenset(SLOTS), Load())
     placement = Placement(sorted(n.node_id for n in NODES), BITS, STRATEGY.replicas)
     for slot in SLOTS:
         assert view.candidates(slot) == placement.ranking(slot)
@@ -83,7 +87,7 @@ def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_s
     strategies = SimpleNamespace(strategy=STRATEGY, former=(), began_at=0)
     strategies.current, strategies.former_bits = lambda now: strategies.strategy, lambda now: strategies.former
     view = view_of(own, members, clock, strategies)
-    view.set_own_ready(frozenset(SLOTS[:3]))
+    view.ready_peers.set_own(frozenset(SLOTS[:3]), Load())
     before = {slot: set(view.ready(slot)) for slot in SLOTS}
     strategies.strategy, strategies.former = msgspec.structs.replace(STRATEGY, version=2, slot_bits=BITS + 1), (BITS,)
     clock.steady = 2.0
@@ -91,7 +95,7 @@ def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_s
     for part in range(2 << BITS):
         assert before[Slot(part // 2)] <= set(view.ready(Slot(part))), "nobody who has the data is left out"
         assert set(view.ready(Slot(part))) <= {n.node_id for n in NODES}
-    assert view.own_ready() == {Slot(n) for n in range(6)}
+    assert view.ready_peers.own == {Slot(n) for n in range(6)}
     strategies.former = ()
     clock.steady = 4.0
     hear(members, NODES[1], 2, [], 4.0)
@@ -111,13 +115,12 @@ def test_what_is_kept_between_refreshes_is_what_a_new_view_would_say(seed: int) 
         else:
             hear(members, node, sequence, rng.sample(SLOTS, 5), clock.steady)
         if rng.random() < 0.3:
-            view.set_own_ready(frozenset(rng.sample(SLOTS, 3)))
+            view.ready_peers.set_own(frozenset(rng.sample(SLOTS, 3)), Load())
         fresh = view_of(own, members, clock)
-        fresh.set_own_ready(view.own_ready())
+        fresh.ready_peers.set_own(view.ready_peers.own, Load())
         assert view.live() == fresh.live()
         assert view.owned() == fresh.owned()
         assert view.teams() == fresh.teams()
-        assert all(view.failure_domains(n.node_id) == fresh.failure_domains(n.node_id) for n in NODES)
         assert list(view.owners_by_slot()) == list(map(fresh.owners, SLOTS))
         assert list(view.ready_by_slot()) == list(map(fresh.ready, SLOTS))
         assert view.owners_by_slot() is view.owners_by_slot() and view.ready_by_slot() is view.ready_by_slot()
@@ -139,7 +142,8 @@ def test_a_keeper_has_room_and_one_whose_disk_fills_up_is_replaced() -> None:
     assert all(len(keepers) == 1 for keepers in named.values())
     full = next(each for each in NODES[1:10] if any(each.node_id in keepers for keepers in named.values()))
     hear(members, full, 2, SLOTS[1:], clock.steady, load=Load(disk=FULL_PERCENT))
-    view.set_own_load(Load(disk=100))
+    assert view.ready_peers.set_own(frozenset(), Load(disk=100))
+    view.refresh()
     clock.steady += 2.0
     for slot, (before,) in named.items():
         (keeper,) = view.keepers(slot)
@@ -233,6 +237,6 @@ def test_a_node_knows_of_which_slots_it_is_a_keeper_and_what_a_silent_owner_said
     for slot in SLOTS:
         assert len(view.keepers(slot)) == len(silent & set(view.owners(slot)))
         assert not set(view.keepers(slot)) & (silent | set(view.owners(slot)))
-    word = view.last_word(NODES[1].node_id)
+    word = view.peers.last_word(NODES[1].node_id)
     assert word is not None and word.is_stable and word.ready == set(SLOTS[:3])
-    assert view.last_word(own) is None
+    assert view.peers.last_word(own) is None

@@ -60,9 +60,8 @@ def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet:
     identity = Identity(bytes(32))
     listening = swarm.bees[0].core.own.endpoints()
     rules = NetworkRules(NETWORK, identity.public_key, AddressPolicy())
-    own = SelfHeartbeat(
-        identity, rules, DhtConfig(), listening, Random(1), WorkingFamilies({4, 6}), member=True, quiet=quiet
-    )
+    own = SelfHeartbeat(identity, rules, DhtConfig(), listening, Random(1), WorkingFamilies({4, 6}), member=True)
+    own.be_quiet(quiet)
     own.beat(swarm.now)
     assert bool(own.raw) is not quiet
     members = trusting(MemberTable(identity.node_id))

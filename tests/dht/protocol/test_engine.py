@@ -10,6 +10,7 @@ from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import MembersChanged, StrategyAhead
+from dht.protocol.network_rules import StrategyRules
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 from dht.wire.packets import (
@@ -157,7 +158,7 @@ def test_open_requests_and_memory_stay_bounded() -> None:
 def test_a_newer_strategy_or_a_fork_is_an_event() -> None:
     a, b, nodes, _ = pair()
     a.take_events()
-    b.set_strategy(2, b"digest of version two", 8, LOCAL)
+    b.set_strategy(StrategyRules(2, b"digest of version two", 8, LOCAL))
     for n in range(1, 6):
         talk(at(n), nodes, [(d, t, THERE) for d, t in b.poll(at(n))])
     assert StrategyAhead(b.node_id, 2) in a.take_events()

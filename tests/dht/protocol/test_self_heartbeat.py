@@ -5,6 +5,7 @@ from random import Random
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.protocol.engine import ProtocolEngine
+from dht.protocol.network_rules import StrategyRules
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from tests.dht.protocol.test_engine import HERE, NETWORK, THERE, at, core, talk
@@ -31,6 +32,6 @@ def test_the_own_address_is_learned_within_the_prefixes_of_the_strategy_in_force
     )
     node.own.seen_at("10.1.2.3", core(2).node_id)
     assert node.own.endpoints() == ()
-    node.set_strategy(2, bytes(32), 8, declared)
+    node.set_strategy(StrategyRules(2, bytes(32), 8, declared))
     node.own.seen_at("10.1.2.3", core(2).node_id)
     assert [e.host for e in node.own.endpoints()] == ["10.1.2.3"]

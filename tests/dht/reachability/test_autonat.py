@@ -14,7 +14,7 @@ from dht import system_clock as clock
 from dht.config import DhtConfig
 from dht.messages import Message
 from dht.overlay.assembly import open_overlay
-from dht.overlay.dependencies import OverlaySettings
+from dht.overlay.settings import OverlaySettings
 from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityVerdict
@@ -74,8 +74,8 @@ async def test_a_node_on_all_addresses_proves_its_own_and_becomes_a_member(host:
         assert not node.takes_part
         await until(lambda: node.takes_part, 12.0)
         await until(lambda: all(len(o.view.live()) == 4 for o in others), 6.0)
-        assert [found.verdict for found in node.reachability().values()] == [ReachabilityVerdict.REACHABLE]
-        assert not node.warnings()
+        assert [found.verdict for found in node.report.reachability().values()] == [ReachabilityVerdict.REACHABLE]
+        assert not node.report.warnings()
 
 
 async def test_closed_ports_and_other_keys_are_told_apart_from_open_ones() -> None:

@@ -10,7 +10,7 @@ from dht.identity.node_key import node_id_of
 from dht.keys import NodeId, distance
 from dht.membership.working_families import WorkingFamilies
 from dht.routing.disjoint_paths import K_EACH, PATHS, DisjointPaths
-from dht.routing.lookup_run import LookupRun
+from dht.routing.lookup_run import LookupAsker, LookupRun
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
 from dht.wire.packets import Body, Got, PackedContact, Packet
@@ -56,18 +56,8 @@ class Net:
         ended: list[DisjointPaths] = []
 
         def path(claim: Callable[[NodeId], bool], done: Callable[[Now, LookupRun], None]) -> LookupRun:
-            own, families = NodeId(bytes(20)), WorkingFamilies({4})
-            return LookupRun(
-                own,
-                TARGET,
-                self.ask,
-                families,
-                AddressPolicy(),
-                done,
-                records=True,
-                claim=claim,
-                k=K_EACH,  # type: ignore[arg-type]
-            )
+            asker = LookupAsker(NodeId(bytes(20)), self.ask, WorkingFamilies({4}), AddressPolicy)  # type: ignore[arg-type]
+            return LookupRun(asker, TARGET, done, skip=0, claim=claim, k=K_EACH)
 
         DisjointPaths(TARGET, path, lambda _, paths: ended.append(paths)).start(
             NOW, [(OWNERS[s], contact(s)) for s in seeds]

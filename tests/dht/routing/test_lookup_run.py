@@ -8,7 +8,7 @@ from dht.clock import Now
 from dht.errors import BadMessage
 from dht.identity.node_key import Identity
 from dht.membership.working_families import WorkingFamilies
-from dht.routing.lookup_run import LookupRun
+from dht.routing.lookup_run import LookupAsker, LookupRun
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
 from dht.wire.packets import Body, Found, PackedContact, Packet
@@ -25,11 +25,8 @@ def test_a_malformed_contact_fails_its_sender_and_not_the_lookup() -> None:
         asked.append(done)  # type: ignore[arg-type]
 
     run = LookupRun(
-        OWN.node_id,
+        LookupAsker(OWN.node_id, ask, WorkingFamilies({4}), lambda: AddressPolicy(allow_private=True)),
         bytes(20),
-        ask,
-        WorkingFamilies({4}),
-        AddressPolicy(allow_private=True),
         lambda _, w: ended.append(w.result()),
     )
     run.start(NOW, [(LIAR.public_key, Contact(LIAR.node_id, (Endpoint("127.0.0.1", 1, 1),)))])

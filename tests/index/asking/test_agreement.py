@@ -19,7 +19,7 @@ class Town:
     """One asker's view: slot 3 belongs to A, B and C."""
 
     live: set[NodeId] = field(default_factory=lambda: {A, B, C, D})
-    vanished: frozenset[NodeId] = frozenset()
+    lost: frozenset[NodeId] = frozenset()
     strategy: Strategy = STRATEGY
     stopped: frozenset[NodeId] = frozenset()
 
@@ -35,8 +35,12 @@ class Town:
     def members(self) -> tuple[NodeId, ...]:
         return (A, B, C, D)
 
-    def vanished_members(self) -> frozenset[NodeId]:
-        return self.vanished
+    @property
+    def peers(self) -> "Town":
+        return self
+
+    def vanished(self) -> frozenset[NodeId]:
+        return self.lost
 
 
 DIGEST = owners_digest(Town().owners_by_slot(), [SLOT])
@@ -96,8 +100,8 @@ def test_an_unlike_copy_counts_only_in_slots_that_this_answer_is_for() -> None:
 
 def test_half_of_the_members_lost_is_too_many() -> None:
     lost = frozenset(NodeId(bytes([n]) * 20) for n in range(10, 13))
-    assert not is_remnant(Town(vanished=lost))  # type: ignore[arg-type]
-    assert is_remnant(Town(vanished=lost | {NodeId(b"x" * 20)}))  # type: ignore[arg-type]
+    assert not is_remnant(Town(lost=lost))  # type: ignore[arg-type]
+    assert is_remnant(Town(lost=lost | {NodeId(b"x" * 20)}))  # type: ignore[arg-type]
     assert reasons(Town(), level(0b111, vanished=True)) == {Reason.VANISHED}
 
 

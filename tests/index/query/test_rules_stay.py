@@ -24,37 +24,11 @@ from index.text.field_terms import analyse
 from index.text.forward_index import forward_of
 from index.text.tags import tags_of
 
-WORDS = [
-    "running",
-    "dogs",
-    "the",
-    "Überweg",
-    "naïve",
-    "x-ray",
-    "python",
-    "3.11",
-    "don't",
-    "search",
-    "engine",
-    "Datenbanken",
-    "databases",
-    "indices",
-    "papers",
-    "concerning",
-    "北京大学",
-    "搜索引擎",
-    "的",
-    "软件",
-    "網絡",
-    "utf-8",
-    "pg_dump",
-    "C++",
-    ".NET",
-    "ipv6",
-    "colours",
-    "maisons",
-    "libros",
-]
+SAID = (
+    "running dogs the Überweg naïve x-ray python 3.11 don't search engine Datenbanken databases indices "
+    "papers concerning 北京大学 搜索引擎 的 软件 網絡 utf-8 pg_dump C++ .NET ipv6 colours maisons libros"
+)
+WORDS = SAID.split()
 LANGUAGES = ["en", "de", "fr", "zh", "", "sv"]
 PATHS = ["", "/", "/index.html", "/docs/running-dogs.html", "/python", "/a/b/c/search_engine.pdf", "/?page=2"]
 HOSTS = ["python.test", "docs.running.example:8080", "dogs.search.engine.of.all.long.names.test"]

@@ -20,9 +20,9 @@ def test_files_of_all_folders_are_summed_and_what_is_no_file_is_not(tmp_path: Pa
 async def test_the_store_hears_it_at_the_start_and_while_the_node_runs() -> None:
     store, told = open_store(MemoryDisk()), [5_000]
     meter = DiskMeter(store, lambda: told[-1])
-    assert store.disk_bytes - store.used_bytes == 5_000
+    assert store.room.used_bytes - store.room.record_bytes == 5_000
     told.append(7_000)
     await meter.step()
-    assert store.disk_bytes - store.used_bytes == 7_000
+    assert store.room.used_bytes - store.room.record_bytes == 7_000
     meter.close()
     store.close()

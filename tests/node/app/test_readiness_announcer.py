@@ -29,7 +29,7 @@ def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
         env: Any = SimpleNamespace(
             member=SimpleNamespace(overlay=SimpleNamespace(view=view, announce=announce)),
             machine=SimpleNamespace(
-                store=SimpleNamespace(disk_bytes=1, quota_bytes=10),
+                store=SimpleNamespace(room=SimpleNamespace(used_bytes=1, quota_bytes=10)),
                 load=MachineReading,
                 clock=loop.clock(),
                 faults=SimpleNamespace(present=lambda: faults),

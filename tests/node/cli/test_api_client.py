@@ -18,7 +18,7 @@ def node(site: Any) -> ApiClient:
 def test_an_answer_has_types(node: ApiClient, site: Any) -> None:
     answer = node.search("task", limit=1, lang="en", site="python.test", sort="date")
     (result,) = answer.results
-    assert (result.url, result.language, result.fetched_at, result.date) == (PAGE, "en", 1_795_000_000.0, None)
+    assert (result.url, result.language, result.fetched_at, result.date) == (PAGE, "en", 1_795_000_000.0, 0.0)
     assert (answer.total, answer.total_is, answer.exact, answer.partial) == (1234, "exact", True, False)
     asked = site.service.asked[-1]
     assert (asked.limit, asked.language, asked.site, asked.is_by_date) == (1, "en", "python.test", True)

@@ -11,8 +11,7 @@ import pytest
 
 from node.cli.arguments import build_parser
 from node.cli.main import main
-from node.cli.manual_page import EXIT_CODES, escaped, manual_page
-from node.cli.verb_walk import arguments_of, parsers_below
+from node.cli.manual_page import EXIT_CODES, arguments_of, escaped, manual_page, parsers_below
 
 ROOT = Path(__file__).parents[3]
 DAY = date(2026, 11, 24)

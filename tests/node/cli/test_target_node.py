@@ -11,7 +11,7 @@ from bootstrap import load_network
 from dht import Identity, encode_signed
 from node.cli.arguments import build_parser
 from node.cli.main import main
-from node.cli.verb_walk import arguments_of, parsers_below
+from node.cli.manual_page import arguments_of, parsers_below
 from tests.node.conftest import OWN
 
 WORDS = {  # what the verbs that ask a node take besides

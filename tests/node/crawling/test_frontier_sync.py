@@ -192,7 +192,7 @@ async def test_what_the_log_has_forgotten_at_its_end_is_not_waited_for() -> None
     store = open_store()
     await put(store, drafted(Visit("http://a.test/1", 2), 0, 2, DAY + 1))
     for days in (3, 80):  # it expires, and that is forgotten
-        await store.expire(DAY + days)
+        await store.upkeep.expire(DAY + days)
     assert store.log.sequence and not store.log.changes(0, 10)
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=dict)
     places = SimpleNamespace(mark=0, key_of=placement_key)

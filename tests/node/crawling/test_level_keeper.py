@@ -21,7 +21,7 @@ class Side:
 
     def __init__(self, town: "Town", me: NodeId) -> None:
         self.town, self.me = town, me
-        self.view = self
+        self.view = self.peers = self
         self.node_id, self.strategy = me, SimpleNamespace(slot_bits=4, version=1)
         self.sequence, self.reached_to, self.documents = 0, 10**9, dict[Slot, bytes]()
         self.records, self.moved = dict[Slot, bytes](), list[tuple[int, Key]]()
@@ -84,7 +84,7 @@ class Side:
     def members(self) -> tuple[NodeId, ...]:
         return (A, B)
 
-    def vanished_members(self) -> frozenset[NodeId]:
+    def vanished(self) -> frozenset[NodeId]:
         return frozenset()
 
     def is_live(self, peer: NodeId) -> bool:

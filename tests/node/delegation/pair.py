@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import msgspec
 
@@ -61,6 +61,10 @@ class Pair:
 
     def is_live(self, peer: NodeId) -> bool:
         return True
+
+    @property
+    def peers(self) -> Self:
+        return self
 
     def refuses(self, peer: NodeId) -> bytes:
         return self.told

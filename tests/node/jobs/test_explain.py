@@ -4,10 +4,10 @@ from typing import Any
 
 from crawl import VisitState
 from dht import BadMessage, NodeId, Rule
+from node.api.crawl import Followed
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from node.jobs.explain import AskAbout
-from node.jobs.job_progress import Followed
 from node.jobs.job_wait import JobWait
 from tests.sim.judged import crawled
 from tests.sim.simulated import simulated
@@ -16,7 +16,7 @@ PLAN = WorldPlan(seed=5, hosts=6, pages=12, replicas=2)
 
 
 async def explained(node: SimNode, url: str) -> dict[str, Any]:
-    return await node.node_core.jobs.explanations.explain(url)
+    return (await node.node_core.jobs.explanations.explain(url)).plain()
 
 
 @simulated(PLAN)
@@ -124,21 +124,22 @@ async def test_who_waits_sees_the_whole_crawl_from_any_node(world: World) -> Non
     asked = nodes[2].node_core
     url, other = world.web.seed_url, "https://site1.example/"
     dry = await asked.jobs.submission.crawl([url, "ftp://x/"], [], 20, "host", True)
-    assert (dry["accepted"], dry["seeds"][0]["known"], len(dry["refused"])) == (1, "", 1)
+    assert (dry.accepted, dry.seeds[0].known, len(dry.refused)) == (1, "", 1)
     assert not await asked.store.lookup.find([url])
     handed = await asked.jobs.submission.crawl([url], [], 20, "host", False)
-    track = JobWait({"url": s["url"], "depth": 20, "scope": s["scope"]} for s in handed["seeds"])
+    track = JobWait({"url": s.url, "depth": 20, "scope": s.scope} for s in handed.seeds)
     while not track.is_done:
         batch = track.ask(250)
-        track.take(batch, await asked.jobs.progress.answer([Followed(**entry) for entry in batch]))
+        answers = await asked.jobs.progress.answer([Followed(**entry) for entry in batch])
+        track.take(batch, [answer.plain() for answer in answers])
         await world.pass_time(1.0)
     right = {u: s for u, s in world.web.outcomes().items() if u.startswith(url)}
     assert not await asked.store.lookup.find([other]), "out of scope"
     assert track.counts["fetched"] == sum(s == VisitState.FETCHED for s in right.values())
     assert track.counts["refused"] == 1 and track.reasons == {"robots": 1}
     again = await asked.jobs.submission.crawl([url], [], 20, "host", True)
-    assert (again["seeds"][0]["known"], again["behind"]) == ("fetched", 0)
+    assert (again.seeds[0].known, again.behind) == ("fetched", 0)
     wider = await asked.jobs.submission.crawl([url], [], 20, "whole", False)
-    assert wider["seeds"][0]["known"] == "fetched" and wider["behind"] > 0
+    assert wider.seeds[0].known == "fetched" and wider.behind > 0
     await world.pass_time(20.0)
     assert await asked.store.lookup.find([other]), "what is behind known pages is handed in, too"

@@ -7,8 +7,9 @@ import pytest
 
 from crawl import CrawlDecision, Visit, VisitState
 from dht import Now
+from node.api.crawl import Followed
 from node.crawling.url_lookup import UrlLookup
-from node.jobs.job_progress import Followed, JobProgress
+from node.jobs.job_progress import JobProgress
 from node.jobs.sitemap_listing import SitemapListing
 from store import Document
 
@@ -36,4 +37,4 @@ async def test_a_redirect_to_no_url_leads_nowhere(target: str, found: list[str])
     known, lists = cast(UrlLookup, Known(target)), cast(SitemapListing, None)
     progress = JobProgress(known, lists, lambda url: CrawlDecision(True), lambda: Now(1e9, 0.0))
     (answer,) = await progress.answer([Followed(MOVED, 2, "a.test")])
-    assert (answer["state"], [each["url"] for each in answer["found"]]) == ("redirect", found)
+    assert (answer.state, [each.url for each in answer.found]) == ("redirect", found)

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from crawl import CrawlConfig, SentRequest, request_fields
 from dht import Rule
 from index import SearchRequest
+from node.api.documents import BroughtPage
 from node.captures.capture import Capture
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import FIRST, Wish
@@ -20,7 +21,6 @@ from node.extras.archive.warc_writer import write_warc
 from node.extras.simulation.loop import EPOCH
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
-from node.jobs.page_import import BroughtPage
 from store import decode_document
 from store.errors import NotImporter
 from tests.node.extras.archive.samples import HTML, capture

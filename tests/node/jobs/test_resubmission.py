@@ -7,8 +7,8 @@ from typing import Any
 
 from crawl import Visit
 from dht import Now
+from node.api.crawl import Followed, UrlProgress
 from node.jobs import resubmission
-from node.jobs.job_progress import Followed
 from node.jobs.resubmission import Resubmission
 
 LINKS = {"a": "bc", "b": "d", "c": "be", "d": "f", "e": "", "f": "g", "g": ""}
@@ -23,19 +23,17 @@ class Network:
     def clock(self) -> Now:
         return Now(1e9 + self.steady, self.steady)
 
-    async def progress(self, asked: Sequence[Followed]) -> list[dict[str, Any]]:
+    async def progress(self, asked: Sequence[Followed]) -> list[UrlProgress]:
         self.steady += 1.0
         self.asked += [each.url for each in asked]
         return [self._answer(each) for each in asked]
 
-    def _answer(self, asked: Followed) -> dict[str, Any]:
+    def _answer(self, asked: Followed) -> UrlProgress:
         if asked.url not in self.known:
-            return {"state": "unknown", "found": []}
+            return UrlProgress(asked.url, "unknown", "", [])
         links = LINKS[asked.url] if asked.depth else ""
-        return {
-            "state": "fetched",
-            "found": [{"url": u, "depth": asked.depth - 1, "scope": asked.scope} for u in links],
-        }
+        found = [Followed(url, asked.depth - 1, asked.scope) for url in links]
+        return UrlProgress(asked.url, "fetched", "", found)
 
     async def news(self, *seeds: Visit) -> dict[str, int]:
         """What is handed in behind these seeds."""
@@ -85,7 +83,7 @@ async def test_a_network_that_answers_late_is_followed_while_nobody_waits(monkey
         found.extend(visits)
         handed.set()
 
-    async def progress(asked: Sequence[Followed]) -> list[dict[str, Any]]:
+    async def progress(asked: Sequence[Followed]) -> list[UrlProgress]:
         await answers.wait()
         return await network.progress(asked)
 

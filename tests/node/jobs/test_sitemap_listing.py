@@ -22,7 +22,7 @@ async def test_any_node_hears_what_an_owner_read(world: World) -> None:
     nodes = await world.add(3)
     await world.pass_time(12.0)
     url = world.web.seed_url
-    (holder,) = [n for n in nodes if (await n.node_core.jobs.explanations.explain(url))["holder"]["self"]]
+    (holder,) = [n for n in nodes if (await n.node_core.jobs.explanations.explain(url)).holder["self"]]
     for reader in (holder, *(n for n in nodes if n is not holder and _owns(n, url))):
         reader.node_core.crawl.crawler._listings.add(url, [f"{url}1"])
         assert [await node.node_core.jobs.listing.find(url) for node in nodes] == [(f"{url}1",)] * 3

@@ -6,34 +6,21 @@ from math import isnan
 import pytest
 
 from crawl import VisitState
-from node.app.departure import Departure
-from node.config.settings import Config
 from node.errors import BadDataDir
 from node.extras.simulation.world import World, WorldPlan
-from node.owner import desk
-from node.owner.log_ring import LogRing
-from node.owner.setting_desk import SettingDesk
-from node.service.node_service import NodeService
-from tests.sim.judged import crawled
+from node.owner import desk as owner_desk
+from tests.sim.judged import crawled, service_of
 from tests.sim.simulated import simulated
-
-
-async def service_of(world: World) -> NodeService:
-    (node,) = await world.add(1)
-    await world.pass_time(8.0)
-    settings = SettingDesk(node.folder / "config.toml", Config())
-    departure = Departure(node.overlay, node.node_core.store, node.folder / "leaving")
-    return NodeService(node.node_core, node.overlay, world.network, departure, node.clock, settings, LogRing())
 
 
 @simulated(WorldPlan(hosts=6, pages=6))
 async def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs(world: World) -> None:
-    service = await service_of(world)
+    service = service_of(world, *await world.add(1))
     desk, seed = service.owner, world.web.seed_url
     desk.step()
-    assert (await service.crawl([seed], depth=3, dry_run=True))["accepted"] == 1
+    assert (await service.crawl([seed], depth=3, dry_run=True)).accepted == 1
     assert await desk.jobs() == (), "a dry run is no job"
-    assert (await service.crawl([seed], depth=3))["accepted"] == 1
+    assert (await service.crawl([seed], depth=3)).accepted == 1
     for _ in range(12):
         await world.pass_time(10.0)
         desk.step()
@@ -56,7 +43,7 @@ async def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs(world: World
 
 @simulated(WorldPlan(hosts=8, pages=90))
 async def test_one_look_counts_the_whole_of_a_crawl_that_has_ended(world: World) -> None:
-    service = await service_of(world)
+    service = service_of(world, *await world.add(1))
     await service.crawl([world.web.seed_url], depth=100)
     await crawled(world)
     await world.pass_time(30.0)
@@ -71,10 +58,10 @@ async def test_one_look_counts_the_whole_of_a_crawl_that_has_ended(world: World)
 async def test_what_is_shown_before_all_was_counted_is_said_to_be_unfinished(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    service = await service_of(world)
+    service = service_of(world, *await world.add(1))
     await service.crawl([world.web.seed_url], depth=100)
     await crawled(world)
-    monkeypatch.setattr(desk, "PROGRESS_WITHIN_S", 0.0)
+    monkeypatch.setattr(owner_desk, "PROGRESS_WITHIN_S", 0.0)
     (job,) = await service.owner.jobs()
     assert job.is_counting and not job.is_done
     monkeypatch.undo()

@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from node.api.crawl import Seed
 from node.owner.job_ledger import ASKED_AT_ONCE, MAX_FOLLOWED, MAX_JOBS, JobLedger
 
 
-def seeds(name: str, count: int) -> list[dict[str, Any]]:
-    return [{"url": f"http://{name}.test/{n}", "scope": "", "known": ""} for n in range(count)]
+def seeds(name: str, count: int) -> list[Seed]:
+    return [Seed(f"http://{name}.test/{n}", "", False, "") for n in range(count)]
 
 
 def answer(url: str, state: str, *found: str) -> dict[str, Any]:

@@ -27,7 +27,7 @@ async def test_a_node_at_work_obeys_its_owner_at_once(world: World, tmp_path: Pa
     assert await desk.set("crawl.hours", "03:00-03:01") and "crawl.hours" in core.fetching.pause.operator_reason()
     assert await desk.set("crawl.hours", "") and core.fetching.pause.operator_reason() == ""
     assert await desk.set("store.quota_bytes", "1000")
-    assert "1.0 kB" in core.fetching.pause.room_reason() and core.store.records.quota_bytes == 1000
+    assert "1.0 kB" in core.fetching.pause.room_reason() and core.store.records.room.quota_bytes == 1000
     assert await desk.set("store.quota_bytes", "1_000_000_000") and core.fetching.pause.room_reason() == ""
     assert await desk.set("crawl.refuse", "site1.example")
     assert core.fetching.refusals.reason("http://site1.example/") == 'crawl.refuse "site1.example"'

@@ -47,7 +47,7 @@ async def test_the_younger_twin_ends_and_the_elder_goes_on(world: World) -> None
     nodes = await world.add(3)
     await world.pass_time(YOUNG_S + 10.0)
     elder = nodes[2]
-    assert not elder.overlay.twin_warning()
+    assert not elder.overlay.report.twin_warning()
     younger = await world.add_twin(elder)
     with pytest.raises(TwinRuns, match="another machine runs with this node's identity"):
         async with asyncio.timeout(YOUNG_S):

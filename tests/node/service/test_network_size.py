@@ -9,9 +9,8 @@ from index import CountedDocuments, SearchRequest
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan
 from node.service.network_size import LEAST_SLOTS, network_size
-from node.service.node_status import NodeStatus
 from tests.parameters import proved
-from tests.sim.judged import crawled
+from tests.sim.judged import crawled, status_of
 from tests.sim.simulated import simulated
 
 SIXTEEN = frozenset(range(16))
@@ -45,8 +44,8 @@ def test_the_count_of_the_network_follows_from_what_one_node_knows(
 
 
 async def told(world: World, node: SimNode) -> tuple[int | None, bool]:
-    network = (await NodeStatus(node.node_core, node.overlay, world.network, node.clock).status())["network"]
-    return network["documents"], network["exact"]
+    network = (await status_of(node, world.network).status()).network
+    return network.documents, network.exact
 
 
 @pytest.mark.parametrize("count", [5, *proved(1)])

@@ -38,7 +38,7 @@ def drafted(node: SimNode, wishes: DraftRequest) -> Strategy:
 
 async def previewed(node: SimNode, after: Strategy) -> Json:
     preview = StrategyPreview(node.node_core.store.records, node.node_core.store.replicator, node.overlay, node.clock)
-    return await preview.preview(encode_document(after))
+    return (await preview.preview(encode_document(after))).plain()
 
 
 def copies_to_make(world: World, before: Strategy, after: Strategy) -> tuple[int, int]:

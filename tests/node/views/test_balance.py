@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from dht import BalanceReport, Load, NodeId, Slot
 from dht.leases.load_balance import BalanceOutlook, LeaseMove
-from node.views.balance import balance_json, balance_line, load_json, load_line
+from node.service.peer_status import balance_of, load_of
+from node.views.balance import balance_line, load_line
 
 PEER = NodeId(b"\x3f\x2a" + bytes(18))
 LOT = LeaseMove(PEER, tuple(Slot(n) for n in range(12)), 4210, 310)
@@ -19,9 +20,9 @@ JUNK = st.recursive(
 
 
 def test_a_move_is_told_with_its_reason():
-    told = balance_json(
+    told = balance_of(
         BalanceReport(BalanceOutlook(2000, 1900.0, 9, "2,000 URLs due here, and so on"), ((5.0, LOT),), 12, 0)
-    )
+    ).plain()
     assert told["moves"][0]["to"] == PEER.hex() and told["moves"][0]["k"] == 13.58
     reason = "12 slots lent to 3f2a0000…: 4,210 URLs due here, 310 there, K = 13.6, beta = 0.46"
     assert told["moves"][0]["reason"] == reason
@@ -30,7 +31,7 @@ def test_a_move_is_told_with_its_reason():
 
 
 def test_loads_are_short():
-    assert load_line(load_json(Load(12, 40, 3, 0))) == "12/40/3/0"
+    assert load_line(load_of(Load(12, 40, 3, 0)).plain()) == "12/40/3/0"
     assert load_line(None) == "-"
 
 

@@ -33,12 +33,12 @@ async def test_a_grant_is_written_once() -> None:
     disk = MemoryDisk()
     store = open_store(disk)
     await put(store, draft(1))
-    size = store.used_bytes
+    size = store.room.record_bytes
     await store.grants.keep([grant(draft(1), SIGNER)] * 3)
-    assert store.used_bytes == size
+    assert store.room.record_bytes == size
     again = open_store(disk)
     await again.grants.keep([grant(draft(1), SIGNER)])
-    assert again.used_bytes == size
+    assert again.room.record_bytes == size
 
 
 async def test_grants_outlive_the_index() -> None:
@@ -58,7 +58,7 @@ async def test_compaction_keeps_grants_of_segments_that_it_deletes() -> None:
     for other in others:
         await store.put([other])
     await store.forget(others)
-    await store.compact()
+    await store.upkeep.compact()
     assert "segment-00000001" not in disk.names()
     disk.crash(lose_database=True)
     assert proofs(open_store(disk), records(kept)) == (grant(kept, SIGNER),)
@@ -72,7 +72,7 @@ async def test_a_store_of_many_grants_and_few_records_is_compacted_once() -> Non
         await store.grants.keep([grant(each, SIGNER, *VOTERS)])
         await store.put(records(each))
     before = disk.names()
-    await store.compact()
+    await store.upkeep.compact()
     assert disk.names() == before, "grants are no waste"
     assert len(proofs(store, records(*made))) == len(made)
 
@@ -81,10 +81,10 @@ async def test_a_grant_that_no_record_names_is_forgotten() -> None:
     store = open_store(MemoryDisk())
     first, other = draft(1, epoch=7), draft(2, epoch=7, at=-7200.0)
     await put(store, first, other)
-    await store.sweep_grants(int(WALL) + 86_400)
+    await store.grants.sweep(int(WALL) + 86_400)
     assert len(proofs(store, records(first, other))) == 2
     await store.put(records(draft(1, epoch=9)))
-    await store.sweep_grants(int(WALL) - 7200)
+    await store.grants.sweep(int(WALL) - 7200)
     assert proofs(store, records(first)), "it did not end before that"
-    await store.sweep_grants(int(WALL) + 86_400)
+    await store.grants.sweep(int(WALL) + 86_400)
     assert proofs(store, records(first, other)) == (grant(other, SIGNER),)

@@ -31,26 +31,26 @@ async def test_the_highest_version_wins_in_any_order(disk: Disk) -> None:
 
 async def test_a_note_outlives_a_restart(disk: Disk) -> None:
     store = open_store(disk)
-    assert store.read_note("swept") == b""
+    assert store.tables.read_note("swept") == b""
     for value in (b"first", b"second"):
-        await store.write_note("swept", value)
+        await store.tables.write_note("swept", value)
     store.close()
     store = open_store(disk)
-    assert store.read_note("swept") == b"second" and store.read_note("other") == b""
+    assert store.tables.read_note("swept") == b"second" and store.tables.read_note("other") == b""
     store.close()
 
 
 async def test_expired_records_leave_a_day_later_and_tombstones_after_their_time() -> None:
     store = open_store(MemoryDisk())
     await store.put(records(draft(1, days=0), draft(2, days=1), draft(3)))
-    assert await store.expire(DAY) == 0
+    assert await store.upkeep.expire(DAY) == 0
     assert store.summary(FIRST, LAST).documents == 2  # day 0 counts no longer, yet lies there a day more
-    assert await store.expire(DAY + 1) == 1
+    assert await store.upkeep.expire(DAY + 1) == 1
     assert store.find(Kind.DOCUMENT, draft(1).id) is None
     last = store.log.sequence
     assert store.log.horizon == 0
-    await store.expire(DAY + 40)
-    await store.expire(DAY + 80)
+    await store.upkeep.expire(DAY + 40)
+    await store.upkeep.expire(DAY + 80)
     assert store.log.horizon >= last
     store.close()
 
@@ -155,10 +155,10 @@ async def test_compaction_keeps_what_lives_and_gives_back_the_rest(tmp_path: Pat
         await store.put([r for n in range(20) for r in records(_at(random_draft(n, 1500), at))])
     kept = records(random_draft(99, 1500))
     await store.put(kept)
-    used = store.used_bytes
-    await store.compact()
-    assert store.used_bytes < used / 2
-    assert store.used_bytes == sum(sizes_of(tmp_path))
+    used = store.room.record_bytes
+    await store.upkeep.compact()
+    assert store.room.record_bytes < used / 2
+    assert store.room.record_bytes == sum(sizes_of(tmp_path))
     newest = {n: store.find(Kind.DOCUMENT, draft(n).id) for n in range(20)}
     assert all(r is not None and r.version.at_ms % 10_000 == 7000 for r in newest.values())
     store.close()
@@ -249,7 +249,7 @@ async def test_what_is_taken_back_is_hidden_at_once_and_leaves_no_byte_behind(di
     assert b"host3.example" in lying(disk) and b"3:5000:x" in lying(disk)
     for part in store.denied(FIRST, LAST):
         await store.forget(part, erased=True)
-    await store.compact()
+    await store.upkeep.compact()
     assert b"host3.example" not in lying(disk) and b"3:5000:x" not in lying(disk)
     store.denial.follow(Strategy(network="", version=3, effective_at=0, expires_at=2, next_at=1), 9.0)
     assert there() == others
@@ -279,19 +279,19 @@ async def test_the_quota_counts_all_files_and_leaves_compaction_room_when_it_is_
             assert everything() <= config.quota_bytes
         raise AssertionError("never full")
 
-    assert await fill(0) > 60 and store.disk_bytes == everything() > 6_000_000
+    assert await fill(0) > 60 and store.room.used_bytes == everything() > 6_000_000
     peak = 0
-    while await store._queue.run(store._compaction.step):  # as `compact` does, looking in between
+    while await store._queue.run(store.upkeep._compaction.step):  # as `compact` does, looking in between
         peak = max(peak, everything())
     assert peak <= config.quota_bytes, "it runs while nothing else fits, within the quota"
     assert await fill(20) > 10, "what compaction gave back is room again"
     assert all(store.find(Kind.DOCUMENT, draft(n).id) is not None for n in range(60))
-    await store.compact()
-    store.note_beside(6_000_000)
+    await store.upkeep.compact()
+    store.room.note_beside(6_000_000)
     with pytest.raises(MachineRefuses, match="kept for tidying"):
         await store.put(records(random_draft(99, 6000)))
     assert store.no_room(1)
-    store.note_beside(0)
+    store.room.note_beside(0)
     await store.try_again()
     assert not store.no_room(1)
     store.close()

@@ -60,7 +60,7 @@ async def test_a_sound_store_is_read_once_in_a_period_and_nothing_is_found(disk:
     ended = await one_pass(store, began)
     status = store.scrub.status()
     assert PERIOD_S <= ended - began <= PERIOD_S + 10_000
-    assert (status.found_before, status.lost) == (0, 0) and not await store.judge_unreadable()
+    assert (status.found_before, status.lost) == (0, 0) and not await store.upkeep.judge_unreadable(store.today)
     store.close()
 
 
@@ -87,7 +87,7 @@ async def test_an_index_that_leads_to_another_record_is_found_and_the_row_goes(t
         (id,) = index.execute("SELECT id FROM records WHERE sequence = 20").fetchone()
     store = opened(FolderDisk(tmp_path))
     await one_pass(store, WALL)
-    assert store.scrub.status().found_before == 1 and len(await store.judge_unreadable()) == 1
+    assert store.scrub.status().found_before == 1 and len(await store.upkeep.judge_unreadable(store.today)) == 1
     assert store.find(Kind.DOCUMENT, id) is None and store.summary(bytes(20), b"\xff" * 20).documents == 199
     store.close()
 
@@ -101,8 +101,8 @@ async def test_what_is_damaged_where_nothing_lives_costs_nothing_and_is_rewritte
     data[6000] ^= 1  # in the former version of page 0, which nothing leads to any more
     segment.write_bytes(data)
     await one_pass(store, WALL)
-    assert store.scrub.status().found_before == 0 and not await store.judge_unreadable()
-    await store.compact()
+    assert store.scrub.status().found_before == 0 and not await store.upkeep.judge_unreadable(store.today)
+    await store.upkeep.compact()
     assert not segment.exists() and store.summary(bytes(20), b"\xff" * 20).documents == 200
     store.close()
     assert check_store(tmp_path).flaws == []
@@ -141,7 +141,7 @@ async def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners(net:
         assert held is not None and held.body == d.body and held.content == d.content
     assert hurt.task is running and not running.done(), "the node stayed up"
     await net.until(lambda: faults.present() == ())
-    await hurt.store.compact()
+    await hurt.store.upkeep.compact()
     await passed(hurt)
     await passed(hurt)
     status = hurt.store.scrub.status()

@@ -45,7 +45,7 @@ def test_a_copy_holds_what_was_durable_whatever_is_written_and_compacted_meanwhi
             copying = copies(None, copy_to, tmp_path / "store", tmp_path / f"copy{turn}")
             while not copying.done():
                 await store.put(records(*(draft(n, at=turn + 1, size=900) for n in range(turn * 60, turn * 60 + 60))))
-                await store.compact()
+                await store.upkeep.compact()
             await copying
             copy = opened(tmp_path / f"copy{turn}")
             held = texts(copy)

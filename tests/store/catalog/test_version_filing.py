@@ -34,7 +34,7 @@ def page(at: float, number: int = 1, *, by: int = -1, **said: object) -> Record:
 
 def opened(disk: Disk, clock: StillClock | None = None, policy: VersionPolicy = POLICY) -> RecordStore:
     store = RecordStore(disk, CONFIG, clock or StillClock(WALL + 400.0))
-    store.keep_versions(policy)
+    store.upkeep.keep_versions(policy)
     return store
 
 
@@ -77,7 +77,7 @@ async def test_any_order_and_any_batches_give_the_same() -> None:
             mixed = mixed[count:]
         newest = ["<p>at 133200.0", "<p>at 136800.0"]
         assert kept(store)[-2:] == newest and len(kept(store)) == 4, "and one of each day"
-        assert await store.thin_versions() == 0
+        assert await store.upkeep.thin_versions(store.today) == 0
         prints.add(fingerprint(store))
         store.close()
     assert len(prints) == 1
@@ -140,9 +140,9 @@ async def test_versions_survive_the_loss_of_the_index_and_so_does_thinning(disk:
     store.close()
     disk.drop_database()
     again = opened(disk)
-    await again.thin_versions()
+    await again.upkeep.thin_versions(again.today)
     assert kept(again) == before and fingerprint(again) == marks
-    await again.compact()
+    await again.upkeep.compact()
     again.close()
 
 
@@ -154,13 +154,13 @@ async def test_days_thin_them_out_and_a_policy_that_keeps_fewer_does_at_once() -
     assert len(kept(store)) == 32
     before = set(kept(store))
     clock.wall = WALL + 80 * DAY_S
-    assert await store.thin_versions() == len(before - set(kept(store))) > 0
-    assert len(kept(store)) == 7 and set(kept(store)) < before and await store.thin_versions() == 0
-    store.keep_versions(VersionPolicy(1, 55))
-    await store.thin_versions()
+    assert await store.upkeep.thin_versions(store.today) == len(before - set(kept(store))) > 0
+    assert len(kept(store)) == 7 and set(kept(store)) < before and await store.upkeep.thin_versions(store.today) == 0
+    store.upkeep.keep_versions(VersionPolicy(1, 55))
+    await store.upkeep.thin_versions(store.today)
     assert kept(store) == [f"<p>at {day * DAY_S}" for day in (31, 37, 38)]
-    store.keep_versions(VersionPolicy())
-    assert await store.thin_versions() == 3 and kept(store) == []
+    store.upkeep.keep_versions(VersionPolicy())
+    assert await store.upkeep.thin_versions(store.today) == 3 and kept(store) == []
     assert shown(store)
     store.close()
 
@@ -172,7 +172,7 @@ async def test_a_store_that_was_told_no_policy_lets_go_of_none() -> None:
     await store.put([page(200.0)])
     store.close()
     untold = RecordStore(disk, CONFIG, StillClock(WALL + 400.0))
-    assert await untold.thin_versions() == 0 and len(kept(untold)) == 2
+    assert await untold.upkeep.thin_versions(untold.today) == 0 and len(kept(untold)) == 2
     untold.close()
 
 
@@ -181,8 +181,8 @@ async def test_more_rows_than_are_looked_at_together_are_all_thinned() -> None:
     for number in range(9):
         await store.put([page(float(at), number) for at in range(130)])
     assert sum(len(kept(store, number)) for number in range(9)) == 9 * 101 < THINNED_AT_ONCE
-    store.keep_versions(VersionPolicy(1, 365))
-    assert await store.thin_versions() == 9 * 99
+    store.upkeep.keep_versions(VersionPolicy(1, 365))
+    assert await store.upkeep.thin_versions(store.today) == 9 * 99
     assert all(len(kept(store, number)) == 2 for number in range(9))
     store.close()
 
@@ -261,7 +261,7 @@ async def test_large_pages_are_replaced_a_few_at_a_time() -> None:
 
 async def test_the_check_of_a_store_off_line_knows_them(tmp_path) -> None:  # type: ignore[no-untyped-def]
     store = RecordStore.open(tmp_path / "store", CONFIG, StillClock(WALL + 400.0))
-    store.keep_versions(POLICY)
+    store.upkeep.keep_versions(POLICY)
     for at in (0.0, 100.0, 200.0):
         await store.put([page(at), page(at, 2)])
     store.close()
@@ -276,7 +276,7 @@ async def test_they_leave_when_their_time_is_over() -> None:
     await store.put([short])
     await store.put([page(100.0)])
     assert kept(store) == ["<p>short"]
-    await store.expire(DAY + 4)
+    await store.upkeep.expire(DAY + 4)
     assert kept(store) == [], "its author let nobody keep it longer"
     store.close()
 
@@ -288,8 +288,8 @@ async def test_a_page_that_nobody_could_fetch_for_a_year_stays_as_a_former_versi
     long, usual = (opened(MemoryDisk(), StillClock(WALL + 400.0), VersionPolicy(2, days)) for days in (900, 365))
     for store in (long, usual):
         await store.put([page(0.0), records(replace(draft(2, days=3), content=b"<p>short"))[0]])
-        store._clock = clock
-        await store.expire(store.today)
+        store.clock = clock
+        await store.upkeep.expire(store.today)
         assert shown(store) == "" and kept(store, 2) == []
     assert kept(long) == ["<p>at 0.0"] and kept(usual) == []
     for store in (long, usual):

@@ -36,7 +36,7 @@ async def begun(net: Net, count: int) -> list[Node]:
     await started(net, count)
     for node in net.list:
         if node.overlay.up:
-            node.store.keep_versions(POLICY)
+            node.store.upkeep.keep_versions(POLICY)
     return by_rank(net, FIRST)
 
 
@@ -54,16 +54,16 @@ async def test_who_missed_a_version_and_who_comes_later_have_them_all(net: Net) 
     await write(net, SECOND, second, first)
     await write(net, THIRD, first, second)
     third.start()
-    third.store.keep_versions(POLICY)
+    third.store.upkeep.keep_versions(POLICY)
     await all_keep(net, [first, second, third], "first", "second")
     net.list[5].start()
-    net.list[5].store.keep_versions(POLICY)
+    net.list[5].store.upkeep.keep_versions(POLICY)
     await net.all_ready()
     await all_keep(net, by_rank(net, FIRST)[:3], "first", "second")
     for node in by_rank(net, FIRST)[:3]:
         formers = [each for id in node.store.formers(FIRST.id) if (each := node.store.find(Kind.FORMER, id))]
         assert flaws(formers) == ["", ""] and len(proofs(node.store, formers)) == 2, "with their grants"
-        await node.store.sweep_grants(int(WALL) + 10**6)
+        await node.store.grants.sweep(int(WALL) + 10**6)
         assert len(proofs(node.store, formers)) == 2, "which stay as long as they are named"
 
 
@@ -120,7 +120,7 @@ async def test_they_move_with_their_site(net: Net) -> None:
     net.config(step_s=2.0, deliver_every_s=2.0)
     for node in net.list:
         node.start()
-        node.store.keep_versions(POLICY)
+        node.store.upkeep.keep_versions(POLICY)
     await net.all_ready()
     pages = [replace(draft(0, epoch=int(WALL) + n, at=20.0 * n), content=b"edition %d" % n) for n in range(3)]
     for holder, each in zip(net.list, pages, strict=False):

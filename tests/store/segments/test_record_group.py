@@ -92,7 +92,7 @@ async def test_a_waiting_url_takes_less_than_its_text_in_the_segments_and_a_litt
         made = visits(range(first, first + 256))
         texts += sum(len(url(n)) for n in range(first, first + 256))
         await store.put(made)
-    assert store.used_bytes < texts
+    assert store.room.record_bytes < texts
     store.close()
     assert (tmp_path / "catalog.sqlite").stat().st_size < 2048 * 230
 
@@ -106,9 +106,9 @@ async def test_compaction_and_a_lost_index_keep_grouped_records_and_their_proofs
         await store.put(made)
         await store.put(records(draft(1000 + at, size=900)))
         newest |= dict(zip(range(at * 5, at * 5 + 60), made, strict=True))
-    used = store.used_bytes
-    await store.compact()
-    assert store.used_bytes < used
+    used = store.room.record_bytes
+    await store.upkeep.compact()
+    assert store.room.record_bytes < used
     for _ in range(2):
         found = {n: store.find(Kind.VISIT, r.id) for n, r in newest.items()}
         assert found == newest

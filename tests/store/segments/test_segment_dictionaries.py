@@ -70,8 +70,8 @@ async def test_pages_take_less_room_and_read_alike_after_a_restart_and_without_t
     await fill(plain, PAGES)
     store = opened(disk)
     await fill(store, PAGES)
-    await store.compact()
-    assert store.used_bytes < 0.75 * plain.used_bytes
+    await store.upkeep.compact()
+    assert store.room.record_bytes < 0.75 * plain.room.record_bytes
     assert packed(disk) == store._ledger.segments.numbers
     for _ in range(2):
         assert missing(store, PAGES) == []
@@ -89,10 +89,10 @@ async def test_verify_copy_and_compaction_across_dictionaries_find_all_sound(tmp
     news = [page(n, at=5.0) for n in range(0, 240, 2)]
     await fill(store, news)
     wanted = news + PAGES[1::2]
-    before = store.used_bytes
-    store._compaction._below = 0.9
-    await store.compact()
-    assert store.used_bytes < before and missing(store, wanted) == []
+    before = store.room.record_bytes
+    store.upkeep._compaction._below = 0.9
+    await store.upkeep.compact()
+    assert store.room.record_bytes < before and missing(store, wanted) == []
     (tmp_path / "copy").mkdir()
     with store_copy(tmp_path / "store", tmp_path / "draft") as files:
         for name, size, source in files:
@@ -112,7 +112,7 @@ async def test_one_damaged_copy_of_a_dictionary_costs_nothing_and_two_their_segm
 ) -> None:
     store = opened(FolderDisk(tmp_path))
     await fill(store, PAGES)
-    await store.compact()
+    await store.upkeep.compact()
     store.close()
     number = packed(FolderDisk(tmp_path))[0]
     path = tmp_path / f"segment-{number:08d}"
@@ -131,10 +131,10 @@ async def test_one_damaged_copy_of_a_dictionary_costs_nothing_and_two_their_segm
         for second in range(40):
             await store.scrub.step(1.0, 2e9 + second)
         assert store.scrub.status().lost == store.scrub.status().found == 0
-        await store.compact()
+        await store.upkeep.compact()
         assert not path.exists() and missing(store, PAGES) == [], "it is rewritten, so that there are two again"
     else:
-        assert len(await store.judge_unreadable()) == there
+        assert len(await store.upkeep.judge_unreadable(store.today)) == there
     store.close()
 
 
@@ -152,7 +152,7 @@ async def test_what_is_erased_stays_in_no_dictionary_either(disk: Disk) -> None:
     for part in store.denied(bytes(20), b"\xff" * 20):
         await store.forget(part, erased=True)
     first = store._ledger.segments.newest
-    await store.compact()
+    await store.upkeep.compact()
     await trained(store)
     assert min(store._ledger.segments.numbers) > first, "whatever the old dictionaries packed is written anew"
     assert b"host3.example" not in lying() and before[0] not in lying()

@@ -71,10 +71,10 @@ async def test_what_is_left_of_a_part_is_packed_together_again_by_compaction(tmp
     news = records(*(page(n, at=5.0) for n in range(0, 40, 3)))
     await store.put(news)
     await store.forget([PAGES[1]])
-    before = store.used_bytes
+    before = store.room.record_bytes
     await store._queue.run(store._ledger.seal)
-    await store.compact()
-    assert store.used_bytes < before
+    await store.upkeep.compact()
+    assert store.room.record_bytes < before
     assert FrameType.PACKAGE in types_on(FolderDisk(tmp_path))
     changed = {r.id: r for r in news}
     assert holds(store, [changed.get(r.id, r) for r in PAGES if r is not PAGES[1]])
@@ -88,6 +88,6 @@ async def test_a_stranger_s_padding_is_not_filed(disk: Disk) -> None:
     store = opened(disk)
     padded = PackagePart(PARTS[0].data + bytes(1 << 20), PARTS[0].records)
     await store.put(list(padded.records), [padded])
-    assert FrameType.PACKAGE not in types_on(disk) and store.used_bytes < 1 << 20
+    assert FrameType.PACKAGE not in types_on(disk) and store.room.record_bytes < 1 << 20
     assert holds(store, list(padded.records))
     store.close()

@@ -35,6 +35,10 @@ class View:
     def announced(self, slot: Slot) -> tuple[NodeId, ...]:
         return self.claims if slot == HOME else (LIAR.node_id,)
 
+    @property
+    def votes(self) -> "View":
+        return self
+
     def promised(self, slot: Slot) -> NodeId | None:
         return self.vote
 

@@ -31,5 +31,5 @@ def test_a_formed_network_has_met_and_all_live():
     form(swarm)
     swarm.run(10.0)
     assert swarm.sent / 100 / 10.0 < 2.5, "nobody needs to be greeted"
-    near = [(bee, peer) for bee in swarm.bees for peer in bee.core.members.near_known()]
+    near = [(bee, peer) for bee in swarm.bees for peer in bee.core.members.pools.near]
     assert len(near) > 100 * 23 and all(bee.core.members.is_live(peer, swarm.now) for bee, peer in near)

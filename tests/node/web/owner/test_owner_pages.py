@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from node.service.service import Json
+from node.api.body import Json
 from node.web.requests.route_table import ROUTES
 from tests.node.web.owner_desk import full_history
 

@@ -2,14 +2,21 @@
 
 import json
 from typing import Any
+from urllib.parse import urlencode
 
 import msgspec
 import pytest
 
 from index import SearchRequest
 from node.web.requests.openapi import openapi
+from node.web.requests.problems import ProblemDetails
 from node.web.requests.route_table import ROUTES
+from tests.node.bodies import has_shape
 
+PAGE = "http://docs.python.test/3/tutorial/appetite.html"
+SAMPLES: dict[str, Any] = {"url": PAGE, "urls": [PAGE], "q": "computers", "query": "computers", "paused": True}
+PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}'
+SAMPLES |= {"file": "a.warc", "pages": []}
 JSON = {"Content_Type": "application/json"}
 
 
@@ -56,7 +63,7 @@ def test_a_query_error_has_its_position(site: Any) -> None:
 
 
 def test_reading_routes(site: Any) -> None:
-    assert site.get("/api/v1/status").json["new_field"] == [1, 2, 3]
+    assert site.get("/api/v1/status").json["slots"]["leased"] == 17
     assert len(site.get("/api/v1/peers").json["peers"]) == 2
     assert site.get("/api/v1/strategy").json["replicas"] == 3
     found = site.get("/api/v1/document?url=http://evil.test/&url=http://none.test/&local=true").json["documents"]
@@ -164,13 +171,30 @@ def test_every_route_of_the_document_exists_and_the_other_way_round(site: Any, t
     assert document == json.loads(msgspec.json.encode(openapi("0.1.0")))
     described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
     assert described == {(route.method, route.path) for route in ROUTES}
-    own = f"http://127.0.0.1:{site.port}"
-    for method, path in sorted(described):
-        path = path.replace("{url}", "http://docs.python.test/3/tutorial/appetite.html")
+    own, answered = f"http://127.0.0.1:{site.port}", set[tuple[str, int]]()
+    for route in sorted(ROUTES, key=lambda each: each.name == "leave"):
+        wanted = {each.name: SAMPLES[each.name] for each in route.parameters if each.name in SAMPLES}
+        path = route.path.replace("{url}", PAGE) + (f"?{urlencode(wanted)}" if wanted and route.path[-1] != "}" else "")
+        fields = SAMPLES | ({"urls": [{"url": PAGE}]} if route.name == "progress" else {})
+        names = getattr(route.takes, "__struct_fields__", ())
+        sent = json.dumps({name: fields[name] for name in names if name in fields}).encode()
+        sent = {"publish_strategy": b"signatures", "preview_strategy": b"signatures", "mcp": PING}.get(route.name, sent)
         reply = site.send(
-            method, path, b"{}" if method == "POST" else None, Authorization=f"Bearer {token}", Origin=own, **JSON
+            route.method,
+            path,
+            sent if route.method == "POST" else None,
+            Authorization=f"Bearer {token}",
+            Origin=own,
+            **JSON,
         )
-        assert reply.status in (200, 302, 303, 400), f"{method} {path} answers {reply.status}"
+        assert reply.status in (200, 302, 303, 400), f"{path} answers {reply.status}"
+        if "json" in (kind := reply.headers.get("content-type", "")):
+            answered.add((route.name, reply.status))
+            shape = ProblemDetails if "problem" in kind else route.schema
+            assert has_shape(reply.body, shape), f"{path} answers {reply.text}"
+    assert {route.name for route in ROUTES if "json" in route.gives} - {
+        name for name, code in answered if code == 200
+    } == set()
     for name in _references(document):
         assert name in document["components"]["schemas"]
 

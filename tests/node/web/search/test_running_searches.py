@@ -8,7 +8,8 @@ import pytest
 
 from index import SearchRequest
 from index.errors import QueryError
-from node.service.service import Json, SearchRun
+from node.api.body import Json
+from node.service.service import SearchRun
 from node.web.search.running_searches import FIRST_MS, KEPT_S, MAX_RUNNING, RunningSearches
 from tests.node.conftest import FakeService
 from tests.store.network import simulate

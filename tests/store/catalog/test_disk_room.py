@@ -1,6 +1,6 @@
 """What the disk may hold."""
 
-from store.catalog.quota import Quota
+from store.catalog.disk_room import Quota
 
 
 def test_both_limits_are_kept_and_named() -> None:

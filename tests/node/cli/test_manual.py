@@ -9,7 +9,7 @@ import pytest
 
 from node.cli.arguments import build_parser
 from node.cli.commands.manual import script_for
-from node.cli.verb_walk import arguments_of, parsers_below
+from node.cli.manual_page import arguments_of, parsers_below
 
 # The line's words, of which the last is being typed, as bash hands them to what `complete -F` names.
 _AT_TAB = """

@@ -1,0 +1,132 @@
+"""What a node's owner and its other packages may know of its place in the network, read from all parts of its overlay.
+
+Nothing here changes anything.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from dht.clock import Clock, Now
+from dht.keys import NodeId
+from dht.leases.lease_balancer import BalanceReport
+from dht.leases.lease_service import LeaseService
+from dht.leases.load_balance import BalanceOutlook
+from dht.membership.failure_detector import SilentMember, near_servers, silent_members
+from dht.membership.peer_clocks import ClockReading
+from dht.membership.reasons_apart import LOST
+from dht.membership.refused_heartbeats import RefusedHeartbeat
+from dht.overlay.admission_upkeep import AdmissionUpkeep
+from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
+from dht.overlay.messenger import Messenger
+from dht.ownership.view import OverlayView
+from dht.protocol.engine import ProtocolEngine
+from dht.reachability.autonat import AutoNat
+from dht.reachability.evidence import ReachabilityEvidence
+from dht.wire.contact import Endpoint, Family
+from dht.wire.heartbeat import Load
+from dht.wire.invitation import InvitedBy, read_invited_by
+
+FIND_S = 10.0  # after the start until somebody should have answered
+
+
+class OverlayReport:
+    """Reports on one node. `leases`, `autonat` and `admission` are None where the node takes no part in them."""
+
+    def __init__(
+        self,
+        core: ProtocolEngine,
+        view: OverlayView,
+        clock: Clock,
+        messenger: Messenger,
+        announcer: HeartbeatAnnouncer,
+        leases: LeaseService | None,
+        autonat: AutoNat | None,
+        admission: AdmissionUpkeep | None,
+    ) -> None:
+        self._core, self._view, self._clock, self._messenger = core, view, clock, messenger
+        self._announcer = announcer
+        self._leases, self._autonat, self._admission = leases, autonat, admission
+        self._began_at = clock().steady
+
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """How many packets were not taken, or not sent, since the start, by reason."""
+        return self._core.refused
+
+    @property
+    def own_addresses(self) -> tuple[Endpoint, ...]:
+        """Where peers see this node, announced or not."""
+        return self._core.own.addresses
+
+    @property
+    def load(self) -> Load:
+        """How busy this machine is, as the heartbeats say it."""
+        return self._announcer.load
+
+    def reachability(self) -> dict[Family, ReachabilityEvidence]:
+        """Return what peers found out about this node's addresses, by family; empty where nobody asks."""
+        return dict(self._autonat.found) if self._autonat is not None else {}
+
+    def balance(self) -> BalanceReport:
+        """Describe what is due here and at others, what moved and why."""
+        return self._leases.balance() if self._leases is not None else BalanceReport(BalanceOutlook())
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what an operator should know of this node's place in the network, one sentence each."""
+        now = self._clock()
+        others = self._core.twin.warnings(now.steady) + self._core.clocks.warnings(now)
+        waits = self._admission.warning() if self._admission is not None else ""
+        own = tuple(filter(None, (waits, self.why_refused())))
+        return self._missing(now) + others + self._messenger.warnings() + own
+
+    def why_refused(self) -> str:
+        """Say why members refuse this node by the strategy in force, and what helps; "" where they do not."""
+        return self._core.own.why_refused() if self._core.takes_part else ""
+
+    def refused_heartbeats(self) -> Sequence[RefusedHeartbeat]:
+        """Return whose heartbeats the strategy's rules made this node refuse within the last ten minutes."""
+        return self._core.refused_heartbeats.present(self._clock())
+
+    def twin_warning(self) -> str:
+        """Say that another machine runs with this node's identity; "" where none does."""
+        return next(iter(self._core.twin.warnings(self._clock().steady)), "")
+
+    def clock_warning(self) -> str:
+        """Say that this machine's clock differs from its peers', and by how much; "" where it does not."""
+        return next(iter(self._core.clocks.warnings(self._clock())), "")
+
+    def silent_members(self) -> tuple[SilentMember, ...]:
+        """Return the near members that have not answered for a while; by a wrong clock of this machine all would seem
+        silent, so it names nobody then."""
+        return () if self.clock_warning() else silent_members(self._core.members, self._clock())
+
+    def leavers(self) -> tuple[NodeId, ...]:
+        """Return the live members that are leaving for good, which own nothing; this node may be one."""
+        return self._core.members.leavers(self._clock())
+
+    def near_servers(self) -> int:
+        """Return how many near members, this node left out, say that they are servers."""
+        return near_servers(self._core.members)
+
+    def invited_by(self, peer: NodeId) -> InvitedBy | None:
+        """Return what a node has said of its invitation; None where it has none, or nothing is known of it."""
+        said = self._core.members.admission.invited_by(peer)
+        return read_invited_by(said) if said else None
+
+    def clock_off_s(self, peer: NodeId) -> float:
+        """Return how far a peer's clock is ahead of what most clocks show; 0 where that is not known."""
+        return self._core.clocks.ahead_s(peer, self._clock())
+
+    def own_clock(self) -> ClockReading:
+        """Return how far this machine's clock is behind those of its peers, and how many of them told theirs."""
+        return self._core.clocks.reading(self._clock())
+
+    def _missing(self, now: Now) -> tuple[str, ...]:
+        """Say that nobody answers, where others are expected or known."""
+        if now.steady - self._began_at < FIND_S:
+            return ()
+        if self._view.first_meeting.is_lost:  # where clocks differ, somebody does answer, and that is said
+            return () if self._core.clocks.warnings(now) else (LOST,)
+        others = len({*self._view.members()} - self._view.away() - {self._view.node_id})
+        if others <= 0 or len(self._view.live()) > 1:
+            return ()
+        return (f"none of the {others} other members that this node knows answers; what they alone keep is missing",)

@@ -1,0 +1,86 @@
+"""`ReadyPeers` knows which peers are ready for which slot, by their word and by whose word counts there.
+
+Pure: heartbeats and placements in, ids out. Any peer may announce any slot. Its word counts where it is a candidate of
+the slot, was one before slots were resized lately, or would be one if nobody were leaving.
+"""
+
+from collections.abc import Collection, Sequence
+
+from dht.keys import NodeId, Slot
+from dht.ownership.rendezvous import Placement
+from dht.ownership.slot_announcements import SlotAnnouncements
+from dht.slot_resize import resize_inside
+from dht.wire.heartbeat import Load, VerifiedHeartbeat
+
+FULL_PERCENT = 99  # of its quota: a node with so much keeps nothing for others
+
+
+class ReadyPeers:
+    """Holds the announcements of one node and its live peers. `own`: the slots for which this node is ready. `is_full`:
+    whether it has no room."""
+
+    def __init__(self, node_id: NodeId, slot_bits: int) -> None:
+        self._node_id, self._slot_bits = node_id, slot_bits
+        self.own: frozenset[Slot] = frozenset()
+        self.is_full = False
+        self._placement = Placement((), slot_bits, 1)
+        self._formers: tuple[tuple[int, Placement], ...] = ()
+        self._announcements = SlotAnnouncements(slot_bits)
+        self._announced, self._holders = self._announcements.by_peer, self._announcements.holders
+        self._ready: dict[Slot, tuple[NodeId, ...]] = {}
+        self._by_slot: tuple[tuple[NodeId, ...], ...] = ()  # empty where one of them is not known
+
+    def set_own(self, slots: frozenset[Slot], load: Load) -> bool:
+        """Set for which slots this node is ready, and how busy it is; tell whether it has another answer to `is_full`.
+        The slots are numbered by the strategy that the view showed last."""
+        self._forget(self.own ^ slots)
+        self.own, was_full = slots, self.is_full
+        self.is_full = load.disk >= FULL_PERCENT
+        return was_full != self.is_full
+
+    def resize(self, slot_bits: int) -> None:
+        """Count by another number of slots from now on."""
+        self.own = resize_inside(self.own, self._slot_bits, slot_bits)
+        self._slot_bits = slot_bits
+
+    def place(self, placement: Placement, formers: tuple[tuple[int, Placement], ...]) -> None:
+        """Believe the candidates of this placement from now on, and of former ones, each with its slot_bits."""
+        self._placement, self._formers = placement, formers
+        self._forget(None)
+
+    def hear(self, heard: list[tuple[NodeId, VerifiedHeartbeat]]) -> None:
+        """Take the newest heartbeats of all live peers."""
+        self._forget(self._announcements.update(heard, self._slot_bits))
+
+    def of(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Return the nodes that announce a slot as ready and are believed, sorted."""
+        found = self._ready.get(slot)
+        if found is None:
+            bits, peers = self._slot_bits, set(self._placement.ranking(slot))
+            for former_bits, former in self._formers:
+                peers.update(former.ranking(Slot(slot >> (bits - former_bits))))
+            found = self._ready[slot] = tuple(sorted(peer for peer in peers if self.is_ready(peer, slot)))
+        return found
+
+    def by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        """Return `of` every slot, by its number; the same object until one changes."""
+        if not self._by_slot:
+            self._by_slot = tuple(map(self.of, map(Slot, range(1 << self._slot_bits))))
+        return self._by_slot
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        """Tell whether a live peer, or this node, announces the slot as ready."""
+        if peer == self._node_id:
+            return slot in self.own
+        announced = self._announced.get(peer)
+        return announced is not None and slot in announced.ready
+
+    def holders(self, slot: Slot) -> Sequence[NodeId]:
+        """Return the live peers whose newest heartbeat says that they hold the slot, sorted."""
+        return self._holders.get(slot, ())
+
+    def _forget(self, slots: Collection[Slot] | None) -> None:
+        """Compute anew who is ready for these slots, None for all, when it is asked for."""
+        for slot in tuple(self._ready) if slots is None else slots:
+            self._ready.pop(slot, None)
+            self._by_slot = ()

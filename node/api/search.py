@@ -1,0 +1,97 @@
+"""The bodies of searches. The package `index` writes them as plain data, in these shapes.
+
+Pure: values only.
+"""
+
+from typing import Literal
+
+from msgspec import UNSET, UnsetType
+
+from index import Reason
+from node.api.body import Json, ResponseBody
+
+
+class SearchDoubt(ResponseBody):
+    """A reason for which an answer may not be the network's: in how many slots, and with which peers it lies."""
+
+    reason: Reason
+    slots: int
+    peers: list[str]
+    peer_count: int
+
+
+class Coverage(ResponseBody):
+    """The slots that were asked for and that answered; `late`: peers that did not answer in time."""
+
+    slots: int
+    answered: int
+    peers_asked: int
+    peers_answered: int
+    late: list[str]
+
+
+class QueryReading(ResponseBody):
+    """A piece of a query that may mean something else, and how it was read."""
+
+    read_as: str
+    piece: str
+
+
+class SearchResult(ResponseBody):
+    """One page that was found. `highlights`: offsets into the snippet; `similar`: addresses of its copies."""
+
+    url: str
+    title: str
+    heading: str
+    snippet: str
+    highlights: list[list[int]]
+    score: float
+    language: str
+    fetched_at: float
+    date: float
+    id: str
+    replicas: int
+    site_more: int
+    origin: str
+    similar: list[str]
+    similar_count: int
+    explain: Json | UnsetType = UNSET
+
+
+class FacetCount(ResponseBody):
+    """A name within a facet, and how many matches have it."""
+
+    name: str
+    count: int
+
+
+FacetName = Literal["site", "language", "year", "type"]
+
+
+class Search(ResponseBody):
+    """The answer to a search. `age_s`: of an answer that was given before."""
+
+    query: str
+    readings: list[QueryReading]
+    took_ms: float
+    exact: bool
+    whole: bool
+    partial: bool
+    why: list[SearchDoubt]
+    coverage: Coverage
+    total: int
+    total_is: Literal["exact", "about", "at_least"]
+    results: list[SearchResult]
+    suggestions: list[str]
+    corrections: list[str]
+    facets: dict[FacetName, list[FacetCount]]
+    facets_cut: list[FacetName]
+    next_cursor: str | None
+    age_s: float | UnsetType = UNSET
+
+
+class Suggestions(ResponseBody):
+    """Queries that somebody who typed `query` may be about to ask."""
+
+    query: str
+    suggestions: list[str]
