@@ -12,12 +12,13 @@ from dht.wire.farewell import Farewell, sign_farewell
 from dht.wire.grant import DOMAIN, GRANT_S, Grant, granted_bytes
 from dht.wire.heartbeat import sign_heartbeat
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from store import Document, Draft, Kind, encode_document
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
 from store.writing.write_right import UNKNOWN, WITHOUT
 from tests.sim.judged import crawled
+from tests.sim.simulated import simulated
 
 PLAN = WorldPlan(hosts=3, pages=3)
 STRANGER = Identity(b"\7" * 32)
@@ -66,28 +67,26 @@ def said_by(liar: SimNode, peer: SimNode) -> Farewell:
 
 
 @pytest.mark.parametrize("count", [2, 3])
-def test_a_farewell_replayed_after_the_return_is_refused_by_every_owner(count: int) -> None:
-    async def scenario(world: World) -> None:
-        liar, *others = nodes = await world.add(count)
-        await world.crawl()
-        await crawled(world)
-        for node in others:
-            await world.stop(node)
-            await world.pass_time(5.0)
-        farewells = [said_by(liar, node) for node in others]
-        for node in others:
-            await world.restart(node)
-        await world.until(lambda: not any(node.overlay.view.away() for node in nodes), 120.0)
-        await crawled(world)
-        assert await answers(world, liar, others, farewells, [liar]) == {UNKNOWN}
-        for node in others:  # nor by one that has started since, and knows what was from its disk alone
-            await world.kill(node)
-            await world.restart(node)
-        await crawled(world)
-        assert await answers(world, liar, others, farewells, [liar]) == {UNKNOWN}
-        assert await answers(world, liar, others, (), nodes) == {""}, "the lie is all that was wrong"
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_a_farewell_replayed_after_the_return_is_refused_by_every_owner(world: World, count: int) -> None:
+    liar, *others = nodes = await world.add(count)
+    await world.crawl()
+    await crawled(world)
+    for node in others:
+        await world.stop(node)
+        await world.pass_time(5.0)
+    farewells = [said_by(liar, node) for node in others]
+    for node in others:
+        await world.restart(node)
+    await world.until(lambda: not any(node.overlay.view.away() for node in nodes), 120.0)
+    await crawled(world)
+    assert await answers(world, liar, others, farewells, [liar]) == {UNKNOWN}
+    for node in others:  # nor by one that has started since, and knows what was from its disk alone
+        await world.kill(node)
+        await world.restart(node)
+    await crawled(world)
+    assert await answers(world, liar, others, farewells, [liar]) == {UNKNOWN}
+    assert await answers(world, liar, others, (), nodes) == {""}, "the lie is all that was wrong"
 
 
 def forged(world: World, victim: SimNode, at_s: int) -> dict[str, Farewell]:
@@ -105,56 +104,46 @@ def forged(world: World, victim: SimNode, at_s: int) -> dict[str, Farewell]:
     return dict(zip(FALSE, made, strict=True))
 
 
-@pytest.mark.parametrize("which", FALSE)
-def test_a_grant_with_a_false_farewell_lets_nobody_write_alone(which: str) -> None:
-    async def scenario(world: World) -> None:
-        liar, victim = await world.add(2)
-        await world.crawl()
-        await crawled(world)
-        false = forged(world, victim, int(liar.clock().wall))[which]
-        assert await answers(world, liar, [victim], [false], [liar]) == {WITHOUT}
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_a_grant_with_a_false_farewell_lets_nobody_write_alone(world: World) -> None:
+    liar, victim = await world.add(2)
+    await world.crawl()
+    await crawled(world)
+    for which, false in forged(world, victim, int(liar.clock().wall)).items():
+        assert await answers(world, liar, [victim], [false], [liar]) == {WITHOUT}, which
 
 
-def test_of_three_one_alone_does_not_write_by_the_farewell_of_another() -> None:
+@simulated(PLAN)
+async def test_of_three_one_alone_does_not_write_by_the_farewell_of_another(world: World) -> None:
     """Nor by a grant whose team passes over the third."""
-
-    async def scenario(world: World) -> None:
-        liar, left, third = await world.add(3)
-        await world.crawl()
-        await crawled(world)
-        await world.stop(left)
-        await world.pass_time(5.0)
-        said = said_by(liar, left)
-        assert await answers(world, liar, [third], [said], [liar]) == {WITHOUT}
-        assert await answers(world, liar, [third], [said], [liar], [liar, left]) == {UNKNOWN}
-        assert await answers(world, liar, [third], [said], [liar, third]) == {""}
-
-    simulate(scenario, PLAN)
+    liar, left, third = await world.add(3)
+    await world.crawl()
+    await crawled(world)
+    await world.stop(left)
+    await world.pass_time(5.0)
+    said = said_by(liar, left)
+    assert await answers(world, liar, [third], [said], [liar]) == {WITHOUT}
+    assert await answers(world, liar, [third], [said], [liar], [liar, left]) == {UNKNOWN}
+    assert await answers(world, liar, [third], [said], [liar, third]) == {""}
 
 
-def test_no_news_of_a_live_members_farewell_changes_anything_whoever_brings_it() -> None:
-    async def scenario(world: World) -> None:
-        liar, victim, witness = nodes = await world.add(3)
-        await world.crawl()
-        await crawled(world)
-        held = witness.core.members.find(victim.identity.node_id)
-        assert held is not None
-        beat, ours = held.opened.heartbeat, network_of(world)
-        false = forged(world, victim, int(liar.clock().wall)).values()
-        says = [replace(beat, sequence=beat.sequence + 60, leaving=True, farewell=said) for said in false]
-        news = [sign_heartbeat(liar.identity, each, ours) for each in says]
-        news += [sign_heartbeat(victim.identity, each, ours) for each in says]  # as if it had signed the lie itself
-        news += [sign_heartbeat(victim.identity, replace(says[0], farewell=None), b"n" * 20)]
-        for raw in news:
-            for node in (victim, witness):
-                await liar.overlay.ask(
-                    node.identity.node_id, FarewellNews((raw, liar.core.own.raw)), Done, timeout_s=5.0
-                )
-        await world.pass_time(5.0)
-        for node in nodes:
-            view = node.overlay.view
-            assert not view.away() and len(view.members()) == 3 and view.is_live(victim.identity.node_id)
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_no_news_of_a_live_members_farewell_changes_anything_whoever_brings_it(world: World) -> None:
+    liar, victim, witness = nodes = await world.add(3)
+    await world.crawl()
+    await crawled(world)
+    held = witness.core.members.find(victim.identity.node_id)
+    assert held is not None
+    beat, ours = held.opened.heartbeat, network_of(world)
+    false = forged(world, victim, int(liar.clock().wall)).values()
+    says = [replace(beat, sequence=beat.sequence + 60, leaving=True, farewell=said) for said in false]
+    news = [sign_heartbeat(liar.identity, each, ours) for each in says]
+    news += [sign_heartbeat(victim.identity, each, ours) for each in says]  # as if it had signed the lie itself
+    news += [sign_heartbeat(victim.identity, replace(says[0], farewell=None), b"n" * 20)]
+    for raw in news:
+        for node in (victim, witness):
+            await liar.overlay.ask(node.identity.node_id, FarewellNews((raw, liar.core.own.raw)), Done, timeout_s=5.0)
+    await world.pass_time(5.0)
+    for node in nodes:
+        view = node.overlay.view
+        assert not view.away() and len(view.members()) == 3 and view.is_live(victim.identity.node_id)

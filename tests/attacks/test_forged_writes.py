@@ -9,7 +9,7 @@ from dht import Identity, SignedGrant
 from store import Draft, Kind, Record
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network, network
 from tests.store.support import WALL, draft, grant
 
 PAGE = draft(1, epoch=int(WALL) - 600, at=-600.0)  # what lies there
@@ -104,20 +104,17 @@ def test_no_node_takes_it_from_its_author_for_itself_or_others(claim: Claim, is_
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_nobody_repairs_or_hands_over_what_a_liar_has_on_its_disk(claim: Claim) -> None:
+@in_network(4, replicas=4)
+async def test_nobody_repairs_or_hands_over_what_a_liar_has_on_its_disk(net: Net, claim: Claim) -> None:
     """The liar is an owner like the others; they compare with it, and one joins and fills its slots from it, too."""
-
-    async def story(net: Net) -> None:
-        await started(net, 3)
-        liar = net.list[0]
-        made, grants = forged_by(net, liar.identity, claim)
-        await liar.store.grants.keep(grants)
-        await liar.store.put(made)
-        assert has_forged(liar, liar.identity)
-        net.list[3].start()
-        await net.all_ready()
-        await net.until(lambda: all(n.replicator.refusals.authors[liar.identity.public_key] for n in net.list[1:]))
-        assert_clean(net.list[1:], liar.identity)
-        assert net.list[1].store.find(PAGE.kind, PAGE.id) is not None
-
-    network(4, story, replicas=4)
+    await started(net, 3)
+    liar = net.list[0]
+    made, grants = forged_by(net, liar.identity, claim)
+    await liar.store.grants.keep(grants)
+    await liar.store.put(made)
+    assert has_forged(liar, liar.identity)
+    net.list[3].start()
+    await net.all_ready()
+    await net.until(lambda: all(n.replicator.refusals.authors[liar.identity.public_key] for n in net.list[1:]))
+    assert_clean(net.list[1:], liar.identity)
+    assert net.list[1].store.find(PAGE.kind, PAGE.id) is not None

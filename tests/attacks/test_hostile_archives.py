@@ -23,6 +23,7 @@ from node.extras.archive.wacz import read_wacz, write_wacz
 from node.extras.archive.warc_reader import read_warc
 from node.extras.archive.warc_writer import write_warc
 from tests.node.extras.archive.samples import MADE_AT, SAMPLES
+from tests.parameters import proved
 
 CORPUS = Path(__file__).parent / "corpus"
 READERS: dict[str, Callable[[IO[bytes]], Iterator[Capture | ArchiveFlaw]]] = {
@@ -63,7 +64,7 @@ def test_a_head_of_ten_megabytes(pack: Callable[[bytes], bytes]) -> None:
     assert isinstance(flaw, ArchiveFlaw) and "longer than" in flaw.reason
 
 
-@pytest.mark.parametrize("count", [20_000, pytest.param(1_000_000, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("count", [20_000, *proved(1_000_000)])
 def test_tiny_records_without_number(count: int) -> None:
     tiny = gzip.compress(b"WARC/1.1\r\nWARC-Type: metadata\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
     began = process_time()

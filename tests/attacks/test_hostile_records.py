@@ -12,7 +12,7 @@ from store.record.messages import PutPackage, PutReply
 from store.record.package import pack
 from store.record.record_check import RecordCheck
 from tests.attacks.hostile_records import HARMLESS, HOSTILE
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network
 from tests.store.support import records
 
 LIAR = Identity(b"liar".ljust(32))
@@ -68,53 +68,47 @@ def bodies(node: Node) -> set[bytes]:
     return {r.body for kind in (*Kind, Kind(77)) for r in node.store.scan(kind, bytes(20), b"\xff" * 20, content=True)}
 
 
-def test_whoever_brings_them_leaves_nothing_and_everybody_goes_on() -> None:
+@in_network(3)
+async def test_whoever_brings_them_leaves_nothing_and_everybody_goes_on(net: Net) -> None:
     """Each among others that are taken; then by the victim's own writer."""
-
-    async def story(net: Net) -> None:
-        await started(net, 3)
-        sender, victim = net.list[0], net.list[1]
-        refused = 0
-        for draft in HOSTILE.values():
-            newer = replace(draft, at_ms=draft.at_ms + 1 if draft.epoch else draft.at_ms)
-            made = records(*GOOD, newer, signer=LIAR)
-            is_old = victim.store.knows(made[-1])  # what changes nothing is passed over unread
-            package = PutPackage(pack(made), (), net.elect(GOOD, LIAR))
-            reply = await sender.overlay.ask(victim.id, package, PutReply, timeout_s=5.0)
-            assert [each.index for each in reply.refused] == ([] if is_old else [len(GOOD)]), draft
-            refused += len(reply.refused)
-        assert bodies(victim) == GOOD_BODIES
-        assert victim.replicator.refusals.authors[LIAR.public_key] == refused > len(HOSTILE) - 4
-        assert victim.replicator.refusals.peers[sender.id] == refused
-        for draft in HOSTILE.values():
-            with pytest.raises(BadDraft):
-                await victim.replicator.write([draft])
-        assert all(bodies(node) <= GOOD_BODIES for node in net.running())
-
-    network(3, story)
+    await started(net, 3)
+    sender, victim = net.list[0], net.list[1]
+    refused = 0
+    for draft in HOSTILE.values():
+        newer = replace(draft, at_ms=draft.at_ms + 1 if draft.epoch else draft.at_ms)
+        made = records(*GOOD, newer, signer=LIAR)
+        is_old = victim.store.knows(made[-1])  # what changes nothing is passed over unread
+        package = PutPackage(pack(made), (), net.elect(GOOD, LIAR))
+        reply = await sender.overlay.ask(victim.id, package, PutReply, timeout_s=5.0)
+        assert [each.index for each in reply.refused] == ([] if is_old else [len(GOOD)]), draft
+        refused += len(reply.refused)
+    assert bodies(victim) == GOOD_BODIES
+    assert victim.replicator.refusals.authors[LIAR.public_key] == refused > len(HOSTILE) - 4
+    assert victim.replicator.refusals.peers[sender.id] == refused
+    for draft in HOSTILE.values():
+        with pytest.raises(BadDraft):
+            await victim.replicator.write([draft])
+    assert all(bodies(node) <= GOOD_BODIES for node in net.running())
 
 
-def test_what_an_older_node_took_is_not_pulled_and_holds_up_no_slot() -> None:
+@in_network(3)
+async def test_what_an_older_node_took_is_not_pulled_and_holds_up_no_slot(net: Net) -> None:
     """One owner has them on its disk; the others compare with it, join, and read from it."""
-
-    async def story(net: Net) -> None:
-        await started(net, 1)
-        first, older = net.list[0], [d for d in HOSTILE.values() if (d.kind, d.id) not in GOOD_NAMES]
-        await first.store.put(records(*older, signer=LIAR))
-        await first.store.grants.keep(net.elect(GOOD, LIAR))
-        await first.store.put(records(*GOOD, signer=LIAR))
-        assert len(bodies(first) - GOOD_BODIES) > 30
-        for node in net.list[1:]:
-            node.rules = RULES
-            node.start()
-        await net.all_ready()
-        await net.until(lambda: all(bodies(node) == GOOD_BODIES for node in net.list[1:]))
-        assert net.list[1].replicator.refusals.authors[LIAR.public_key] > 30
-        bad = next(d for d in older if d.kind == Kind.DOCUMENT and first.store.find(d.kind, d.id))
-        found = await net.list[1].replicator.read(bad.kind, bad.id, bad.key, content=False)
-        assert found is None or found.body in GOOD_BODIES
-
-    network(3, story)
+    await started(net, 1)
+    first, older = net.list[0], [d for d in HOSTILE.values() if (d.kind, d.id) not in GOOD_NAMES]
+    await first.store.put(records(*older, signer=LIAR))
+    await first.store.grants.keep(net.elect(GOOD, LIAR))
+    await first.store.put(records(*GOOD, signer=LIAR))
+    assert len(bodies(first) - GOOD_BODIES) > 30
+    for node in net.list[1:]:
+        node.rules = RULES
+        node.start()
+    await net.all_ready()
+    await net.until(lambda: all(bodies(node) == GOOD_BODIES for node in net.list[1:]))
+    assert net.list[1].replicator.refusals.authors[LIAR.public_key] > 30
+    bad = next(d for d in older if d.kind == Kind.DOCUMENT and first.store.find(d.kind, d.id))
+    found = await net.list[1].replicator.read(bad.kind, bad.id, bad.key, content=False)
+    assert found is None or found.body in GOOD_BODIES
 
 
 def test_who_forges_a_signature_puts_no_blame_on_the_author() -> None:

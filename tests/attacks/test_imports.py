@@ -10,7 +10,7 @@ from store import Draft, Record
 from store.record.document import decode_document, encode_document
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, sign_package
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network, network
 from tests.store.support import WALL, draft
 
 
@@ -59,67 +59,59 @@ def test_a_member_that_may_not_import_is_refused_by_every_owner(
     network(count, story)
 
 
-def test_nobody_copies_from_a_liar_what_it_may_not_import() -> None:
+@in_network(4, replicas=4)
+async def test_nobody_copies_from_a_liar_what_it_may_not_import(net: Net) -> None:
     """It has pages on its own disk, compares with the others like any owner, and one joins and fills its slots."""
-
-    async def story(net: Net) -> None:
-        await _begin(net, 3)
-        liar = net.list[0]
-        await liar.store.put(sign_package([imported(2)], liar.identity))
-        net.list[3].start()
-        await net.all_ready()
-        await net.until(lambda: all(n.replicator.refusals.authors[liar.identity.public_key] for n in net.list[1:]))
-        assert all(node.store.find(IMPORTED[0].kind, IMPORTED[0].id) is None for node in net.list[1:])
-
-    network(4, story, replicas=4)
+    await _begin(net, 3)
+    liar = net.list[0]
+    await liar.store.put(sign_package([imported(2)], liar.identity))
+    net.list[3].start()
+    await net.all_ready()
+    await net.until(lambda: all(n.replicator.refusals.authors[liar.identity.public_key] for n in net.list[1:]))
+    assert all(node.store.find(IMPORTED[0].kind, IMPORTED[0].id) is None for node in net.list[1:])
 
 
 @pytest.mark.parametrize("flaw", ["no origin", "an origin of a fetched page", "a long origin", "of tomorrow"])
-def test_an_import_says_what_it_is(flaw: str) -> None:
-    async def story(net: Net) -> None:
-        await _begin(net, 3, admission="invited")
-        document = decode_document(imported(2).body)
-        long = encode_document(replace(document, origin="x" * 600))
-        made = {
-            "no origin": replace(imported(2), body=draft(2).body),
-            "an origin of a fetched page": replace(imported(2), epoch=5),
-            "a long origin": replace(imported(2), body=long),
-            "of tomorrow": replace(imported(2), at_ms=int(WALL * 1000) + 86_400_000),
-        }[flaw]
-        assert await _bring(net.list[0], net.list[1], sign_package([made], net.list[0].identity)) == [0]
-
-    network(3, story)
+@in_network(3)
+async def test_an_import_says_what_it_is(net: Net, flaw: str) -> None:
+    await _begin(net, 3, admission="invited")
+    document = decode_document(imported(2).body)
+    long = encode_document(replace(document, origin="x" * 600))
+    made = {
+        "no origin": replace(imported(2), body=draft(2).body),
+        "an origin of a fetched page": replace(imported(2), epoch=5),
+        "a long origin": replace(imported(2), body=long),
+        "of tomorrow": replace(imported(2), at_ms=int(WALL * 1000) + 86_400_000),
+    }[flaw]
+    assert await _bring(net.list[0], net.list[1], sign_package([made], net.list[0].identity)) == [0]
 
 
 WAYS = ["compared", "pushed by another", "left for an owner", "on the disk of another", "joining"]
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_no_way_leads_round_the_quota_of_an_importer(way: str) -> None:
+@in_network(5, replicas=5)
+async def test_no_way_leads_round_the_quota_of_an_importer(net: Net, way: str) -> None:
     """It may import, has more than a day's share on its own disk, and another owner helps it."""
-
-    async def story(net: Net) -> None:
-        net.set_strategy(admission="invited")
-        net.config(import_records_day=SHARE)
-        liar, helper, honest = net.list[0], net.list[1], net.list[2:5]
-        started = net.list[:4] if way == "joining" else net.list[:5]
-        for node in started:
-            node.start()
+    net.set_strategy(admission="invited")
+    net.config(import_records_day=SHARE)
+    liar, helper, honest = net.list[0], net.list[1], net.list[2:5]
+    started = net.list[:4] if way == "joining" else net.list[:5]
+    for node in started:
+        node.start()
+    await net.all_ready()
+    hoard = sign_package([imported(n) for n in range(2, 4 * SHARE)], liar.identity)
+    if way in ("compared", "on the disk of another", "joining"):
+        await (helper if way == "on the disk of another" else liar).store.put(hoard)
+    for node in honest if way in ("pushed by another", "left for an owner") else ():
+        hinted_for = tuple(each.id for each in honest if each is not node) if way == "left for an owner" else ()
+        refused = await _bring(helper, node, hoard, *hinted_for)
+        assert len(refused) == len(hoard) - SHARE
+    if way == "joining":
+        net.list[4].start()
         await net.all_ready()
-        hoard = sign_package([imported(n) for n in range(2, 4 * SHARE)], liar.identity)
-        if way in ("compared", "on the disk of another", "joining"):
-            await (helper if way == "on the disk of another" else liar).store.put(hoard)
-        for node in honest if way in ("pushed by another", "left for an owner") else ():
-            hinted_for = tuple(each.id for each in honest if each is not node) if way == "left for an owner" else ()
-            refused = await _bring(helper, node, hoard, *hinted_for)
-            assert len(refused) == len(hoard) - SHARE
-        if way == "joining":
-            net.list[4].start()
-            await net.all_ready()
-        await net.until(lambda: all(n.replicator.refusals.authors[liar.identity.public_key] for n in honest))
-        await asyncio.sleep(3 * liar.config.reconcile_every_s)  # of virtual time
-        assert net.list[4].own_ready
-        for node in honest:
-            assert sum(node.store.find(each.kind, each.id) is not None for each in hoard) == SHARE
-
-    network(5, story, replicas=5)
+    await net.until(lambda: all(n.replicator.refusals.authors[liar.identity.public_key] for n in honest))
+    await asyncio.sleep(3 * liar.config.reconcile_every_s)  # of virtual time
+    assert net.list[4].own_ready
+    for node in honest:
+        assert sum(node.store.find(each.kind, each.id) is not None for each in hoard) == SHARE

@@ -6,6 +6,7 @@ from benchmarks.overlay import balance, crowd, cuts, doubles, leases, lookups, s
 from node.extras.simulation.scripted_fetch import Visited
 
 
+@pytest.mark.prove
 def test_ours_and_the_stock_package_are_measured_on_the_same_network():
     ours, (p50, p95) = lookups.looked_up(1, 30, nodes=80), stock.looked_up(1, nodes=80)
     assert 100 < ours.p50 <= ours.p95 < 600

@@ -195,6 +195,7 @@ def test_word_forms_of_twelve_languages_are_there() -> None:
     assert sum(len(each) for code, each in pairs.items() if code != "en-irregular") >= 500
 
 
+@pytest.mark.prove
 def test_queries_are_timed(tmp_path: Path) -> None:
     extent = Extent(web=web_of(tmp_path), documents=50, quick=True)
     found = {row.what: row.ours for row in speed.rows(extent)}

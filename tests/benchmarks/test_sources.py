@@ -66,6 +66,7 @@ def test_the_table_of_an_index_has_its_times_and_each_query_its_hits() -> None:
     assert of(rows, "index time, CPU", f"{count} documents").ours
 
 
+@pytest.mark.prove
 def test_workers_index_all_pages_and_rank_all_alike() -> None:
     rows = index_rows(texts_of(PAGES, 12), (1,), 1, None)
     assert of(rows, "pages indexed", "12 pages", "peer: 2018").ours and of(rows, "CPU of a page indexed, by 1").ours

@@ -6,7 +6,7 @@ import pytest
 from machines import Machine, dse_node, linked, start_all, village, wait_until
 
 pytestmark = pytest.mark.e2e
-ENGINES = {"one": "tantivy", "two": "whoosh", "three": "tantivy"}
+ENGINES = {"one": "tantivy", "two": "whoosh"}
 BOOKS = {
     "north": "The lighthouse keeper wrote letters to the harbour. <a href='/south.html'>next</a>",
     "south": "Letters, letters and more letters; a keeper keeps the light. <a href='/east.html'>next</a>",
@@ -52,4 +52,4 @@ def test_nodes_of_different_engines_give_the_same_answers(tmp_path: Path) -> Non
         for query, total in QUERIES.items():
             answers = [answer(machine, query) for machine in machines]
             assert answers[0][:2] == (total, True) and len(answers[0][2]) >= total, f"{query}: {answers[0]}"
-            assert answers[1:] == answers[:1] * 2, query
+            assert answers[0] == answers[1], query

@@ -11,7 +11,7 @@ from tests.lab.host import Host
 from tests.lab.internet import Internet, needs_lab
 from tests.lab.router import ADDRESS, OPEN, PORT, SYMMETRIC
 
-pytestmark = [pytest.mark.e2e, needs_lab]
+pytestmark = [pytest.mark.e2e, pytest.mark.prove, needs_lab]
 
 
 def udp(host: Host, port: int = 7000, family: int = 4) -> socket.socket:

@@ -11,6 +11,7 @@ from dht.wire.value_record import ValueRecord, sign_record
 from node.extras.simulation.everybody import trust_everybody
 from node.extras.simulation.loop import SimLoop
 from node.extras.simulation.network import SimDatagrams, SimNetwork
+from tests.parameters import proved
 
 NETWORK = b"a network of the simulator"
 PORT = 8091
@@ -42,7 +43,7 @@ def is_live(peer: Peer, seen_by: Peer) -> bool:
 
 @pytest.mark.parametrize(
     ("family", "count"),
-    [(4, 2), (6, 5), (4, 16), *(pytest.param(*more, marks=pytest.mark.prove) for more in ((6, 2), (4, 5), (6, 16)))],
+    [(4, 2), (6, 5), *proved((6, 2), (4, 5), (4, 16), (6, 16))],
 )
 def test_a_new_address_is_known_to_all_in_seconds_and_hardly_anybody_misses_it(count: int, family: int) -> None:
     missed = sorted(_move_one(count, family, seed) for seed in (5, 6, 7))

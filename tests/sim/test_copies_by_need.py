@@ -10,9 +10,11 @@ import pytest
 
 from node.extras.simulation.census import Census, take_census
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from store.repair import absences
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, crawled
+from tests.sim.simulated import simulated
 from tests.sim.test_laptops import moved_bytes
 
 NODES = 6
@@ -45,46 +47,45 @@ def fewest(census: Census) -> tuple[int, Counter[int]]:
     return min(counts), counts
 
 
-def test_two_of_six_that_die_for_good_are_replaced_long_before_their_grace_ends(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("copies", [2, *proved(3)])
+@simulated(PLAN)
+async def test_two_of_six_that_die_for_good_are_replaced_long_before_their_grace_ends(
+    world: World, monkeypatch: pytest.MonkeyPatch, copies: int
 ) -> None:
+    """The third copy comes an hour later."""
     monkeypatch.setattr(absences, "STABLE_S", 300.0)  # four hours of waiting show nothing more
-
-    async def scenario(world: World) -> None:
-        nodes = await grown(world)
-        before, stored = moved_bytes(world), set(take_census(world.running()).holders)
-        for node in two_owners_of_one_record(nodes):
-            await world.kill(node)
-        least, counts = fewest(take_census(world.running()))
-        print(f"at the death: {sorted(counts.items())}")
-        assert least == 1
-        await world.pass_time(TWO_COPIES_S)
-        least, counts = fewest(take_census(world.running()))
-        print(f"after {TWO_COPIES_S:.0f} s: {sorted(counts.items())}, {moved_bytes(world) - before} bytes moved")
-        assert least >= 2
-        rest_s = THREE_COPIES_S - TWO_COPIES_S
-        await world.until(lambda: fewest(take_census(world.running()))[0] >= 3, rest_s, every_s=30.0)
-        census = take_census(world.running())
-        assert set(census.holders) == stored, "nothing is lost"
-
-    simulate(scenario, PLAN)
+    nodes = await grown(world)
+    before, stored = moved_bytes(world), set(take_census(world.running()).holders)
+    for node in two_owners_of_one_record(nodes):
+        await world.kill(node)
+    least, counts = fewest(take_census(world.running()))
+    print(f"at the death: {sorted(counts.items())}")
+    assert least == 1
+    await world.pass_time(TWO_COPIES_S)
+    census = take_census(world.running())
+    least, counts = fewest(census)
+    print(f"after {TWO_COPIES_S:.0f} s: {sorted(counts.items())}, {moved_bytes(world) - before} bytes moved")
+    assert least >= 2 and set(census.holders) == stored, "nothing is lost"
+    if copies == 2:
+        return
+    rest_s = THREE_COPIES_S - TWO_COPIES_S
+    await world.until(lambda: fewest(take_census(world.running()))[0] >= 3, rest_s, every_s=30.0)
+    assert set(take_census(world.running()).holders) == stored
 
 
-def test_a_reboot_moves_nothing_and_neither_does_a_cut_that_heals() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await grown(world)
-        before = moved_bytes(world)
-        await world.kill(nodes[2])
-        await world.pass_time(AWAY_S)
-        await world.restart(nodes[2])
-        nodes[2].node_core.fetching.pause.pause()
-        await world.pass_time(120.0)
-        assert moved_bytes(world) == before
-        world.cut(nodes[:3], nodes[3:])
-        await world.pass_time(AWAY_S)
-        world.heal()
-        await world.pass_time(120.0)
-        assert moved_bytes(world) == before
-        assert_complete(world)
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_a_reboot_moves_nothing_and_neither_does_a_cut_that_heals(world: World) -> None:
+    nodes = await grown(world)
+    before = moved_bytes(world)
+    await world.kill(nodes[2])
+    await world.pass_time(AWAY_S)
+    await world.restart(nodes[2])
+    nodes[2].node_core.fetching.pause.pause()
+    await world.pass_time(120.0)
+    assert moved_bytes(world) == before
+    world.cut(nodes[:3], nodes[3:])
+    await world.pass_time(AWAY_S)
+    world.heal()
+    await world.pass_time(120.0)
+    assert moved_bytes(world) == before
+    assert_complete(world)

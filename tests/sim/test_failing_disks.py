@@ -7,9 +7,11 @@ import pytest
 from dht import FaultSite
 from node.extras.simulation.census import take_census
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from store import Kind
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, assert_one_answer, crawled
+from tests.sim.simulated import simulated
 
 
 def _fill(node: SimNode, *, index: bool) -> None:
@@ -31,57 +33,53 @@ def _ended(world: World) -> list[str]:
 
 
 @pytest.mark.parametrize("index", [False, True], ids=["segments", "index"])
-def test_disks_that_fill_amid_a_crawl_cost_time_and_nothing_else(index: bool) -> None:
-    async def scenario(world: World) -> None:
-        await world.add(5)
-        await world.pass_time(8.0)
-        await world.crawl()
-        await world.pass_time(6.0)
-        full = [world.nodes["n1"], world.nodes["n3"]]
-        for node in full:
-            _fill(node, index=index)
-        await world.until(lambda: all(node.node_core.faults.present() for node in full), 15.0)
-        for node in full:
-            (fault,) = node.node_core.faults.present()
-            assert fault.site == FaultSite.STORE and "free some space" in fault.remedy
-            assert "no room" in node.node_core.fetching.pause.room_reason()
-        await world.pass_time(110.0)  # small rows may fit into its pages meanwhile, and the fault end and begin again
-        assert _ended(world) == []
-        for node in full:
-            _empty(node)
-        await world.pass_time(90.0)
-        await crawled(world)
-        assert_complete(world)
-        await assert_one_answer(world, world.web.words[:3], 5)
-        await world.until(lambda: not any(node.node_core.faults.present() for node in full), 60.0)
-
-    simulate(scenario, WorldPlan(seed=11))
+@simulated(WorldPlan(seed=11))
+async def test_disks_that_fill_amid_a_crawl_cost_time_and_nothing_else(world: World, index: bool) -> None:
+    await world.add(5)
+    await world.pass_time(8.0)
+    await world.crawl()
+    await world.pass_time(6.0)
+    full = [world.nodes["n1"], world.nodes["n3"]]
+    for node in full:
+        _fill(node, index=index)
+    await world.until(lambda: all(node.node_core.faults.present() for node in full), 15.0)
+    for node in full:
+        (fault,) = node.node_core.faults.present()
+        assert fault.site == FaultSite.STORE and "free some space" in fault.remedy
+        assert "no room" in node.node_core.fetching.pause.room_reason()
+    await world.pass_time(110.0)  # small rows may fit into its pages meanwhile, and the fault end and begin again
+    assert _ended(world) == []
+    for node in full:
+        _empty(node)
+    await world.pass_time(90.0)
+    await crawled(world)
+    assert_complete(world)
+    await assert_one_answer(world, world.web.words[:3], 5)
+    await world.until(lambda: not any(node.node_core.faults.present() for node in full), 60.0)
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.prove) for n in range(2, 8))])
-def test_forty_flipped_bytes_on_each_of_two_disks_are_copied_again(seed: int) -> None:
-    async def scenario(world: World) -> None:
-        await world.add(5)
-        await world.pass_time(8.0)
-        await world.crawl()
-        await crawled(world)
-        before, rng = take_census(world.running()), random.Random(seed)
-        hurt = [world.nodes["n0"], world.nodes["n2"]]
-        for node in hurt:
-            data = node.disk._files[max(node.disk.names())]
-            for _ in range(40):
-                data[rng.randrange(16, len(data))] ^= 1 << rng.randrange(8)
-        for node in hurt:  # reads all that they have, to the last byte: else challenges find the rest, one by one
-            for kind in (Kind.DOCUMENT, Kind.VISIT):
-                list(node.node_core.store.records.scan(kind, bytes(20), b"\xff" * 20, content=True))
-        await world.pass_time(60.0)
-        await crawled(world)
-        assert _ended(world) == []
-        assert_complete(world)
-        after = take_census(world.running())
-        assert {u: t.version for u, t in after.texts.items()} == {u: t.version for u, t in before.texts.items()}
-        for node in hurt:
-            assert not len(node.node_core.store.records._unreadable)
-        await assert_one_answer(world, world.web.words[:3], 5)
-
-    simulate(scenario, WorldPlan(seed=12))
+@pytest.mark.parametrize("seed", [1, *proved(*range(2, 8))])
+@simulated(WorldPlan(seed=12))
+async def test_forty_flipped_bytes_on_each_of_two_disks_are_copied_again(world: World, seed: int) -> None:
+    await world.add(5)
+    await world.pass_time(8.0)
+    await world.crawl()
+    await crawled(world)
+    before, rng = take_census(world.running()), random.Random(seed)
+    hurt = [world.nodes["n0"], world.nodes["n2"]]
+    for node in hurt:
+        data = node.disk._files[max(node.disk.names())]
+        for _ in range(40):
+            data[rng.randrange(16, len(data))] ^= 1 << rng.randrange(8)
+    for node in hurt:  # reads all that they have, to the last byte: else challenges find the rest, one by one
+        for kind in (Kind.DOCUMENT, Kind.VISIT):
+            list(node.node_core.store.records.scan(kind, bytes(20), b"\xff" * 20, content=True))
+    await world.pass_time(60.0)
+    await crawled(world)
+    assert _ended(world) == []
+    assert_complete(world)
+    after = take_census(world.running())
+    assert {u: t.version for u, t in after.texts.items()} == {u: t.version for u, t in before.texts.items()}
+    for node in hurt:
+        assert not len(node.node_core.store.records._unreadable)
+    await assert_one_answer(world, world.web.words[:3], 5)

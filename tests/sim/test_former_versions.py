@@ -8,9 +8,10 @@ from node.captures.scope import FIRST, Wish
 from node.extras.simulation.census import is_settled, take_census
 from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from store import Kind
 from tests.sim.judged import crawled
+from tests.sim.simulated import simulated
 
 PAGE, OTHER = "https://maker.example/news", "https://maker.example/"
 DAY_S = 86_400.0
@@ -79,36 +80,34 @@ async def read(node: SimNode, wish: Wish) -> list[str]:
     return [said(capture.content) for capture in part.captures]
 
 
-def test_every_owner_has_the_same_versions_and_a_page_is_read_as_it_was_on_a_day() -> None:
-    async def scenario(world: World) -> None:
-        maker = world.web.others["maker.example"] = Maker()
-        await world.add(3)
-        await world.crawl(OTHER)
-        await crawled(world)
-        await changed(world, maker, "second")
-        sleeper = holders(world)[0]
-        await changed(world, maker, "third", but=sleeper)
-        await changed(world, maker, "fourth", but=sleeper)
-        await world.restart(sleeper)
-        await world.add(1)
-        await world.until(lambda: all_keep(world, "first", "second", "third"), 900.0)
-        await world.until(lambda: is_settled(world.running()), 600.0)
-        census = take_census(world.running())
-        formers = {url: names for (kind, url), names in census.holders.items() if kind == Kind.FORMER and PAGE in url}
-        assert len(formers) == 3 and all(len(names) >= 3 for names in formers.values())
-        instants = [at / 1000 for at, _ in kept(holders(world)[0])]
-        for node in world.running():
-            assert await read(node, Wish(urls=(PAGE,))) == ["fourth"]
-            assert await read(node, Wish(urls=(PAGE,), all_versions=True)) == ["first", "second", "third", "fourth"]
-            for n, (at, says) in enumerate(zip(instants, ("first", "second", "third"), strict=True)):
-                assert await read(node, Wish(urls=(PAGE,), at=at + DAY_S)) == [says], n
-            assert await read(node, Wish(urls=(PAGE,), at=instants[0] - DAY_S)) == ["first"], "there is none before it"
-            assert await read(node, Wish(urls=(PAGE,), at=world.loop.clock()().wall)) == ["fourth"]
-        assert not [node for node in world.running() if node.node_core.index.searcher.lied]
-        await withheld(world, maker, instants[1])
-        await taken_back(world, maker)
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_every_owner_has_the_same_versions_and_a_page_is_read_as_it_was_on_a_day(world: World) -> None:
+    maker = world.web.others["maker.example"] = Maker()
+    await world.add(3)
+    await world.crawl(OTHER)
+    await crawled(world)
+    await changed(world, maker, "second")
+    sleeper = holders(world)[0]
+    await changed(world, maker, "third", but=sleeper)
+    await changed(world, maker, "fourth", but=sleeper)
+    await world.restart(sleeper)
+    await world.add(1)
+    await world.until(lambda: all_keep(world, "first", "second", "third"), 900.0)
+    await world.until(lambda: is_settled(world.running()), 600.0)
+    census = take_census(world.running())
+    formers = {url: names for (kind, url), names in census.holders.items() if kind == Kind.FORMER and PAGE in url}
+    assert len(formers) == 3 and all(len(names) >= 3 for names in formers.values())
+    instants = [at / 1000 for at, _ in kept(holders(world)[0])]
+    for node in world.running():
+        assert await read(node, Wish(urls=(PAGE,))) == ["fourth"]
+        assert await read(node, Wish(urls=(PAGE,), all_versions=True)) == ["first", "second", "third", "fourth"]
+        for n, (at, says) in enumerate(zip(instants, ("first", "second", "third"), strict=True)):
+            assert await read(node, Wish(urls=(PAGE,), at=at + DAY_S)) == [says], n
+        assert await read(node, Wish(urls=(PAGE,), at=instants[0] - DAY_S)) == ["first"], "there is none before it"
+        assert await read(node, Wish(urls=(PAGE,), at=world.loop.clock()().wall)) == ["fourth"]
+    assert not [node for node in world.running() if node.node_core.index.searcher.lied]
+    await withheld(world, maker, instants[1])
+    await taken_back(world, maker)
 
 
 async def withheld(world: World, maker: Maker, at: float) -> None:

@@ -8,6 +8,7 @@ import pytest
 from index import SearchRequest
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
 from tests.sim.judged import crawled
 
 HANDED_IN_WITHIN_S = 2.0
@@ -35,9 +36,8 @@ async def ask(world: World, node: SimNode, query: str) -> tuple[float, int, bool
 @pytest.mark.parametrize(
     ("frozen", "dead", "seed", "every"),
     [
-        pytest.param(1, 0, 1, 4, marks=pytest.mark.prove),
+        *proved((1, 0, 1, 4)),
         (2, 0, 1, 4),
-        (0, 2, 1, 4),
         *(
             pytest.param(frozen, dead, n, 1, marks=pytest.mark.prove)
             for n in range(1, 5)

@@ -7,12 +7,13 @@ from dht import Slot
 from index import SearchRequest
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
 
 HANDED_IN_WITHIN_S, DEADLINE_MS = 2.0, 3000
 NODES, TURNS = 4, 8
 
 
-@pytest.mark.parametrize("seed", [12, *(pytest.param(n, marks=pytest.mark.prove) for n in (2, 4, 5, 6, 7, 8, 17, 24))])
+@pytest.mark.parametrize("seed", [12, *proved(2, 4, 5, 6, 7, 8, 17, 24)])
 def test_nodes_that_freeze_in_turn_hold_up_nobody(seed: int) -> None:
     handed: list[float] = []
     unanswered: list[tuple[int, int]] = []

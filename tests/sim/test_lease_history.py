@@ -13,6 +13,8 @@ import pytest
 from dht import Slot
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
+from tests.sim.simulated import simulated
 
 JUDGED_EVERY_S = 0.1
 STEPS_S = (3600.0, -3600.0, 86_400.0, -86_400.0, 90.0, -90.0, 8.0)
@@ -148,32 +150,26 @@ def test_no_slot_has_two_holders_nor_long_none_whatever_befalls_clocks_machines_
     simulate(scenario, WorldPlan(seed=seed))
 
 
-def test_two_machines_with_one_identity_say_so_and_crawl_nothing_till_one_is_gone() -> None:
-    async def scenario(world: World) -> None:
-        nodes, history = await world.add(NODES), History(world)
-        await world.pass_time(40.0)
-        judging = world.loop.create_task(history.run())
-        twins = [nodes[2], await world.add_twin(nodes[2])]
-        await world.until(
-            lambda: all(any("identity" in w for w in node.overlay.report.warnings()) for node in twins), 30.0
-        )
-        assert not any(
-            "identity" in warning for node in nodes if node not in twins for warning in node.overlay.report.warnings()
-        )
-        await world.pass_time(60.0)
-        assert not any(node.overlay.view.leases() for node in twins)
-        assert sum(len(node.overlay.view.leases()) for node in nodes) >= 14, "the others go on"
-        await world.kill(twins[0])
-        await world.until(
-            lambda: not twins[1].overlay.report.warnings() and bool(twins[1].overlay.view.leases()), 150.0
-        )
-        judging.cancel()
-        assert not history.double
-
-    simulate(scenario, WorldPlan(seed=4))
+@simulated(WorldPlan(seed=4))
+async def test_two_machines_with_one_identity_say_so_and_crawl_nothing_till_one_is_gone(world: World) -> None:
+    nodes, history = await world.add(NODES), History(world)
+    await world.pass_time(40.0)
+    judging = world.loop.create_task(history.run())
+    twins = [nodes[2], await world.add_twin(nodes[2])]
+    await world.until(lambda: all(any("identity" in w for w in node.overlay.report.warnings()) for node in twins), 30.0)
+    assert not any(
+        "identity" in warning for node in nodes if node not in twins for warning in node.overlay.report.warnings()
+    )
+    await world.pass_time(60.0)
+    assert not any(node.overlay.view.leases() for node in twins)
+    assert sum(len(node.overlay.view.leases()) for node in nodes) >= 14, "the others go on"
+    await world.kill(twins[0])
+    await world.until(lambda: not twins[1].overlay.report.warnings() and bool(twins[1].overlay.view.leases()), 150.0)
+    judging.cancel()
+    assert not history.double
 
 
-@pytest.mark.parametrize("seed", [5, pytest.param(6, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("seed", [5, *proved(6)])
 def test_a_frozen_holder_is_missed_and_replaced_and_holds_nothing_when_it_goes_on(seed: int) -> None:
     async def scenario(world: World) -> None:
         nodes, history = await world.add(NODES), History(world)
@@ -195,22 +191,19 @@ def test_a_frozen_holder_is_missed_and_replaced_and_holds_nothing_when_it_goes_o
     simulate(scenario, WorldPlan(seed=seed))
 
 
-def test_a_node_put_back_to_an_old_image_with_a_slow_clock_is_heard_and_is_no_twin() -> None:
+@simulated(WorldPlan(seed=6))
+async def test_a_node_put_back_to_an_old_image_with_a_slow_clock_is_heard_and_is_no_twin(world: World) -> None:
     """Its sequences would be those that peers know already: it goes on behind them."""
-
-    async def scenario(world: World) -> None:
-        nodes = await world.add(NODES)
-        await world.pass_time(30.0)
-        image, id = Image(nodes[3]), nodes[3].overlay.node_id
-        await world.pass_time(120.0)
-        await world.kill(nodes[3])
-        image.put_back(nodes[3])
-        nodes[3].clock.ahead_s = -50.0
-        await world.restart(nodes[3])
-        await world.until(lambda: all(node.overlay.view.is_live(id) for node in nodes), 30.0)
-        for _ in range(12):
-            await world.pass_time(10.0)
-            assert not any("identity" in warning for warning in nodes[3].overlay.report.warnings())
-            assert all(node.overlay.view.is_live(id) for node in nodes)
-
-    simulate(scenario, WorldPlan(seed=6))
+    nodes = await world.add(NODES)
+    await world.pass_time(30.0)
+    image, id = Image(nodes[3]), nodes[3].overlay.node_id
+    await world.pass_time(120.0)
+    await world.kill(nodes[3])
+    image.put_back(nodes[3])
+    nodes[3].clock.ahead_s = -50.0
+    await world.restart(nodes[3])
+    await world.until(lambda: all(node.overlay.view.is_live(id) for node in nodes), 30.0)
+    for _ in range(12):
+        await world.pass_time(10.0)
+        assert not any("identity" in warning for warning in nodes[3].overlay.report.warnings())
+        assert all(node.overlay.view.is_live(id) for node in nodes)

@@ -8,12 +8,14 @@ import pytest
 
 from dht import Network
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from node.owner.events import CALM_S, OwnerEvent
 from node.owner.watch import OwnerWatch
 from node.views.owner_state import owner_state
 from node.views.status import view_of
+from tests.parameters import proved
 from tests.sim.judged import crawled, status_of
+from tests.sim.simulated import simulated
 from tests.sim.test_settled import NETWORK
 
 SETTLED_S = 90.0  # a node that has just started names nobody for a minute
@@ -73,131 +75,120 @@ async def watched(world: World, count: int, scenario) -> None:
             task.cancel()
 
 
-@pytest.mark.parametrize(("count", "gone"), [(2, 1), (3, 1), (7, 1), (7, 3)])
-def test_members_that_die_are_named_within_a_minute_and_it_is_over_when_they_are_back(count: int, gone: int) -> None:
-    async def scenario(world: World) -> None:
-        async def dying(nodes: list[SimNode], owners: list[Owner]) -> None:
-            dead, others = nodes[-gone:], owners[:-gone]
-            for node in dead:
-                await world.kill(node)
+@pytest.mark.parametrize(("count", "gone"), [(2, 1), (7, 3), *proved((3, 1), (7, 1))])
+@simulated()
+async def test_members_that_die_are_named_within_a_minute_and_it_is_over_when_they_are_back(
+    world: World, count: int, gone: int
+) -> None:
+    async def dying(nodes: list[SimNode], owners: list[Owner]) -> None:
+        dead, others = nodes[-gone:], owners[:-gone]
+        for node in dead:
+            await world.kill(node)
+        await world.pass_time(TOLD_S)
+        for owner in others:
+            assert names(owner.told("member"), dead) and len(owner.told("member")) == 1
+            kind, why, warnings = await owner.page()
+            assert kind == "trouble" and names([why], dead) and names(warnings, dead)
+        for node in dead:
+            await world.restart(node)
+        await world.pass_time(CALM_S + TOLD_S)
+        for owner in others:
+            assert len(owner.told("member", "over")) == 1
+            assert (await owner.page())[0] != "trouble"
+
+    await watched(world, count, dying)
+
+
+@simulated()
+async def test_one_more_that_dies_is_told_though_another_was_told_before(world: World) -> None:
+    async def dying(nodes: list[SimNode], owners: list[Owner]) -> None:
+        for dead in nodes[-2:]:
+            await world.kill(dead)
             await world.pass_time(TOLD_S)
-            for owner in others:
-                assert names(owner.told("member"), dead) and len(owner.told("member")) == 1
-                kind, why, warnings = await owner.page()
-                assert kind == "trouble" and names([why], dead) and names(warnings, dead)
-            for node in dead:
-                await world.restart(node)
-            await world.pass_time(CALM_S + TOLD_S)
-            for owner in others:
-                assert len(owner.told("member", "over")) == 1
-                assert (await owner.page())[0] != "trouble"
+            assert names(owners[0].told("member"), [dead])
+        assert len(owners[0].told("member")) == 2
 
-        await watched(world, count, dying)
-
-    simulate(scenario)
+    await watched(world, 5, dying)
 
 
-def test_one_more_that_dies_is_told_though_another_was_told_before() -> None:
-    async def scenario(world: World) -> None:
-        async def dying(nodes: list[SimNode], owners: list[Owner]) -> None:
-            for dead in nodes[-2:]:
-                await world.kill(dead)
-                await world.pass_time(TOLD_S)
-                assert names(owners[0].told("member"), [dead])
-            assert len(owners[0].told("member")) == 2
+@simulated()
+async def test_both_sides_of_a_cut_are_told_within_a_minute(world: World) -> None:
+    async def cutting(nodes: list[SimNode], owners: list[Owner]) -> None:
+        world.cut(nodes[:3], nodes[3:])
+        await world.pass_time(TOLD_S)
+        for owner in owners:
+            others = nodes[3:] if owner.node in nodes[:3] else nodes[:3]
+            assert names(owner.told("member"), others), owner.heard
+            assert "network between" in owner.told("member")[0]
+        world.heal()
+        await world.pass_time(CALM_S + 2 * TOLD_S)
+        assert all(len(owner.told("member", "over")) == 1 for owner in owners)
 
-        await watched(world, 5, dying)
-
-    simulate(scenario)
-
-
-def test_both_sides_of_a_cut_are_told_within_a_minute() -> None:
-    async def scenario(world: World) -> None:
-        async def cutting(nodes: list[SimNode], owners: list[Owner]) -> None:
-            world.cut(nodes[:3], nodes[3:])
-            await world.pass_time(TOLD_S)
-            for owner in owners:
-                others = nodes[3:] if owner.node in nodes[:3] else nodes[:3]
-                assert names(owner.told("member"), others), owner.heard
-                assert "network between" in owner.told("member")[0]
-            world.heal()
-            await world.pass_time(CALM_S + 2 * TOLD_S)
-            assert all(len(owner.told("member", "over")) == 1 for owner in owners)
-
-        await watched(world, 7, cutting)
-
-    simulate(scenario)
+    await watched(world, 7, cutting)
 
 
-def test_who_takes_leave_or_sleeps_is_shown_as_away_and_nobody_is_called() -> None:
-    async def scenario(world: World) -> None:
-        await world.add(1, stable=False)  # n0, a laptop
+@simulated()
+async def test_who_takes_leave_or_sleeps_is_shown_as_away_and_nobody_is_called(world: World) -> None:
+    await world.add(1, stable=False)  # n0, a laptop
 
-        async def going(nodes: list[SimNode], owners: list[Owner]) -> None:
-            laptop = world.nodes["n0"]
-            world.sleep(laptop)
-            await world.stop(nodes[-1])
-            await world.pass_time(2 * TOLD_S)
-            kind, why, warnings = await owners[0].page()
-            assert not owners[0].told("member") and kind == "watch"
-            assert names([why], [laptop, nodes[-1]]) and "after a farewell" in why and "away" in why
-            assert names(warnings, [laptop])
-            world.wake(laptop)
-            await world.pass_time(3.0)
-            assert not Owner(laptop)._status.needs()[0].about, "who slept accuses nobody"
+    async def going(nodes: list[SimNode], owners: list[Owner]) -> None:
+        laptop = world.nodes["n0"]
+        world.sleep(laptop)
+        await world.stop(nodes[-1])
+        await world.pass_time(2 * TOLD_S)
+        kind, why, warnings = await owners[0].page()
+        assert not owners[0].told("member") and kind == "watch"
+        assert names([why], [laptop, nodes[-1]]) and "after a farewell" in why and "away" in why
+        assert names(warnings, [laptop])
+        world.wake(laptop)
+        await world.pass_time(3.0)
+        assert not Owner(laptop)._status.needs()[0].about, "who slept accuses nobody"
 
-        await watched(world, 4, going)
-
-    simulate(scenario)
+    await watched(world, 4, going)
 
 
-@pytest.mark.parametrize("dead", [1, 2])
-def test_a_crawl_that_stands_still_is_told_in_the_sixth_minute(dead: int) -> None:
+@pytest.mark.parametrize("dead", [2, *proved(1)])
+@simulated(LONG_SITE)
+async def test_a_crawl_that_stands_still_is_told_in_the_sixth_minute(world: World, dead: int) -> None:
     """Of three nodes two die: nobody has a majority for leases and copies. With one dead the crawl goes on."""
-
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.crawl()
-        await world.pass_time(SETTLED_S)
-        async with asyncio.TaskGroup() as tasks:
-            owners = await owners_of(nodes, tasks)
-            for node in nodes[3 - dead :]:
-                await world.kill(node)
-            owner, crawler, last_at, last = owners[0], nodes[0].node_core.crawl.crawler, 0.0, 0
-            began = world.loop.time()
-            while world.loop.time() < began + 420.0:
-                if crawler.status().recorded != last:
-                    last, last_at = crawler.status().recorded, world.loop.time()
-                await world.pass_time(1.0)
-            told = [at - last_at for at, event in owner.heard if event.topic == "crawl"]
-            if dead == 2:
-                assert len(told) == 1 and 300.0 <= told[0] <= 360.0, (told, last_at - began)
-                assert (await owner.page())[0] == "trouble"
-                for node in nodes[1:]:
-                    await world.restart(node)
-                await world.pass_time(CALM_S + 2 * TOLD_S)
-                assert len(owner.told("crawl", "over")) == 1
-            else:
-                assert not told and last_at > began + 400.0, "the crawl goes on"
-            for task in list(tasks._tasks):
-                task.cancel()
-
-    simulate(scenario, LONG_SITE)
+    nodes = await world.add(3)
+    await world.crawl()
+    await world.pass_time(SETTLED_S)
+    async with asyncio.TaskGroup() as tasks:
+        owners = await owners_of(nodes, tasks)
+        for node in nodes[3 - dead :]:
+            await world.kill(node)
+        owner, crawler, last_at, last = owners[0], nodes[0].node_core.crawl.crawler, 0.0, 0
+        began = world.loop.time()
+        while world.loop.time() < began + 420.0:
+            if crawler.status().recorded != last:
+                last, last_at = crawler.status().recorded, world.loop.time()
+            await world.pass_time(1.0)
+        told = [at - last_at for at, event in owner.heard if event.topic == "crawl"]
+        if dead == 2:
+            assert len(told) == 1 and 300.0 <= told[0] <= 360.0, (told, last_at - began)
+            assert (await owner.page())[0] == "trouble"
+            for node in nodes[1:]:
+                await world.restart(node)
+            await world.pass_time(CALM_S + 2 * TOLD_S)
+            assert len(owner.told("crawl", "over")) == 1
+        else:
+            assert not told and last_at > began + 400.0, "the crawl goes on"
+        for task in list(tasks._tasks):
+            task.cancel()
 
 
-def test_a_network_without_work_is_well() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.crawl()
-        await crawled(world)
-        async with asyncio.TaskGroup() as tasks:
-            owners = await owners_of(nodes, tasks)
-            for _ in range(10):
-                await world.pass_time(60.0)
-                for owner in owners:
-                    assert (await owner.page())[0] in ("crawling", "waiting", "idle"), await owner.page()
-            assert not any(owner.heard for owner in owners)
-            for task in list(tasks._tasks):
-                task.cancel()
-
-    simulate(scenario, WorldPlan(hosts=3, pages=4))
+@simulated(WorldPlan(hosts=3, pages=4))
+async def test_a_network_without_work_is_well(world: World) -> None:
+    nodes = await world.add(3)
+    await world.crawl()
+    await crawled(world)
+    async with asyncio.TaskGroup() as tasks:
+        owners = await owners_of(nodes, tasks)
+        for _ in range(10):
+            await world.pass_time(60.0)
+            for owner in owners:
+                assert (await owner.page())[0] in ("crawling", "waiting", "idle"), await owner.page()
+        assert not any(owner.heard for owner in owners)
+        for task in list(tasks._tasks):
+            task.cancel()

@@ -6,6 +6,8 @@ from dht import Identity, Invitation, voucher_id
 from dht.strategy.document import Admitter, Revocation
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
+from tests.sim.simulated import simulated
 from tests.sim.test_admission import have_one_view
 from tests.sim.test_invited import JOIN_S, newcomer
 
@@ -40,7 +42,7 @@ async def working(world: World, count: int = 5) -> list[SimNode]:
     return nodes
 
 
-@pytest.mark.parametrize("admission", ["invited", pytest.param("attested", marks=pytest.mark.prove)])
+@pytest.mark.parametrize("admission", ["invited", *proved("attested")])
 def test_who_is_blocked_is_out_within_a_minute_and_hears_of_it(admission: str) -> None:
     async def scenario(world: World) -> None:
         nodes = await working(world)
@@ -58,17 +60,15 @@ def test_who_is_blocked_is_out_within_a_minute_and_hears_of_it(admission: str) -
 
 
 @pytest.mark.prove
-def test_who_was_blocked_while_it_was_off_hears_of_it_when_it_comes_back() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await working(world)
-        gone = nodes[2]
-        await world.kill(gone)
-        world.publish(blocked=(gone.identity.node_id.hex(),))
-        await world.pass_time(60.0)
-        await world.restart(gone)
-        await world.until(lambda: is_out(world, [gone], BLOCKED), 120.0)
-
-    simulate(scenario)
+@simulated()
+async def test_who_was_blocked_while_it_was_off_hears_of_it_when_it_comes_back(world: World) -> None:
+    nodes = await working(world)
+    gone = nodes[2]
+    await world.kill(gone)
+    world.publish(blocked=(gone.identity.node_id.hex(),))
+    await world.pass_time(60.0)
+    await world.restart(gone)
+    await world.until(lambda: is_out(world, [gone], BLOCKED), 120.0)
 
 
 async def grown(world: World) -> tuple[list[SimNode], Invitation, list[SimNode]]:
@@ -83,38 +83,38 @@ async def grown(world: World) -> tuple[list[SimNode], Invitation, list[SimNode]]
     return nodes, made, let_in
 
 
-@pytest.mark.parametrize("what", ["admitter", pytest.param("voucher", marks=pytest.mark.prove)])
-def test_whom_a_revoked_admitter_or_voucher_let_in_is_out_within_a_minute_with_its_leases(what: str) -> None:
-    async def scenario(world: World) -> None:
-        nodes, made, let_in = await grown(world)
-        revoked = ADMITTER.public_key if what == "admitter" else voucher_id(made.voucher)
-        world.publish(revoked=(Revocation(revoked.hex()),))
-        await world.until(lambda: is_out(world, let_in, REVOKED), WITHIN_S)
-        await world.until(lambda: hold_everything(nodes), WITHIN_S)
-        again = let_in[0]
-        await world.kill(again)
-        await world.restart(again)
-        another = await newcomer(world, made)
-        for _ in range(30):
-            await world.pass_time(2.0)
-            assert is_out(world, [let_in[1], again, another], REVOKED if what else ""), "nor does it come back"
-
-    simulate(scenario)
+@pytest.mark.parametrize("what", ["admitter", *proved("voucher")])
+@simulated()
+async def test_whom_a_revoked_admitter_or_voucher_let_in_is_out_within_a_minute_with_its_leases(
+    world: World, what: str
+) -> None:
+    nodes, made, let_in = await grown(world)
+    revoked = ADMITTER.public_key if what == "admitter" else voucher_id(made.voucher)
+    world.publish(revoked=(Revocation(revoked.hex()),))
+    await world.until(lambda: is_out(world, let_in, REVOKED), WITHIN_S)
+    await world.until(lambda: hold_everything(nodes), WITHIN_S)
+    again = let_in[0]
+    await world.kill(again)
+    await world.restart(again)
+    another = await newcomer(world, made)
+    for _ in range(30):
+        await world.pass_time(2.0)
+        assert is_out(world, [let_in[1], again, another], REVOKED if what else ""), "nor does it come back"
 
 
 @pytest.mark.prove
-def test_who_came_by_an_admitter_before_the_day_from_which_it_is_revoked_stays_and_nobody_new_comes_in() -> None:
-    async def scenario(world: World) -> None:
-        nodes, _, let_in = await grown(world)
-        since = int(world.loop.clock()().wall)
-        world.publish(revoked=(Revocation(ADMITTER.public_key.hex(), from_at=since),))
-        dated_back = await newcomer(world, world.invite(2, by=ADMITTER, ago_s=86_400.0))
-        await world.pass_time(60.0)
-        assert have_one_view([*nodes, *let_in]) and not dated_back.overlay.view.owned()
-        assert "was revoked by the network's publishers" in dated_back.overlay.report.warnings()[0]
-        await world.kill(let_in[0])
-        await world.restart(let_in[0])
-        await world.pass_time(90.0)
-        assert have_one_view([*nodes, *let_in]), "whoever stayed is named on"
-
-    simulate(scenario)
+@simulated()
+async def test_who_came_by_an_admitter_before_the_day_from_which_it_is_revoked_stays_and_nobody_new_comes_in(
+    world: World,
+) -> None:
+    nodes, _, let_in = await grown(world)
+    since = int(world.loop.clock()().wall)
+    world.publish(revoked=(Revocation(ADMITTER.public_key.hex(), from_at=since),))
+    dated_back = await newcomer(world, world.invite(2, by=ADMITTER, ago_s=86_400.0))
+    await world.pass_time(60.0)
+    assert have_one_view([*nodes, *let_in]) and not dated_back.overlay.view.owned()
+    assert "was revoked by the network's publishers" in dated_back.overlay.report.warnings()[0]
+    await world.kill(let_in[0])
+    await world.restart(let_in[0])
+    await world.pass_time(90.0)
+    assert have_one_view([*nodes, *let_in]), "whoever stayed is named on"

@@ -6,6 +6,7 @@ from dht import Key, NodeId, distance
 from dht.wire.value_record import ValueRecord
 from node.extras.simulation.forming import form
 from node.extras.simulation.swarm import Bee, Swarm
+from tests.parameters import proved
 
 pytestmark = pytest.mark.prove
 KEY = Key(b"\x5a" * 20)
@@ -46,7 +47,7 @@ def grown(nodes: int, seed: int) -> Swarm:
     return swarm
 
 
-@pytest.mark.parametrize(("nodes", "share"), [pytest.param(40, 0.5, marks=pytest.mark.prove), (40, 1.0)])
+@pytest.mark.parametrize(("nodes", "share"), [*proved((40, 0.5)), (40, 1.0)])
 def test_a_record_is_read_though_its_holders_died_one_after_the_other(nodes: int, share: float) -> None:
     swarm = grown(nodes, 5)
     first = holders(swarm)

@@ -15,10 +15,12 @@ from node.config.data_dir import DataDir
 from node.extras.simulation.census import holders_of
 from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from store import Kind, MemoryDisk, Record
 from store.segments.file_system import CATALOG
+from tests.parameters import proved
 from tests.sim.judged import crawled
+from tests.sim.simulated import simulated
 
 ABSTAINS_S = 30.0  # from when it meets others: for so long a vote of its former self binds
 LOOK_S = 0.1
@@ -117,39 +119,37 @@ async def voted_for(world: World, node: SimNode) -> dict[int, NodeId]:
     return given
 
 
-@pytest.mark.parametrize("away_s", [60.0, pytest.param(2 * 3600.0, marks=pytest.mark.prove)])
-def test_a_restored_node_signs_nothing_older_than_others_saw_and_votes_for_nobody_at_first(
-    tmp_path: Path, away_s: float
+@pytest.mark.parametrize("away_s", [60.0, *proved(2 * 3600.0)])
+@simulated(WorldPlan(hosts=1, pages=1))
+async def test_a_restored_node_signs_nothing_older_than_others_saw_and_votes_for_nobody_at_first(
+    world: World, tmp_path: Path, away_s: float
 ) -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(4)
-        await crawl(world, "early")
-        node = nodes[2]
-        others, id = [each for each in nodes if each is not node], node.overlay.node_id
-        backup, old = backup_of(node, tmp_path / "was"), sequence(node)
-        await world.pass_time(away_s)
-        await crawl(world, "late")
-        await world.kill(node)
-        put_back(node, backup, tmp_path / "is")
-        seen, known = heard(others, id), newest(others)
-        epochs = {slot: epoch for each in others for slot, epoch in each.overlay.view.leases().items()}
-        assert seen > old + away_s / 2
-        await world.restart(node)
-        assert len(versions(node)) < len(known), "it knows nothing of what came after the backup"
-        assert not await voted_for(world, node)
-        assert heard(others, id) == sequence(node) > seen
-        await world.until(lambda: bool(node.overlay.view.leases()), 120.0)
-        assert all(epoch > epochs.get(slot, 0) for slot, epoch in node.overlay.view.leases().items())
-        leased = node.overlay.view.leases()
-        urls = (f"https://early{n}.example/" for n in range(1000))
-        own = [url for url in urls if slot_of(placement_key(url), world.plan.slot_bits) in leased]
-        world.web.others.update((url.split("/")[2], page) for url in own[:SITES])
-        await world.crawl(*own[:SITES])
-        await crawled(world)
-        has = versions(node)
-        assert not [r for name, r in has.items() if name in known and r.version < known[name].version]
-        author = node.identity.public_key
-        signed = [r for name, r in newest(nodes).items() if r.proof.author == author and r != known.get(name)]
-        assert signed and all(r.version.epoch == 0 or r.version.epoch > seen for r in signed)
-
-    simulate(scenario, WorldPlan(hosts=1, pages=1))
+    nodes = await world.add(4)
+    await crawl(world, "early")
+    node = nodes[2]
+    others, id = [each for each in nodes if each is not node], node.overlay.node_id
+    backup, old = backup_of(node, tmp_path / "was"), sequence(node)
+    await world.pass_time(away_s)
+    await crawl(world, "late")
+    await world.kill(node)
+    put_back(node, backup, tmp_path / "is")
+    seen, known = heard(others, id), newest(others)
+    epochs = {slot: epoch for each in others for slot, epoch in each.overlay.view.leases().items()}
+    assert seen > old + away_s / 2
+    await world.restart(node)
+    assert len(versions(node)) < len(known), "it knows nothing of what came after the backup"
+    assert not await voted_for(world, node)
+    assert heard(others, id) == sequence(node) > seen
+    await world.until(lambda: bool(node.overlay.view.leases()), 120.0)
+    assert all(epoch > epochs.get(slot, 0) for slot, epoch in node.overlay.view.leases().items())
+    leased = node.overlay.view.leases()
+    urls = (f"https://early{n}.example/" for n in range(1000))
+    own = [url for url in urls if slot_of(placement_key(url), world.plan.slot_bits) in leased]
+    world.web.others.update((url.split("/")[2], page) for url in own[:SITES])
+    await world.crawl(*own[:SITES])
+    await crawled(world)
+    has = versions(node)
+    assert not [r for name, r in has.items() if name in known and r.version < known[name].version]
+    author = node.identity.public_key
+    signed = [r for name, r in newest(nodes).items() if r.proof.author == author and r != known.get(name)]
+    assert signed and all(r.version.epoch == 0 or r.version.epoch > seen for r in signed)

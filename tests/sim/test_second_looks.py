@@ -19,6 +19,7 @@ from node.service.peer_status import second_looks_of
 from node.views.second_looks import evidence_line
 from store import Document, Kind, Record, decode_document
 from tests.sim.judged import MIN_DELAY_S
+from tests.sim.simulated import simulated
 
 NODES = 6
 WEB = WorldPlan(seed=31, hosts=48, pages=4)
@@ -176,44 +177,40 @@ MANY: tuple[Family, ...] = (4,)
 
 
 @pytest.mark.prove
-def test_pages_of_sites_that_most_owners_cannot_reach_are_looked_at_by_those_who_can():
-    async def scenario(world: World) -> None:
-        spread_out(world.web, MIXED.hosts)
-        world.web.addresses |= {f"site{n}.example": f"2600:{n:x}::7" for n in range(MIXED.hosts)}
-        world.web.families |= dict.fromkeys(world.web.addresses, FEW)
-        both = (*MANY, *FEW)
-        nodes = [await world.add_with(has) for has in (both, MANY, both, MANY, MANY, FEW, MANY, FEW, MANY)]
-        liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
-        world.web.shows[liar.name] = lie
-        hurry(honest)
-        await world.pass_time(30.0)
-        await world.crawl()
+@simulated(MIXED)
+async def test_pages_of_sites_that_most_owners_cannot_reach_are_looked_at_by_those_who_can(world: World) -> None:
+    spread_out(world.web, MIXED.hosts)
+    world.web.addresses |= {f"site{n}.example": f"2600:{n:x}::7" for n in range(MIXED.hosts)}
+    world.web.families |= dict.fromkeys(world.web.addresses, FEW)
+    both = (*MANY, *FEW)
+    nodes = [await world.add_with(has) for has in (both, MANY, both, MANY, MANY, FEW, MANY, FEW, MANY)]
+    liar, honest = nodes[2], [*nodes[:2], *nodes[3:]]
+    world.web.shows[liar.name] = lie
+    hurry(honest)
+    await world.pass_time(30.0)
+    await world.crawl()
 
-        await world.until(lambda: liar.identity.node_id in without_votes(honest), FOUND_WITHIN_S)
-
-    simulate(scenario, MIXED)
+    await world.until(lambda: liar.identity.node_id in without_votes(honest), FOUND_WITHIN_S)
 
 
-def test_a_node_without_a_way_to_a_site_asks_for_none_of_its_turns():
-    async def scenario(world: World) -> None:
-        spread_out(world.web, FAR.hosts)
-        world.web.families |= dict.fromkeys(world.web.addresses, FEW)
-        both = (*MANY, *FEW)
-        nodes = [await world.add_with(has) for has in (both, both, both, MANY, MANY, MANY)]
-        asked = Counter[str]()
-        for node in nodes:
-            note(node.node_core.auditing.look._turns, "acquire", node, asked)
-        hurry(nodes)
-        await world.pass_time(30.0)
-        await world.crawl()
-        looks = [node.node_core.auditing.second_looks for node in nodes]
-        await world.until(lambda: sum(each.compared for each in looks) > 9, WATCHED_S)
-        await world.pass_time(60.0)
-        assert set(asked) <= {node.name for node in nodes[:3]}
-        seen = sum(visited.is_second_look for visited in world.log)
-        assert sum(asked.values()) <= seen + len(nodes), "one a request"
-
-    simulate(scenario, FAR)
+@simulated(FAR)
+async def test_a_node_without_a_way_to_a_site_asks_for_none_of_its_turns(world: World) -> None:
+    spread_out(world.web, FAR.hosts)
+    world.web.families |= dict.fromkeys(world.web.addresses, FEW)
+    both = (*MANY, *FEW)
+    nodes = [await world.add_with(has) for has in (both, both, both, MANY, MANY, MANY)]
+    asked = Counter[str]()
+    for node in nodes:
+        note(node.node_core.auditing.look._turns, "acquire", node, asked)
+    hurry(nodes)
+    await world.pass_time(30.0)
+    await world.crawl()
+    looks = [node.node_core.auditing.second_looks for node in nodes]
+    await world.until(lambda: sum(each.compared for each in looks) > 9, WATCHED_S)
+    await world.pass_time(60.0)
+    assert set(asked) <= {node.name for node in nodes[:3]}
+    seen = sum(visited.is_second_look for visited in world.log)
+    assert sum(asked.values()) <= seen + len(nodes), "one a request"
 
 
 def note(part: object, name: str, node: SimNode, counted: Counter[str]) -> None:
@@ -227,21 +224,19 @@ def note(part: object, name: str, node: SimNode, counted: Counter[str]) -> None:
     setattr(part, name, noted)
 
 
-def test_pages_of_a_site_that_several_crawl_are_looked_at_in_its_turns():
-    async def scenario(world: World) -> None:
-        spread_out(world.web, SPREAD.hosts)
-        nodes = await world.add(NODES)
-        hurry(nodes)
-        await world.pass_time(10.0)
-        world.publish(rules=(Rule(action="spread", host=BIG, depth=2),))
-        await world.pass_time(20.0)
-        await world.crawl()
-        looked = lambda: {v.node for v in world.log if v.is_second_look and f"//{BIG}/page" in v.url}  # noqa: E731
-        await world.until(lambda: len(looked()) > 2, WATCHED_S)
-        assert not any(node.node_core.auditing.look.without_turn for node in nodes)
-        assert not hurried(world.log, MIN_DELAY_S)
-
-    simulate(scenario, SPREAD)
+@simulated(SPREAD)
+async def test_pages_of_a_site_that_several_crawl_are_looked_at_in_its_turns(world: World) -> None:
+    spread_out(world.web, SPREAD.hosts)
+    nodes = await world.add(NODES)
+    hurry(nodes)
+    await world.pass_time(10.0)
+    world.publish(rules=(Rule(action="spread", host=BIG, depth=2),))
+    await world.pass_time(20.0)
+    await world.crawl()
+    looked = lambda: {v.node for v in world.log if v.is_second_look and f"//{BIG}/page" in v.url}  # noqa: E731
+    await world.until(lambda: len(looked()) > 2, WATCHED_S)
+    assert not any(node.node_core.auditing.look.without_turn for node in nodes)
+    assert not hurried(world.log, MIN_DELAY_S)
 
 
 class ChangingWeb:
@@ -259,19 +254,19 @@ class ChangingWeb:
 
 
 @pytest.mark.prove
-def test_where_nobody_lies_and_pages_change_nobody_is_accused_and_few_pages_are_fetched_again():
-    async def scenario(world: World) -> None:
-        spread_out(world.web, HONEST.hosts)
-        nodes = await world.add(NODES)
-        changing = ChangingWeb(world)
-        world.web.shows |= {node.name: changing for node in nodes}
-        await world.pass_time(10.0)
-        await world.crawl()
-        await world.pass_time(1200.0)
-        looked = sum(visit.is_second_look for visit in world.log)
-        assert 10 < looked <= 0.03 * len(world.log)
-        assert sum(node.node_core.auditing.second_looks.unlike for node in nodes) > 0
-        assert not without_votes(nodes)
-        assert not hurried(world.log, MIN_DELAY_S)
-
-    simulate(scenario, HONEST)
+@simulated(HONEST)
+async def test_where_nobody_lies_and_pages_change_nobody_is_accused_and_few_pages_are_fetched_again(
+    world: World,
+) -> None:
+    spread_out(world.web, HONEST.hosts)
+    nodes = await world.add(NODES)
+    changing = ChangingWeb(world)
+    world.web.shows |= {node.name: changing for node in nodes}
+    await world.pass_time(10.0)
+    await world.crawl()
+    await world.pass_time(1200.0)
+    looked = sum(visit.is_second_look for visit in world.log)
+    assert 10 < looked <= 0.03 * len(world.log)
+    assert sum(node.node_core.auditing.second_looks.unlike for node in nodes) > 0
+    assert not without_votes(nodes)
+    assert not hurried(world.log, MIN_DELAY_S)

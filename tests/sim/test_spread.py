@@ -12,6 +12,7 @@ from node.extras.simulation import sim_node
 from node.extras.simulation.census import repeated, take_census
 from node.extras.simulation.world import World, WorldPlan, simulate
 from store import Kind, decode_document
+from tests.parameters import proved
 from tests.sim.judged import assert_complete, assert_one_answer, assert_polite, crawled
 
 BIG = "site0.example"
@@ -98,7 +99,7 @@ def test_a_site_spread_from_the_beginning_is_crawled_by_several_as_if_by_one(see
     simulate(scenario, WorldPlan(seed=seed, hosts=2, pages=80, slot_bits=6))
 
 
-@pytest.mark.parametrize(("move_every_s", "replicas"), [pytest.param(10.0, 3, marks=pytest.mark.prove), (200.0, 1)])
+@pytest.mark.parametrize(("move_every_s", "replicas"), [*proved((10.0, 3)), (200.0, 1)])
 @pytest.mark.parametrize(("seed", "least"), [(22, 3), *MORE_SEEDS])
 def test_a_site_spread_in_mid_crawl_moves_and_nothing_is_fetched_twice(
     seed: int, least: int, move_every_s: float, replicas: int
@@ -143,7 +144,7 @@ def spread_sites(world: World) -> dict[str, int]:
     ("nodes", "pages", "hosts", "seed"),
     [
         (6, 60, 4, 24),
-        pytest.param(16, 90, 16, 24, marks=pytest.mark.prove),
+        *proved((16, 90, 16, 24)),
         *(pytest.param(6, 60, 4, case.values[0], marks=pytest.mark.prove) for case in MORE_SEEDS),
     ],
 )

@@ -5,12 +5,13 @@ from random import Random
 import pytest
 
 from node.extras.simulation.world import World, WorldPlan, simulate
+from tests.parameters import proved
 
 SLOT_BITS = 8
 HELD_WITHIN_S = 10.0  # of the last start; a team that changes after the first votes costs its slots half a minute
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("seed", [1, *proved(2)])
 def test_slots_have_holders_soon_after_the_last_of_nine_has_started(seed: int) -> None:
     async def scenario(world: World) -> None:
         pauses = Random(seed)

@@ -6,6 +6,8 @@ from dht.identity.puzzle_solver import PuzzleSolver
 from node.extras.simulation.loop import EPOCH
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import DAY_S, World, WorldPlan, simulate
+from tests.parameters import proved
+from tests.sim.simulated import simulated
 
 HOSTS = ("10.1.0.1", "10.1.0.2", "10.1.0.3")
 OURS = ("10.0.0.0/8",)
@@ -16,11 +18,6 @@ PRIVATE = {"declared_prefixes": OURS, "bootstrap": ("10.1.0.1:8091",)}
 LOST_PREFIXES = {"declared_prefixes": (), "stable_grace_s": GRACE_S, "laptop_grace_s": GRACE_S}
 HUGE_PUZZLE = {"puzzle_bits": 28}
 EARLIER_S = 4 * DAY_S  # more work is asked for when that has been in force for the longest grace
-
-
-def proved(*cases: tuple[object, ...]) -> list[object]:
-    """Further cases, which take longer than they are worth in each run of the tests."""
-    return [pytest.param(*case, marks=pytest.mark.prove) for case in cases]
 
 
 def knows_all(world: World) -> bool:
@@ -92,49 +89,44 @@ def test_a_huge_puzzle_is_corrected_at_one_node(admission: str, at: int) -> None
     ("mistake", "at"), [(HUGE_PUZZLE, 2), *proved((HUGE_PUZZLE, 0), (LOST_PREFIXES, 2), (LOST_PREFIXES, 0))]
 )
 @pytest.mark.usefixtures("no_work")
-def test_the_correction_spreads_from_a_node_that_was_restarted_meanwhile(mistake: dict[str, object], at: int) -> None:
-    async def scenario(world: World) -> None:
-        await world.add_at(*HOSTS)
-        await world.until(lambda: knows_all(world), 120.0)
-        await world.pass_time(120.0)  # all have written down who is there
-        early = {} if "declared_prefixes" in mistake else {"effective_at": int(EPOCH) - EARLIER_S}
-        await forgotten(world, **mistake, **early)
-        node = world.running()[at]
-        await world.kill(node)
-        await world.pass_time(LONG_S)
+@simulated(WorldPlan(strategy=PRIVATE))
+async def test_the_correction_spreads_from_a_node_that_was_restarted_meanwhile(
+    world: World, mistake: dict[str, object], at: int
+) -> None:
+    await world.add_at(*HOSTS)
+    await world.until(lambda: knows_all(world), 120.0)
+    await world.pass_time(120.0)  # all have written down who is there
+    early = {} if "declared_prefixes" in mistake else {"effective_at": int(EPOCH) - EARLIER_S}
+    await forgotten(world, **mistake, **early)
+    node = world.running()[at]
+    await world.kill(node)
+    await world.pass_time(LONG_S)
+    await world.restart(node)
+    await world.pass_time(LONG_S)
+    await repaired(world, node, declared_prefixes=OURS, puzzle_bits=0)
+
+
+@simulated(WorldPlan(strategy=PRIVATE))
+async def test_all_were_restarted_meanwhile(world: World) -> None:
+    nodes = await world.add_at(*HOSTS)
+    await world.until(lambda: knows_all(world), 120.0)
+    await forgotten(world, **LOST_PREFIXES)
+    for node in nodes:
+        await world.stop(node)
         await world.restart(node)
         await world.pass_time(LONG_S)
-        await repaired(world, node, declared_prefixes=OURS, puzzle_bits=0)
-
-    simulate(scenario, WorldPlan(strategy=PRIVATE))
+    await repaired(world, nodes[1], declared_prefixes=OURS)
 
 
-def test_all_were_restarted_meanwhile() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add_at(*HOSTS)
-        await world.until(lambda: knows_all(world), 120.0)
-        await forgotten(world, **LOST_PREFIXES)
-        for node in nodes:
-            await world.stop(node)
-            await world.restart(node)
-            await world.pass_time(LONG_S)
-        await repaired(world, nodes[1], declared_prefixes=OURS)
-
-    simulate(scenario, WorldPlan(strategy=PRIVATE))
-
-
-def test_prefixes_lost_in_part_are_corrected_where_the_others_are_lost() -> None:
+@simulated(WorldPlan(strategy=PRIVATE))
+async def test_prefixes_lost_in_part_are_corrected_where_the_others_are_lost(world: World) -> None:
     """The addresses of those who are lost are asked while other members are live."""
-
-    async def scenario(world: World) -> None:
-        nodes = await world.add_at("10.1.0.1", "10.1.0.2", "10.1.0.3", "10.2.0.1")
-        await world.until(lambda: knows_all(world), 120.0)
-        world.publish(**{**LOST_PREFIXES, "declared_prefixes": ("10.1.0.0/16",)})
-        await world.until(lambda: len(nodes[0].overlay.view.members()) == 3, 300.0)
-        await world.pass_time(LONG_S)
-        await repaired(world, nodes[3], declared_prefixes=OURS)
-
-    simulate(scenario, WorldPlan(strategy=PRIVATE))
+    nodes = await world.add_at("10.1.0.1", "10.1.0.2", "10.1.0.3", "10.2.0.1")
+    await world.until(lambda: knows_all(world), 120.0)
+    world.publish(**{**LOST_PREFIXES, "declared_prefixes": ("10.1.0.0/16",)})
+    await world.until(lambda: len(nodes[0].overlay.view.members()) == 3, 300.0)
+    await world.pass_time(LONG_S)
+    await repaired(world, nodes[3], declared_prefixes=OURS)
 
 
 def test_whom_the_strategy_shuts_out_is_named_once_with_the_reason_and_hears_it_itself(

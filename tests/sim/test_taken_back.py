@@ -12,10 +12,11 @@ from node.errors import NotProved
 from node.extras.simulation.census import is_settled, take_census
 from node.extras.simulation.scripted_web import HTML, TEXT, ScriptedReply
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from node.sites.removal_proof import NAME
 from store import PROOF_PATH, Document, Kind, decode_document
 from tests.sim.judged import assert_complete, assert_one_answer, crawled
+from tests.sim.simulated import simulated
 
 HIDDEN_WITHIN_S, ERASED_WITHIN_S, QUIET_S = 60.0, 600.0, 120.0  # an hour is promised
 HOST = "site1.example"
@@ -64,82 +65,78 @@ async def assert_quiet(world: World) -> None:
     assert [world.wire.carried[name] for name in ("FetchRecords", "PutPackage")] == before
 
 
-def test_a_denied_host_is_gone_within_a_minute_and_off_the_disks_within_an_hour_and_comes_back_when_it_is_allowed():
-    async def scenario(world: World) -> None:
-        await world.add(5)
-        await world.crawl()
-        await crawled(world)
-        page = f"https://{HOST}/".encode()
-        assert all([await is_found(node) for node in world.running()])
-        assert any(page + b"page" in bytes_on(node) for node in world.running())
-        world.publish(rules=(DENY,))
-        await nowhere(world)
-        await world.pass_time(ERASED_WITHIN_S - HIDDEN_WITHIN_S)
-        words = b" 1 0</h1>"  # of the content of its first page, which was fetched once
-        assert not any(words in bytes_on(node) for node in world.running())
-        await assert_quiet(world)
-        await assert_one_answer(world, [" ".join(world.web.words[:2])], asked=5)
-        assert not [node for node in world.running() if node.node_core.index.searcher.lied]
-        census = take_census(world.running())
-        visits = [visit for url, visit in census.visits.items() if HOST in url]
-        assert visits and not [visit for visit in visits if visit.state == VisitState.FETCHED]
-        assert any(visit.reason.startswith("rule 1 of") for visit in visits)
-        world.publish(rules=())
-        await world.until(lambda: any(map(denied_on, world.running())), HIDDEN_WITHIN_S)
-        await crawled(world)
-        await world.pass_time(2 * HIDDEN_WITHIN_S)
-        await crawled(world)
-        assert_complete(world)
-        assert all([await is_found(node) for node in world.running()])
-
-    simulate(scenario, SMALL)
-
-
-def test_an_owner_that_returns_after_weeks_does_not_revive_what_was_denied():
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        *others, late = nodes
-        await world.crawl()
-        await crawled(world)
-        assert denied_on(late)
-        await world.kill(late)
-        await world.pass_time(60.0)
-        world.publish(rules=(DENY,))
-        await nowhere(world)
-        for node in others:
-            await world.kill(node)
-        await world.pass_time(WEEKS_S)  # nobody runs: that costs nothing
-        for node in nodes:
-            await world.restart(node)
-        assert denied_on(late)
-        await nowhere(world)
-        await crawled(world)  # all pages are due after weeks
-        await assert_quiet(world)
-        assert not any(map(denied_on, nodes))
-
-    simulate(scenario, SMALL)
+@simulated(SMALL)
+async def test_a_denied_host_is_gone_within_a_minute_and_off_the_disks_within_an_hour_and_comes_back_when_it_is_allowed(
+    world: World,
+) -> None:
+    await world.add(5)
+    await world.crawl()
+    await crawled(world)
+    page = f"https://{HOST}/".encode()
+    assert all([await is_found(node) for node in world.running()])
+    assert any(page + b"page" in bytes_on(node) for node in world.running())
+    world.publish(rules=(DENY,))
+    await nowhere(world)
+    await world.pass_time(ERASED_WITHIN_S - HIDDEN_WITHIN_S)
+    words = b" 1 0</h1>"  # of the content of its first page, which was fetched once
+    assert not any(words in bytes_on(node) for node in world.running())
+    await assert_quiet(world)
+    await assert_one_answer(world, [" ".join(world.web.words[:2])], asked=5)
+    assert not [node for node in world.running() if node.node_core.index.searcher.lied]
+    census = take_census(world.running())
+    visits = [visit for url, visit in census.visits.items() if HOST in url]
+    assert visits and not [visit for visit in visits if visit.state == VisitState.FETCHED]
+    assert any(visit.reason.startswith("rule 1 of") for visit in visits)
+    world.publish(rules=())
+    await world.until(lambda: any(map(denied_on, world.running())), HIDDEN_WITHIN_S)
+    await crawled(world)
+    await world.pass_time(2 * HIDDEN_WITHIN_S)
+    await crawled(world)
+    assert_complete(world)
+    assert all([await is_found(node) for node in world.running()])
 
 
-def test_pages_of_a_blocked_author_are_fetched_anew_by_another():
-    async def scenario(world: World) -> None:
-        nodes = await world.add(4)
-        await world.crawl()
-        await crawled(world)
-        author = max(nodes, key=lambda node: len(written_by(world, node)))
-        lost = written_by(world, author)
-        others = [node for node in nodes if node is not author]
-        assert len(lost) > 3
-        await world.kill(author)  # first: the strategy is handed to a node that runs
-        world.publish(blocked=(author.identity.node_id.hex(),))
-        await world.until(lambda: not written_by(world, author), HIDDEN_WITHIN_S)
-        await world.until(lambda: lost <= take_census(others).texts.keys(), 900.0)
-        await crawled(world)
-        await world.pass_time(60.0)
-        assert_complete(world)
-        await assert_one_answer(world, [" ".join(world.web.words[:2])], asked=3)
-        await assert_quiet(world)
+@simulated(SMALL)
+async def test_an_owner_that_returns_after_weeks_does_not_revive_what_was_denied(world: World) -> None:
+    nodes = await world.add(3)
+    *others, late = nodes
+    await world.crawl()
+    await crawled(world)
+    assert denied_on(late)
+    await world.kill(late)
+    await world.pass_time(60.0)
+    world.publish(rules=(DENY,))
+    await nowhere(world)
+    for node in others:
+        await world.kill(node)
+    await world.pass_time(WEEKS_S)  # nobody runs: that costs nothing
+    for node in nodes:
+        await world.restart(node)
+    assert denied_on(late)
+    await nowhere(world)
+    await crawled(world)  # all pages are due after weeks
+    await assert_quiet(world)
+    assert not any(map(denied_on, nodes))
 
-    simulate(scenario, SMALL)
+
+@simulated(SMALL)
+async def test_pages_of_a_blocked_author_are_fetched_anew_by_another(world: World) -> None:
+    nodes = await world.add(4)
+    await world.crawl()
+    await crawled(world)
+    author = max(nodes, key=lambda node: len(written_by(world, node)))
+    lost = written_by(world, author)
+    others = [node for node in nodes if node is not author]
+    assert len(lost) > 3
+    await world.kill(author)  # first: the strategy is handed to a node that runs
+    world.publish(blocked=(author.identity.node_id.hex(),))
+    await world.until(lambda: not written_by(world, author), HIDDEN_WITHIN_S)
+    await world.until(lambda: lost <= take_census(others).texts.keys(), 900.0)
+    await crawled(world)
+    await world.pass_time(60.0)
+    assert_complete(world)
+    await assert_one_answer(world, [" ".join(world.web.words[:2])], asked=3)
+    await assert_quiet(world)
 
 
 def written_by(world: World, author: SimNode) -> set[str]:
@@ -209,32 +206,30 @@ def secrets(world: World) -> list[Document]:
     return [decode_document(record.body) for record in kept if record is not None]
 
 
-def test_robots_that_newly_disallow_a_page_hide_it_at_once_and_erase_it_after_a_week():
-    async def scenario(world: World) -> None:
-        maker = world.web.others["maker.example"] = Maker()
-        await world.add(3)
-        await world.pass_time(10.0)
-        await world.crawl(SECRET, OPEN)
-        await crawled(world)
-        assert {SECRET, OPEN} <= await shown(world)
-        maker.robots = BARRED
-        await after(world, DAY_S)
-        assert SECRET not in await shown(world) and OPEN in await shown(world)
-        assert not [node for node in world.running() if node.node_core.index.searcher.lied]
-        maker.robots = ALLOWED
-        await after(world, DAY_S)
-        assert SECRET in await shown(world)
-        maker.robots = BARRED
-        await after(world, DAY_S)
-        assert SECRET not in await shown(world)
-        await after(world, 6 * DAY_S)
-        assert SECRET not in await shown(world)
-        assert len(secrets(world)) == 3 and all(document.text for document in secrets(world))
-        await after(world, 1.1 * DAY_S)
-        assert len(secrets(world)) == 3 and all(document.gone for document in secrets(world))
-        assert OPEN in await shown(world)
-
-    simulate(scenario, SMALL)
+@simulated(SMALL)
+async def test_robots_that_newly_disallow_a_page_hide_it_at_once_and_erase_it_after_a_week(world: World) -> None:
+    maker = world.web.others["maker.example"] = Maker()
+    await world.add(3)
+    await world.pass_time(10.0)
+    await world.crawl(SECRET, OPEN)
+    await crawled(world)
+    assert {SECRET, OPEN} <= await shown(world)
+    maker.robots = BARRED
+    await after(world, DAY_S)
+    assert SECRET not in await shown(world) and OPEN in await shown(world)
+    assert not [node for node in world.running() if node.node_core.index.searcher.lied]
+    maker.robots = ALLOWED
+    await after(world, DAY_S)
+    assert SECRET in await shown(world)
+    maker.robots = BARRED
+    await after(world, DAY_S)
+    assert SECRET not in await shown(world)
+    await after(world, 6 * DAY_S)
+    assert SECRET not in await shown(world)
+    assert len(secrets(world)) == 3 and all(document.text for document in secrets(world))
+    await after(world, 1.1 * DAY_S)
+    assert len(secrets(world)) == 3 and all(document.gone for document in secrets(world))
+    assert OPEN in await shown(world)
 
 
 class Owner(Maker):
@@ -249,65 +244,63 @@ class Owner(Maker):
         return ScriptedReply(200 if self.named else 404, TEXT, body if self.named else b"", 0.1)
 
 
-def test_what_a_sites_owner_removes_is_gone_everywhere_until_the_file_is() -> None:
-    async def scenario(world: World) -> None:
-        owner = world.web.others["maker.example"] = Owner()
-        await world.add(4)
-        await world.pass_time(10.0)
-        await world.crawl(SECRET, OPEN)
-        await crawled(world)
-        removals = world.running()[-1].node_core.jobs.removals
-        with pytest.raises(NotProved, match="does not name /secret/"):
-            await removals.remove(f"{ORIGIN}/secret/")
-        assert {SECRET, OPEN} <= await shown(world)
-        owner.named = "/secret/"
-        with pytest.raises(NotProved, match="does not name /open"):
-            await removals.remove(OPEN)
-        assert (await removals.remove(f"{ORIGIN}/secret/")).prefix == "/secret/"
-        await world.pass_time(HIDDEN_WITHIN_S)
-        assert SECRET not in await shown(world) and OPEN in await shown(world)
-        assert not secrets(world)
-        await world.crawl(f"{ORIGIN}/secret/more")
-        await crawled(world)
-        assert take_census(world.running()).visits[f"{ORIGIN}/secret/more"].state == VisitState.REFUSED
-        late = next(node for node in world.running() if node.node_core.store.site_removals.is_any)
-        await world.kill(late)
-        await world.restart(late)
-        await world.pass_time(HIDDEN_WITHIN_S)
-        assert late.node_core.store.site_removals.is_any
-        assert SECRET not in await shown(world) and not secrets(world)
-        owner.named = ""
-        await after(world, 61 * DAY_S)  # by then the file was looked for
-        await world.pass_time(HIDDEN_WITHIN_S)
-        assert SECRET in await shown(world)
-
-    simulate(scenario, SMALL)
+@simulated(SMALL)
+async def test_what_a_sites_owner_removes_is_gone_everywhere_until_the_file_is(world: World) -> None:
+    owner = world.web.others["maker.example"] = Owner()
+    await world.add(4)
+    await world.pass_time(10.0)
+    await world.crawl(SECRET, OPEN)
+    await crawled(world)
+    removals = world.running()[-1].node_core.jobs.removals
+    with pytest.raises(NotProved, match="does not name /secret/"):
+        await removals.remove(f"{ORIGIN}/secret/")
+    assert {SECRET, OPEN} <= await shown(world)
+    owner.named = "/secret/"
+    with pytest.raises(NotProved, match="does not name /open"):
+        await removals.remove(OPEN)
+    assert (await removals.remove(f"{ORIGIN}/secret/")).prefix == "/secret/"
+    await world.pass_time(HIDDEN_WITHIN_S)
+    assert SECRET not in await shown(world) and OPEN in await shown(world)
+    assert not secrets(world)
+    await world.crawl(f"{ORIGIN}/secret/more")
+    await crawled(world)
+    assert take_census(world.running()).visits[f"{ORIGIN}/secret/more"].state == VisitState.REFUSED
+    late = next(node for node in world.running() if node.node_core.store.site_removals.is_any)
+    await world.kill(late)
+    await world.restart(late)
+    await world.pass_time(HIDDEN_WITHIN_S)
+    assert late.node_core.store.site_removals.is_any
+    assert SECRET not in await shown(world) and not secrets(world)
+    owner.named = ""
+    await after(world, 61 * DAY_S)  # by then the file was looked for
+    await world.pass_time(HIDDEN_WITHIN_S)
+    assert SECRET in await shown(world)
 
 
-def test_what_a_dns_record_removes_is_gone_though_the_site_is_down_and_stays_so_where_dns_does_not_answer() -> None:
-    async def scenario(world: World) -> None:
-        web, record = world.web, "_dse-node-removal.maker.example"
-        owner = web.others["maker.example"] = Owner()
-        await world.add(4)
-        await world.pass_time(10.0)
-        await world.crawl(SECRET, OPEN)
-        await crawled(world)
-        removals = world.running()[-1].node_core.jobs.removals
-        with pytest.raises(NotProved, match=f"TXT record with that text at {record}"):
-            await removals.remove(f"{ORIGIN}/secret/")
-        web.others["maker.example"] = lambda _: ScriptedReply(503, TEXT, b"", 0.1)
-        web.texts[record] = ("v=spf1 -all", f"{NAME} /secret/")
-        assert (await removals.remove(f"{ORIGIN}/secret/")).prefix == "/secret/"
-        await world.pass_time(HIDDEN_WITHIN_S)
-        assert SECRET not in await shown(world) and OPEN in await shown(world)
-        assert not secrets(world)
-        web.others["maker.example"], web.texts[record] = owner, None
-        await after(world, 61 * DAY_S)  # by then it was looked for
-        await world.pass_time(HIDDEN_WITHIN_S)
-        assert SECRET not in await shown(world)
-        web.texts[record] = ()
-        await after(world, 61 * DAY_S)
-        await world.pass_time(HIDDEN_WITHIN_S)
-        assert SECRET in await shown(world)
-
-    simulate(scenario, SMALL)
+@simulated(SMALL)
+async def test_what_a_dns_record_removes_is_gone_though_the_site_is_down_and_stays_so_where_dns_does_not_answer(
+    world: World,
+) -> None:
+    web, record = world.web, "_dse-node-removal.maker.example"
+    owner = web.others["maker.example"] = Owner()
+    await world.add(4)
+    await world.pass_time(10.0)
+    await world.crawl(SECRET, OPEN)
+    await crawled(world)
+    removals = world.running()[-1].node_core.jobs.removals
+    with pytest.raises(NotProved, match=f"TXT record with that text at {record}"):
+        await removals.remove(f"{ORIGIN}/secret/")
+    web.others["maker.example"] = lambda _: ScriptedReply(503, TEXT, b"", 0.1)
+    web.texts[record] = ("v=spf1 -all", f"{NAME} /secret/")
+    assert (await removals.remove(f"{ORIGIN}/secret/")).prefix == "/secret/"
+    await world.pass_time(HIDDEN_WITHIN_S)
+    assert SECRET not in await shown(world) and OPEN in await shown(world)
+    assert not secrets(world)
+    web.others["maker.example"], web.texts[record] = owner, None
+    await after(world, 61 * DAY_S)  # by then it was looked for
+    await world.pass_time(HIDDEN_WITHIN_S)
+    assert SECRET not in await shown(world)
+    web.texts[record] = ()
+    await after(world, 61 * DAY_S)
+    await world.pass_time(HIDDEN_WITHIN_S)
+    assert SECRET in await shown(world)

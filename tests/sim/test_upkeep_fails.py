@@ -11,6 +11,7 @@ from dht.supervisor import ESSENTIAL, NoteRefusal
 from node.extras.simulation.world import World, simulate
 from node.owner.needs import needs_of
 from tests.sim.judged import assert_complete, crawled
+from tests.sim.simulated import simulated
 
 BREAKS_WITHIN_S = 40.0
 
@@ -47,26 +48,24 @@ class Saboteur(Supervisor):
         return super().start(tasks, name, broken, note_refusal)
 
 
-def test_each_task_of_each_node_breaks_once_amid_a_crawl_and_nothing_is_lost() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(4)
-        for node in nodes:
-            node.supervise = lambda faults: Saboteur(faults, Random(repr(node.name)))  # noqa: B023
-            await world.stop(node)
-            await world.restart(node)
-        await world.crawl()
-        await world.pass_time(BREAKS_WITHIN_S)
-        for node in nodes:
-            assert isinstance(node.supervisor, Saboteur)
-            assert len(node.supervisor.broken) > 30
-            assert [fault.site for fault in node.node_core.faults.present()] == [FaultSite.TASKS]
-            status = {"faults": [{"cause": "task", "what_stops": "x", "remedy": "y"}]}
-            assert next(n for n in needs_of(status, "", 0.0) if n.topic == "machine").state == "trouble"
-        await crawled(world)
-        assert_complete(world)
-        await world.until(lambda: not any(node.node_core.faults.present() for node in nodes), 240.0)
-
-    simulate(scenario)
+@simulated()
+async def test_each_task_of_each_node_breaks_once_amid_a_crawl_and_nothing_is_lost(world: World) -> None:
+    nodes = await world.add(4)
+    for node in nodes:
+        node.supervise = lambda faults: Saboteur(faults, Random(repr(node.name)))  # noqa: B023
+        await world.stop(node)
+        await world.restart(node)
+    await world.crawl()
+    await world.pass_time(BREAKS_WITHIN_S)
+    for node in nodes:
+        assert isinstance(node.supervisor, Saboteur)
+        assert len(node.supervisor.broken) > 30
+        assert [fault.site for fault in node.node_core.faults.present()] == [FaultSite.TASKS]
+        status = {"faults": [{"cause": "task", "what_stops": "x", "remedy": "y"}]}
+        assert next(n for n in needs_of(status, "", 0.0) if n.topic == "machine").state == "trouble"
+    await crawled(world)
+    assert_complete(world)
+    await world.until(lambda: not any(node.node_core.faults.present() for node in nodes), 240.0)
 
 
 def test_a_simulation_ends_where_a_task_raises() -> None:

@@ -35,6 +35,7 @@ from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.record.record_check import BodyRules, RecordCheck
 from store.segments.file_system import FolderDisk
 from store.writing.write_right import needs_grant
+from tests.coroutine_tests import Story, Test, as_test
 from tests.store.support import WALL, NoBodyRules, grant
 
 CONFIG = StoreConfig(
@@ -479,3 +480,10 @@ def network(
                 await node.stop()
 
     simulate(main(), real=real, loop=loop)
+
+
+def in_network(
+    count: int, *, real: bool = False, loop: Callable[[], asyncio.AbstractEventLoop] = VirtualLoop, **fields: Any
+) -> Callable[[Story], Test]:
+    """Make a coroutine a test: its first parameter is a network of `count` nodes, its others are the test's."""
+    return lambda story: as_test(story, lambda s: network(count, s, real=real, loop=loop, **fields))

@@ -14,6 +14,7 @@ from dht.leases.voter import Team
 from dht.messages import LeaseRelease, LeaseRequest
 from dht.slot_resize import resize_overlapping
 from tests.dht.leases.test_lease_holder import SLOT_BITS, Eyes, Peer, Town
+from tests.parameters import proved
 
 FINE = SLOT_BITS + 2
 
@@ -86,7 +87,7 @@ class SplitEyes(Eyes):
         return found
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.integers(0, 10**9))
 def test_never_two_holders_of_a_key_whoever_switches_when(seed: int):
     switch_one_by_one(seed)
@@ -117,7 +118,7 @@ def switch_one_by_one(seed: int) -> None:
     assert town.complete()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *proved(1, 2)])
 def test_a_holder_that_stays_an_owner_holds_on_with_its_epoch(seed: int):
     town = SplitTown(seed, 5)
     town.run(100.0)  # what others got first was handed back to whom it belongs

@@ -22,6 +22,7 @@ from dht.overlay.service import OverlayService
 from dht.overlay.settings import OverlaySettings
 from dht.strategy.document import encode_document
 from dht.strategy.validation import sign_strategy
+from tests.loopback import free_port, needs_ipv6
 
 PUBLISHER = Identity(b"\1" * 32)
 CONFIG = DhtConfig(allow_private=True)
@@ -37,31 +38,10 @@ class HelloBack(Message, frozen=True):
     asker: bytes
 
 
-def has_ipv6() -> bool:
-    try:
-        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as sock:
-            sock.bind(("::1", 0))
-    except OSError:
-        return False
-    return True
-
-
-needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="no IPv6 loopback here")
-
-
 def network() -> Network:
     now = int(clock().wall)
     fields = {"effective_at": 0, "next_at": now + 10**7, "expires_at": now + 2 * 10**7, "slot_bits": 4}
     return load_network(new_network("live", [PUBLISHER], Strategy(network="", version=1, **fields)))
-
-
-def free_port(host: str) -> int:
-    """A port free for both UDP and TCP at this moment."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as tcp, socket.socket(family, socket.SOCK_DGRAM) as udp:
-        tcp.bind((host, 0))
-        udp.bind((host, tcp.getsockname()[1]))
-        return int(tcp.getsockname()[1])
 
 
 class House:

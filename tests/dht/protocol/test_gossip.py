@@ -10,6 +10,7 @@ from node.extras.simulation.delays import RTT_S, Delays
 from node.extras.simulation.forming import form
 from node.extras.simulation.observations import teams_agree
 from node.extras.simulation.swarm import Bee, Swarm
+from tests.parameters import proved
 
 WARM_S = 60.0  # within this every near peer has been asked once
 SLOT_BITS = 10
@@ -136,7 +137,7 @@ def seen_dead_s(swarm: Swarm, gone: Bee) -> dict[str, float]:
     return ends
 
 
-@pytest.mark.parametrize(("seed", "loss", "rtt_s"), [(1, 0.0, RTT_S), (2, 0.1, SLOW_S), (3, 0.1, SLOW_S)])
+@pytest.mark.parametrize(("seed", "loss", "rtt_s"), [(1, 0.0, RTT_S), (2, 0.1, SLOW_S), *proved((3, 0.1, SLOW_S))])
 def test_who_cannot_ask_a_dead_peer_knows_when_the_others_do_and_loss_kills_nobody(
     seed: int, loss: float, rtt_s: float
 ) -> None:

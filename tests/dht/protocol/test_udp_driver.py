@@ -16,16 +16,9 @@ from dht.protocol.udp_driver import PortUnavailable, UdpDriver, bind_udp
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 from node.extras.simulation.everybody import trust_everybody
+from tests.loopback import needs_ipv6
 
 HOSTS = {"4": ("127.0.0.1",), "6": ("::1",), "both": ("127.0.0.1", "::1")}
-
-
-def has_ipv6() -> bool:
-    try:
-        bind_udp(Address("::1", 0)).close()
-    except PortUnavailable:
-        return False
-    return True
 
 
 class Peer:
@@ -48,7 +41,7 @@ async def until(claim: Callable[[], bool]) -> None:
             await asyncio.sleep(0.02)
 
 
-@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6 loopback")
+@needs_ipv6
 async def test_v4_only_and_v6_only_learn_of_each_other_through_a_dual_stack_peer() -> None:
     peers = [Peer(f) for f in ("both", "4", "6")]
     async with asyncio.TaskGroup() as group:

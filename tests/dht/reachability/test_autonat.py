@@ -18,7 +18,8 @@ from dht.overlay.settings import OverlaySettings
 from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityVerdict
-from tests.dht.overlay.test_service import free_port, has_ipv6, until
+from tests.dht.overlay.test_service import until
+from tests.loopback import free_port, has_ipv6
 
 HERE = "127.0.0.1"
 PUBLISHER = Identity(b"\1" * 32)

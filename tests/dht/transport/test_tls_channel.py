@@ -21,27 +21,10 @@ from dht.transport.request_auth import WINDOW_S, RequestTarget, sign_request
 from dht.transport.tls_channel import TlsChannel
 from dht.transport.tls_client import TUNNELS_TO_ONE, next_piece
 from dht.transport.transport import MAX_BODY_BYTES, FindRelayed, NoConnection, PeerGone, PeerRefused, Route
+from tests.loopback import free_port, needs_ipv6
 
 NETWORK = "ab" * 20
 ALICE, BOB, CAROL = (Identity(bytes([n]) * 32) for n in (11, 12, 13))
-
-
-def has_ipv6() -> bool:
-    try:
-        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as sock:
-            sock.bind(("::1", 0))
-    except OSError:
-        return False
-    return True
-
-
-needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="no IPv6 loopback here")
-
-
-def free_port(host: str = "127.0.0.1") -> int:
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as sock:
-        sock.bind((host, 0))
-        return int(sock.getsockname()[1])
 
 
 async def echo(asker: NodeId, name: str, body: bytes, host: str) -> bytes:

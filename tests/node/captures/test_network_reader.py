@@ -10,8 +10,9 @@ from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import FIRST, Wish, following, wish_of
 from node.extras.simulation.scripted_web import HTML, ScriptedReply
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from tests.sim.judged import crawled
+from tests.sim.simulated import simulated
 
 PLAN = WorldPlan(hosts=5)
 ALL = ReadBounds(1000, 1 << 30, 60.0)
@@ -34,38 +35,36 @@ def _guarded(url: str) -> ScriptedReply:
     return ScriptedReply(200, (*HTML, ("X-Robots-Tag", "noarchive")), b"<title>guarded</title><p>words here", 0.1)
 
 
-def test_every_node_reads_all_that_the_network_shows_and_nothing_else() -> None:
-    async def scenario(world: World) -> None:
-        world.web.others["guarded.example"] = _guarded
-        await world.add(5)
-        await world.crawl()
-        await world.crawl("https://guarded.example/")
-        await crawled(world)
-        stored = {url for url, state in world.web.outcomes().items() if state == VisitState.FETCHED}
-        for node in world.running():
-            part = await _read(node, Wish())
-            assert (part.next, part.unread, part.left_out["noarchive"]) == (None, [], 1)
-            assert [c.url for c in part.captures] == sorted(stored, key=placement_key)
-            assert all(c.content == world.web.reply(c.url).body for c in part.captures)
-            assert not any(c.links for c in part.captures)
-        for told in (await _read(node, Wish(links=True))).captures:
-            hrefs = set(re.findall(rb'href="([^"]+)"', told.content))
-            assert {link.encode() for link in told.links} <= hrefs and bool(told.links) == bool(hrefs)
-        node = world.running()[0]
-        await _goes_on(node, sorted(stored, key=placement_key))
-        host = "site1.example"
-        assert set(await _urls(node, wish_of(host, "host"))) == {url for url in stored if host in url}
-        assert set(await _urls(node, wish_of("example", "domain"))) == stored
-        assert await _urls(node, wish_of(f"{host}/page1", "")) == [f"https://{host}/page1"]
-        slot = slot_of(placement_key(f"https://{host}/"), PLAN.slot_bits)
-        in_slot = {url for url in stored if slot_of(placement_key(url), PLAN.slot_bits) == slot}
-        assert set(await _urls(node, Wish(slot=slot))) == in_slot
-        world.publish(rules=(Rule(action="deny", host=host),))
-        await world.pass_time(60.0)
-        for each in world.running():
-            assert set(await _urls(each, Wish())) == {url for url in stored if host not in url}
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_every_node_reads_all_that_the_network_shows_and_nothing_else(world: World) -> None:
+    world.web.others["guarded.example"] = _guarded
+    await world.add(5)
+    await world.crawl()
+    await world.crawl("https://guarded.example/")
+    await crawled(world)
+    stored = {url for url, state in world.web.outcomes().items() if state == VisitState.FETCHED}
+    for node in world.running():
+        part = await _read(node, Wish())
+        assert (part.next, part.unread, part.left_out["noarchive"]) == (None, [], 1)
+        assert [c.url for c in part.captures] == sorted(stored, key=placement_key)
+        assert all(c.content == world.web.reply(c.url).body for c in part.captures)
+        assert not any(c.links for c in part.captures)
+    for told in (await _read(node, Wish(links=True))).captures:
+        hrefs = set(re.findall(rb'href="([^"]+)"', told.content))
+        assert {link.encode() for link in told.links} <= hrefs and bool(told.links) == bool(hrefs)
+    node = world.running()[0]
+    await _goes_on(node, sorted(stored, key=placement_key))
+    host = "site1.example"
+    assert set(await _urls(node, wish_of(host, "host"))) == {url for url in stored if host in url}
+    assert set(await _urls(node, wish_of("example", "domain"))) == stored
+    assert await _urls(node, wish_of(f"{host}/page1", "")) == [f"https://{host}/page1"]
+    slot = slot_of(placement_key(f"https://{host}/"), PLAN.slot_bits)
+    in_slot = {url for url in stored if slot_of(placement_key(url), PLAN.slot_bits) == slot}
+    assert set(await _urls(node, Wish(slot=slot))) == in_slot
+    world.publish(rules=(Rule(action="deny", host=host),))
+    await world.pass_time(60.0)
+    for each in world.running():
+        assert set(await _urls(each, Wish())) == {url for url in stored if host not in url}
 
 
 async def _goes_on(node: SimNode, stored: list[str]) -> None:
@@ -83,29 +82,29 @@ async def _goes_on(node: SimNode, stored: list[str]) -> None:
     assert [capture.url for capture in rest.captures] == stored[stored.index(some) + 1 :]
 
 
-def test_nodes_that_die_meanwhile_cost_nothing_that_others_have_and_what_nobody_has_is_named() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(6)
-        await world.crawl()
-        await crawled(world)
-        stored = {url for url, state in world.web.outcomes().items() if state == VisitState.FETCHED}
-        reader, found = nodes[0], Counter[str]()
-        parts = reader.node_core.store.reader.parts(Wish(), FIRST, 4, content=True)
-        async for part in parts:
-            assert not part.unread
-            found.update(capture.url for capture in part.captures)
-            if found.total() > 10:
-                for node in nodes[4:]:
-                    if node in world.running():
-                        await world.kill(node)
-        assert found == Counter(stored)
-        for node in nodes[1:4]:
-            await world.kill(node)
-        part = await _read(reader, Wish())
-        owned = {slot for slot in range(1 << PLAN.slot_bits) if slot in reader.node_core.store.replicator.ready_slots()}
-        lost = {slot_of(placement_key(url), PLAN.slot_bits) for url in stored - {c.url for c in part.captures}}
-        assert lost <= {unread.slot for unread in part.unread}
-        assert {unread.slot for unread in part.unread} | owned == {Slot(s) for s in range(1 << PLAN.slot_bits)}
-        assert all("answered; read it again later" in unread.reason for unread in part.unread)
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_nodes_that_die_meanwhile_cost_nothing_that_others_have_and_what_nobody_has_is_named(
+    world: World,
+) -> None:
+    nodes = await world.add(6)
+    await world.crawl()
+    await crawled(world)
+    stored = {url for url, state in world.web.outcomes().items() if state == VisitState.FETCHED}
+    reader, found = nodes[0], Counter[str]()
+    parts = reader.node_core.store.reader.parts(Wish(), FIRST, 4, content=True)
+    async for part in parts:
+        assert not part.unread
+        found.update(capture.url for capture in part.captures)
+        if found.total() > 10:
+            for node in nodes[4:]:
+                if node in world.running():
+                    await world.kill(node)
+    assert found == Counter(stored)
+    for node in nodes[1:4]:
+        await world.kill(node)
+    part = await _read(reader, Wish())
+    owned = {slot for slot in range(1 << PLAN.slot_bits) if slot in reader.node_core.store.replicator.ready_slots()}
+    lost = {slot_of(placement_key(url), PLAN.slot_bits) for url in stored - {c.url for c in part.captures}}
+    assert lost <= {unread.slot for unread in part.unread}
+    assert {unread.slot for unread in part.unread} | owned == {Slot(s) for s in range(1 << PLAN.slot_bits)}
+    assert all("answered; read it again later" in unread.reason for unread in part.unread)

@@ -269,10 +269,8 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_evidence_names_whom_to_block_once_the_pages_were_fetched_again(
-    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
+    site: Any, place: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
-    (Path(home) / "admin.token").write_text(token)
     assert main(["evidence", *place]) == 0 and "no evidence" in capsys.readouterr().out
     site.service.accused = ["a.test", "b.test", "c.test"]
     assert main(["evidence", "--no-fetch", *place]) == 0
@@ -284,10 +282,8 @@ def test_evidence_names_whom_to_block_once_the_pages_were_fetched_again(
 
 
 def test_leaving_shows_its_progress_and_at_once_needs_a_yes(
-    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
+    site: Any, place: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
-    (Path(home) / "admin.token").write_text(token)
     assert main(["leave", "--now", *place]) == 1
     told = capsys.readouterr()
     assert "7 of its 1,204 documents have no other live copy" in told.out and "--now --yes" in told.out
@@ -307,10 +303,8 @@ def typed_at(monkeypatch: pytest.MonkeyPatch, line: str) -> None:
 
 
 def test_leaving_asks_and_goes_on_when_it_is_no_longer_watched(
-    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    site: Any, place: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
-    (Path(home) / "admin.token").write_text(token)
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert main(["leave", *place]) == 2 and "add --yes" in capsys.readouterr().err, "a script must be sure"
     for line in ("\n", "n\n", ""):
@@ -404,11 +398,7 @@ def test_a_shown_strategy_is_the_draft_of_the_next(
     assert "adopted: version 4" in capsys.readouterr().out
 
 
-def test_a_node_is_said_to_be_gone_in_one_step(
-    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
-    (Path(home) / "admin.token").write_text(token)
+def test_a_node_is_said_to_be_gone_in_one_step(home: str, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["network", "gone", "CD" * 20, "--key", str(Path(home) / "keys" / "club.publisher.key"), *place]
     assert main(asked) == 2
     assert "--yes: is missing" in capsys.readouterr().err

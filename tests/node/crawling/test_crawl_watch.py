@@ -2,8 +2,9 @@
 
 from node.crawling.crawl_watch import PAUSED_S, CrawlProgress, UnheldWork
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from tests.sim.judged import crawled
+from tests.sim.simulated import simulated
 
 LOOKS = 20
 
@@ -14,36 +15,32 @@ def finds_work(node: SimNode) -> bool:
     return any(unheld.is_due() for _ in range(LOOKS))
 
 
-def test_due_visits_of_slots_without_a_holder_are_found() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.crawl()
-        await world.pass_time(90.0)
-        assert not any(map(finds_work, nodes)), "each slot has its holder"
-        for node in nodes[1:]:
-            await world.kill(node)
-        await world.pass_time(120.0)
-        assert nodes[0].node_core.work_left().unheld and finds_work(nodes[0])
-        for node in nodes[1:]:
-            await world.restart(node)
-        await world.pass_time(90.0)
-        assert not any(map(finds_work, nodes))
-
-    simulate(scenario, WorldPlan(hosts=6, pages=400))
+@simulated(WorldPlan(hosts=6, pages=400))
+async def test_due_visits_of_slots_without_a_holder_are_found(world: World) -> None:
+    nodes = await world.add(3)
+    await world.crawl()
+    await world.pass_time(90.0)
+    assert not any(map(finds_work, nodes)), "each slot has its holder"
+    for node in nodes[1:]:
+        await world.kill(node)
+    await world.pass_time(120.0)
+    assert nodes[0].node_core.work_left().unheld and finds_work(nodes[0])
+    for node in nodes[1:]:
+        await world.restart(node)
+    await world.pass_time(90.0)
+    assert not any(map(finds_work, nodes))
 
 
-def test_slots_without_a_holder_in_which_nothing_is_due_are_no_work() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.crawl()
-        await crawled(world)
-        for node in nodes[1:]:
-            await world.kill(node)
-        await world.pass_time(120.0)
-        assert nodes[0].node_core.work_left().unheld and not finds_work(nodes[0])
-        assert nodes[0].node_core.crawl_watch.still_s() == 0.0
-
-    simulate(scenario, WorldPlan(hosts=2, pages=4))
+@simulated(WorldPlan(hosts=2, pages=4))
+async def test_slots_without_a_holder_in_which_nothing_is_due_are_no_work(world: World) -> None:
+    nodes = await world.add(3)
+    await world.crawl()
+    await crawled(world)
+    for node in nodes[1:]:
+        await world.kill(node)
+    await world.pass_time(120.0)
+    assert nodes[0].node_core.work_left().unheld and not finds_work(nodes[0])
+    assert nodes[0].node_core.crawl_watch.still_s() == 0.0
 
 
 def play(looks: list[tuple[float, int, bool]]) -> float:

@@ -6,10 +6,11 @@ from crawl import VisitState
 from dht import BadMessage, NodeId, Rule
 from node.api.crawl import Followed
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from node.jobs.explain import AskAbout
 from node.jobs.job_wait import JobWait
 from tests.sim.judged import crawled
+from tests.sim.simulated import simulated
 
 PLAN = WorldPlan(seed=5, hosts=6, pages=12, replicas=2)
 
@@ -18,137 +19,127 @@ async def explained(node: SimNode, url: str) -> dict[str, Any]:
     return (await node.node_core.jobs.explanations.explain(url)).plain()
 
 
-def test_every_node_tells_the_same_of_every_url() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(4)
-        await world.pass_time(8.0)
-        await world.crawl()
-        await crawled(world)
-        holders = set()
-        for url, state in list(world.web.outcomes().items())[::5]:
-            told = [await explained(node, url) for node in nodes]
-            holders.add(told[0]["holder"]["node_id"])
-            for node, each in zip(nodes, told, strict=True):
-                assert each["known"]["state"] == state.name.lower()
-                assert each["answer"] == ("no" if "/private/" in url else "later")
-                assert each["holder"]["self"] == (each["holder"]["node_id"] == node.overlay.node_id.hex())
-                assert each["holder"]["answered"]
-                for same in ("url", "canonical", "id", "placement", "rule", "known"):
-                    assert each[same] == told[0][same]
-                assert [o["node_id"] for o in each["owners"]] == [o["node_id"] for o in told[0]["owners"]]
-        assert len(holders) > 1
-        private = next(url for url in world.web.outcomes() if "/private/" in url)
-        assert (await explained(nodes[1], private))["why"] == "the site's robots.txt forbids it"
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_every_node_tells_the_same_of_every_url(world: World) -> None:
+    nodes = await world.add(4)
+    await world.pass_time(8.0)
+    await world.crawl()
+    await crawled(world)
+    holders = set()
+    for url, state in list(world.web.outcomes().items())[::5]:
+        told = [await explained(node, url) for node in nodes]
+        holders.add(told[0]["holder"]["node_id"])
+        for node, each in zip(nodes, told, strict=True):
+            assert each["known"]["state"] == state.name.lower()
+            assert each["answer"] == ("no" if "/private/" in url else "later")
+            assert each["holder"]["self"] == (each["holder"]["node_id"] == node.overlay.node_id.hex())
+            assert each["holder"]["answered"]
+            for same in ("url", "canonical", "id", "placement", "rule", "known"):
+                assert each[same] == told[0][same]
+            assert [o["node_id"] for o in each["owners"]] == [o["node_id"] for o in told[0]["owners"]]
+    assert len(holders) > 1
+    private = next(url for url in world.web.outcomes() if "/private/" in url)
+    assert (await explained(nodes[1], private))["why"] == "the site's robots.txt forbids it"
 
 
-def test_why_not_and_who_is_silent() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(4)
-        await world.pass_time(8.0)
-        url = world.web.seed_url
-        first = await explained(nodes[0], f"{url}#part")
-        assert (first["canonical"], first["answer"], first["known"]) == (url, "unknown", None)
-        assert first["changed"] == ["the fragment is no part of it"]
-        assert (await explained(nodes[0], "nonsense"))["canonical"] is None
-        mail = await explained(nodes[0], "http://a.test:25/")
-        assert mail["answer"] == "no" and "port 25 is that of another service" in mail["why"]
-        for node in nodes:
-            node.node_core.fetching.pause.pause()
-        await world.crawl(url)
-        await world.pass_time(3.0)
-        (holder,) = [n for n in nodes if (await explained(n, url))["holder"]["self"]]
-        other = next(n for n in nodes if n is not holder)
-        told = await explained(other, url)
-        assert (told["answer"], told["crawler"]["stand"]) == ("later", "ready")
-        assert "fetches nothing: paused by its operator" in told["why"]
-        holder.node_core.fetching.pause.pause(20.0)
-        assert "paused by its operator until" in (await explained(other, url))["why"]
-        await world.pass_time(25.0)
-        assert holder.node_core.fetching.pause.operator_reason() == "", "it ended by itself"
-        world.publish(rules=[Rule(action="deny", host="site0.example")])
-        await world.pass_time(30.0)
-        told = await explained(other, url)
-        assert (told["answer"], told["why"]) == ("no", "rule 1 of strategy 2 denies it")
-        world.wire.kill(holder.name)
-        told = await explained(other, url)
-        assert not told["holder"]["answered"] and told["crawler"] is None
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_why_not_and_who_is_silent(world: World) -> None:
+    nodes = await world.add(4)
+    await world.pass_time(8.0)
+    url = world.web.seed_url
+    first = await explained(nodes[0], f"{url}#part")
+    assert (first["canonical"], first["answer"], first["known"]) == (url, "unknown", None)
+    assert first["changed"] == ["the fragment is no part of it"]
+    assert (await explained(nodes[0], "nonsense"))["canonical"] is None
+    mail = await explained(nodes[0], "http://a.test:25/")
+    assert mail["answer"] == "no" and "port 25 is that of another service" in mail["why"]
+    for node in nodes:
+        node.node_core.fetching.pause.pause()
+    await world.crawl(url)
+    await world.pass_time(3.0)
+    (holder,) = [n for n in nodes if (await explained(n, url))["holder"]["self"]]
+    other = next(n for n in nodes if n is not holder)
+    told = await explained(other, url)
+    assert (told["answer"], told["crawler"]["stand"]) == ("later", "ready")
+    assert "fetches nothing: paused by its operator" in told["why"]
+    holder.node_core.fetching.pause.pause(20.0)
+    assert "paused by its operator until" in (await explained(other, url))["why"]
+    await world.pass_time(25.0)
+    assert holder.node_core.fetching.pause.operator_reason() == "", "it ended by itself"
+    world.publish(rules=[Rule(action="deny", host="site0.example")])
+    await world.pass_time(30.0)
+    told = await explained(other, url)
+    assert (told["answer"], told["why"]) == ("no", "rule 1 of strategy 2 denies it")
+    world.wire.kill(holder.name)
+    told = await explained(other, url)
+    assert not told["holder"]["answered"] and told["crawler"] is None
 
 
-def test_unknown_addresses_are_no_refusals_unless_something_refuses_them() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.pass_time(8.0)
-        await world.crawl()
-        await crawled(world)
-        world.publish(rules=[Rule(action="deny", host="denied.example")])
-        await world.pass_time(30.0)
-        (asked, *_) = nodes
-        asked.node_core.fetching.refusals.set_entries(["refused.example"])
-        refused = {
-            "https://denied.example/": "rule 1 of strategy 2 denies it",
-            "https://refused.example/": "refused by this node's crawl.refuse",
-            f"{world.web.seed_url}private/new": "robots.txt forbids",
-            "http://10.1.2.3/": "a private address",
-            "http://[::1]:8850/": "a private address",
-            "http://169.254.169.254/": "an address that no web site has",
-            "ftp://example.com/": "give an http or https URL",
-        }
-        for url, words in refused.items():
-            told = await explained(asked, url)
-            assert (told["answer"], told.get("known")) == ("no", None) and words in told["why"], told
-        for url in (
-            "https://example.com/",
-            "http://new.test:8800/page.html",
-            f"{world.web.seed_url}new",
-            "http://8.8.8.8/",
-        ):
-            assert (await explained(asked, url))["answer"] == "unknown"
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_unknown_addresses_are_no_refusals_unless_something_refuses_them(world: World) -> None:
+    nodes = await world.add(3)
+    await world.pass_time(8.0)
+    await world.crawl()
+    await crawled(world)
+    world.publish(rules=[Rule(action="deny", host="denied.example")])
+    await world.pass_time(30.0)
+    (asked, *_) = nodes
+    asked.node_core.fetching.refusals.set_entries(["refused.example"])
+    refused = {
+        "https://denied.example/": "rule 1 of strategy 2 denies it",
+        "https://refused.example/": "refused by this node's crawl.refuse",
+        f"{world.web.seed_url}private/new": "robots.txt forbids",
+        "http://10.1.2.3/": "a private address",
+        "http://[::1]:8850/": "a private address",
+        "http://169.254.169.254/": "an address that no web site has",
+        "ftp://example.com/": "give an http or https URL",
+    }
+    for url, words in refused.items():
+        told = await explained(asked, url)
+        assert (told["answer"], told.get("known")) == ("no", None) and words in told["why"], told
+    for url in (
+        "https://example.com/",
+        "http://new.test:8800/page.html",
+        f"{world.web.seed_url}new",
+        "http://8.8.8.8/",
+    ):
+        assert (await explained(asked, url))["answer"] == "unknown"
 
 
-def test_only_canonical_urls_are_spoken_of() -> None:
-    async def scenario(world: World) -> None:
-        (node,) = await world.add(1)
-        try:
-            await node.node_core.jobs.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
-        except BadMessage as error:
-            assert "no canonical URL" in str(error)
-        else:
-            raise AssertionError("answered")
-
-    simulate(scenario, WorldPlan(seed=1))
+@simulated(WorldPlan(seed=1))
+async def test_only_canonical_urls_are_spoken_of(world: World) -> None:
+    (node,) = await world.add(1)
+    try:
+        await node.node_core.jobs.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
+    except BadMessage as error:
+        assert "no canonical URL" in str(error)
+    else:
+        raise AssertionError("answered")
 
 
-def test_who_waits_sees_the_whole_crawl_from_any_node() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.pass_time(8.0)
-        asked = nodes[2].node_core
-        url, other = world.web.seed_url, "https://site1.example/"
-        dry = await asked.jobs.submission.crawl([url, "ftp://x/"], [], 20, "host", True)
-        assert (dry.accepted, dry.seeds[0].known, len(dry.refused)) == (1, "", 1)
-        assert not await asked.store.lookup.find([url])
-        handed = await asked.jobs.submission.crawl([url], [], 20, "host", False)
-        track = JobWait({"url": s.url, "depth": 20, "scope": s.scope} for s in handed.seeds)
-        while not track.is_done:
-            batch = track.ask(250)
-            answers = await asked.jobs.progress.answer([Followed(**entry) for entry in batch])
-            track.take(batch, [answer.plain() for answer in answers])
-            await world.pass_time(1.0)
-        right = {u: s for u, s in world.web.outcomes().items() if u.startswith(url)}
-        assert not await asked.store.lookup.find([other]), "out of scope"
-        assert track.counts["fetched"] == sum(s == VisitState.FETCHED for s in right.values())
-        assert track.counts["refused"] == 1 and track.reasons == {"robots": 1}
-        again = await asked.jobs.submission.crawl([url], [], 20, "host", True)
-        assert (again.seeds[0].known, again.behind) == ("fetched", 0)
-        wider = await asked.jobs.submission.crawl([url], [], 20, "whole", False)
-        assert wider.seeds[0].known == "fetched" and wider.behind > 0
-        await world.pass_time(20.0)
-        assert await asked.store.lookup.find([other]), "what is behind known pages is handed in, too"
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_who_waits_sees_the_whole_crawl_from_any_node(world: World) -> None:
+    nodes = await world.add(3)
+    await world.pass_time(8.0)
+    asked = nodes[2].node_core
+    url, other = world.web.seed_url, "https://site1.example/"
+    dry = await asked.jobs.submission.crawl([url, "ftp://x/"], [], 20, "host", True)
+    assert (dry.accepted, dry.seeds[0].known, len(dry.refused)) == (1, "", 1)
+    assert not await asked.store.lookup.find([url])
+    handed = await asked.jobs.submission.crawl([url], [], 20, "host", False)
+    track = JobWait({"url": s.url, "depth": 20, "scope": s.scope} for s in handed.seeds)
+    while not track.is_done:
+        batch = track.ask(250)
+        answers = await asked.jobs.progress.answer([Followed(**entry) for entry in batch])
+        track.take(batch, [answer.plain() for answer in answers])
+        await world.pass_time(1.0)
+    right = {u: s for u, s in world.web.outcomes().items() if u.startswith(url)}
+    assert not await asked.store.lookup.find([other]), "out of scope"
+    assert track.counts["fetched"] == sum(s == VisitState.FETCHED for s in right.values())
+    assert track.counts["refused"] == 1 and track.reasons == {"robots": 1}
+    again = await asked.jobs.submission.crawl([url], [], 20, "host", True)
+    assert (again.seeds[0].known, again.behind) == ("fetched", 0)
+    wider = await asked.jobs.submission.crawl([url], [], 20, "whole", False)
+    assert wider.seeds[0].known == "fetched" and wider.behind > 0
+    await world.pass_time(20.0)
+    assert await asked.store.lookup.find([other]), "what is behind known pages is handed in, too"

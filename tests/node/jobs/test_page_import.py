@@ -25,6 +25,7 @@ from store import decode_document
 from store.errors import NotImporter
 from tests.node.extras.archive.samples import HTML, capture
 from tests.sim.judged import crawled
+from tests.sim.simulated import simulated
 
 OLD = EPOCH - 400 * 86_400.0
 PLAN = WorldPlan(hosts=1)
@@ -113,35 +114,31 @@ def _written(captures: Sequence[Capture]) -> bytes:
     return out.getvalue()
 
 
-def test_each_page_is_judged_as_a_crawl_would_and_loses_to_it() -> None:
-    async def scenario(world: World) -> None:
-        (node,) = await world.add(1)
-        await crawled(world)
-        states = await take(node, list(REFUSED.values()))
-        assert [each.state for each in states] == ["refused"] * len(REFUSED)
-        for state, reason in zip(states, REFUSED, strict=True):
-            assert state.reason.startswith(reason), state
-        guarded = page(30, "", ("X-Robots-Tag", "noarchive"))
-        assert [each.state for each in await take(node, [guarded])] == ["taken"]
-        assert await exported(node) == []
-        text = capture("http://old0.example/wet", "中文 text of a conversion".encode(), at=OLD, media_type="text/plain")
-        assert [each.state for each in await take(node, [replace(text, text="ignored")])] == ["taken"]
-        [wet] = await exported(node)
-        assert (wet.media_type, wet.headers, wet.text) == ("text/plain", (), "中文 text of a conversion")
-        newer, older = page(31, "new", at=OLD + 9), page(31, "old")
-        assert [each.state for each in await take(node, [newer, older])] == ["taken", "older"]
-        gone = page(31, "", ("X-Robots-Tag", "noindex"), at=OLD + 20)
-        assert [each.state for each in await take(node, [gone])] == ["refused"]
-        assert plain(newer.url) not in {each.url for each in await exported(node)}, (
-            "it did not want to be found any more"
-        )
-        url = next(iter(world.web.outcomes()))
-        mine = replace(page(40, at=EPOCH - 5.0), url=url)
-        assert [each.state for each in await take(node, [mine], crawl=True)] == ["taken"]
-        await world.until(lambda: _epoch(node, url) > 0, 600.0)
-        assert [each.state for each in await take(node, [mine])] == ["older"]
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_each_page_is_judged_as_a_crawl_would_and_loses_to_it(world: World) -> None:
+    (node,) = await world.add(1)
+    await crawled(world)
+    states = await take(node, list(REFUSED.values()))
+    assert [each.state for each in states] == ["refused"] * len(REFUSED)
+    for state, reason in zip(states, REFUSED, strict=True):
+        assert state.reason.startswith(reason), state
+    guarded = page(30, "", ("X-Robots-Tag", "noarchive"))
+    assert [each.state for each in await take(node, [guarded])] == ["taken"]
+    assert await exported(node) == []
+    text = capture("http://old0.example/wet", "中文 text of a conversion".encode(), at=OLD, media_type="text/plain")
+    assert [each.state for each in await take(node, [replace(text, text="ignored")])] == ["taken"]
+    [wet] = await exported(node)
+    assert (wet.media_type, wet.headers, wet.text) == ("text/plain", (), "中文 text of a conversion")
+    newer, older = page(31, "new", at=OLD + 9), page(31, "old")
+    assert [each.state for each in await take(node, [newer, older])] == ["taken", "older"]
+    gone = page(31, "", ("X-Robots-Tag", "noindex"), at=OLD + 20)
+    assert [each.state for each in await take(node, [gone])] == ["refused"]
+    assert plain(newer.url) not in {each.url for each in await exported(node)}, "it did not want to be found any more"
+    url = next(iter(world.web.outcomes()))
+    mine = replace(page(40, at=EPOCH - 5.0), url=url)
+    assert [each.state for each in await take(node, [mine], crawl=True)] == ["taken"]
+    await world.until(lambda: _epoch(node, url) > 0, 600.0)
+    assert [each.state for each in await take(node, [mine])] == ["older"]
 
 
 def _epoch(node: SimNode, url: str) -> int:
@@ -149,39 +146,35 @@ def _epoch(node: SimNode, url: str) -> int:
     return record.version.epoch if record is not None and decode_document(record.body).url == url else 0
 
 
-def test_who_may_not_import_is_told_how_to_be_allowed() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await crawled(world)
-        with pytest.raises(NotImporter, match=f"{nodes[1].identity.public_key.hex()}.*--importer"):
-            await take(nodes[1], PAGES)
-        world.publish(importers=(nodes[1].identity.public_key.hex(),))
-        await world.pass_time(30.0)
-        assert {each.state for each in await take(nodes[1], PAGES)} == {"taken"}
-        with pytest.raises(NotImporter):
-            await take(nodes[2], PAGES)
-        await crawled(world)
-        assert len(await exported(nodes[0])) == len(PAGES)
-        world.publish(blocked=(nodes[1].identity.node_id.hex(),))
-        await world.pass_time(120.0)
-        assert await exported(nodes[0]) == [], "with its author goes what it imported"
-
-    simulate(scenario, WorldPlan(hosts=1, strategy={"admission": "attested"}))
+@simulated(WorldPlan(hosts=1, strategy={"admission": "attested"}))
+async def test_who_may_not_import_is_told_how_to_be_allowed(world: World) -> None:
+    nodes = await world.add(3)
+    await crawled(world)
+    with pytest.raises(NotImporter, match=f"{nodes[1].identity.public_key.hex()}.*--importer"):
+        await take(nodes[1], PAGES)
+    world.publish(importers=(nodes[1].identity.public_key.hex(),))
+    await world.pass_time(30.0)
+    assert {each.state for each in await take(nodes[1], PAGES)} == {"taken"}
+    with pytest.raises(NotImporter):
+        await take(nodes[2], PAGES)
+    await crawled(world)
+    assert len(await exported(nodes[0])) == len(PAGES)
+    world.publish(blocked=(nodes[1].identity.node_id.hex(),))
+    await world.pass_time(120.0)
+    assert await exported(nodes[0]) == [], "with its author goes what it imported"
 
 
-def test_what_the_strategy_denies_and_what_the_operator_refuses_is_counted_as_refused() -> None:
-    async def scenario(world: World) -> None:
-        (node,) = await world.add(1)
-        node.crawl = CrawlConfig(refuse=("old2.example",))
-        world.publish(rules=(Rule(action="deny", host="old1.example"),))
-        await world.kill(node)
-        await world.restart(node)
-        await crawled(world)
-        states = await take(node, PAGES[:3])
-        assert [each.state for each in states] == ["taken", "refused", "refused"]
-        assert states[1].reason.startswith("rule 1 of strategy") and states[2].reason.endswith("crawl.refuse")
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_what_the_strategy_denies_and_what_the_operator_refuses_is_counted_as_refused(world: World) -> None:
+    (node,) = await world.add(1)
+    node.crawl = CrawlConfig(refuse=("old2.example",))
+    world.publish(rules=(Rule(action="deny", host="old1.example"),))
+    await world.kill(node)
+    await world.restart(node)
+    await crawled(world)
+    states = await take(node, PAGES[:3])
+    assert [each.state for each in states] == ["taken", "refused", "refused"]
+    assert states[1].reason.startswith("rule 1 of strategy") and states[2].reason.endswith("crawl.refuse")
 
 
 def test_hostile_records_cost_themselves() -> None:
@@ -210,11 +203,9 @@ def test_hostile_records_cost_themselves() -> None:
     simulate(scenario, PLAN)
 
 
-def test_a_client_imports_nothing() -> None:
-    async def scenario(world: World) -> None:
-        await world.add(1)
-        client = await world.add_client()
-        with pytest.raises(NotJoined):
-            await take(client, PAGES)
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_a_client_imports_nothing(world: World) -> None:
+    await world.add(1)
+    client = await world.add_client()
+    with pytest.raises(NotJoined):
+        await take(client, PAGES)

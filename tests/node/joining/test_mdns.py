@@ -16,6 +16,7 @@ from node.joining.mdns import (
     on_lan,
     own_addresses,
 )
+from tests.loopback import has_ipv6
 
 FIRST, SECOND = "ab" * 20, "cd" * 20
 
@@ -36,16 +37,6 @@ def has_multicast() -> bool:
             return ear.recv(8) == b"?"
         except OSError:
             return False
-
-
-def has_ipv6() -> bool:
-    """Whether IPv6 loopback has an address."""
-    try:
-        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
-            probe.bind(("::1", 0))
-    except OSError:
-        return False
-    return True
 
 
 @pytest.mark.skipif(not has_multicast(), reason="no multicast on loopback here")

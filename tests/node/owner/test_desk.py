@@ -7,80 +7,75 @@ import pytest
 
 from crawl import VisitState
 from node.errors import BadDataDir
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from node.owner import desk as owner_desk
 from tests.sim.judged import crawled, service_of
+from tests.sim.simulated import simulated
 
 
-def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs() -> None:
-    async def scenario(world: World) -> None:
-        service = service_of(world, *await world.add(1))
-        desk, seed = service.owner, world.web.seed_url
+@simulated(WorldPlan(hosts=6, pages=6))
+async def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs(world: World) -> None:
+    service = service_of(world, *await world.add(1))
+    desk, seed = service.owner, world.web.seed_url
+    desk.step()
+    assert (await service.crawl([seed], depth=3, dry_run=True)).accepted == 1
+    assert await desk.jobs() == (), "a dry run is no job"
+    assert (await service.crawl([seed], depth=3)).accepted == 1
+    for _ in range(12):
+        await world.pass_time(10.0)
         desk.step()
-        assert (await service.crawl([seed], depth=3, dry_run=True)).accepted == 1
-        assert await desk.jobs() == (), "a dry run is no job"
-        assert (await service.crawl([seed], depth=3)).accepted == 1
-        for _ in range(12):
-            await world.pass_time(10.0)
-            desk.step()
-        rates = [value for _, value in desk.history.series("hour", "pages_per_s")]
-        assert len(rates) == 13 and 0 < sum(rates) * 10 <= len(world.log)
-        assert desk.history.series("hour", "peers")[-1][1] == 0 and desk.history.series("hour", "disk_bytes")[-1][1] > 0
-        assert isnan(desk.history.series("hour", "p50_ms")[-1][1]), "nobody has asked anything"
-        (job,) = await desk.jobs()
-        assert (job.first, job.seeds, job.depth) == (seed, 1, 3) and job.fetched > 5
-        found = desk.network()
-        assert (found.slots, found.members, found.live) == (16, 1, 1)
-        assert set(found.mine) == {3} and found.uncrawled == 0 and found.by_copies == ((1, 16),)
-        assert found.families == (("none", 1),), "nobody else has told it where it is reached"
-        seen = desk.sites("", "", 3)
-        assert len(seen.page.rows) == 3 and seen.page.all > 3 and seen.wished == ()
-        await desk.wish(seen.page.rows[0].site, "refused")
-        told = desk.sites("", "", 3)
-        assert told.page.rows[0].why == "refused" and told.wished == ((seen.page.rows[0].host, "refused"),)
-
-    simulate(scenario, WorldPlan(hosts=6, pages=6))
+    rates = [value for _, value in desk.history.series("hour", "pages_per_s")]
+    assert len(rates) == 13 and 0 < sum(rates) * 10 <= len(world.log)
+    assert desk.history.series("hour", "peers")[-1][1] == 0 and desk.history.series("hour", "disk_bytes")[-1][1] > 0
+    assert isnan(desk.history.series("hour", "p50_ms")[-1][1]), "nobody has asked anything"
+    (job,) = await desk.jobs()
+    assert (job.first, job.seeds, job.depth) == (seed, 1, 3) and job.fetched > 5
+    found = desk.network()
+    assert (found.slots, found.members, found.live) == (16, 1, 1)
+    assert set(found.mine) == {3} and found.uncrawled == 0 and found.by_copies == ((1, 16),)
+    assert found.families == (("none", 1),), "nobody else has told it where it is reached"
+    seen = desk.sites("", "", 3)
+    assert len(seen.page.rows) == 3 and seen.page.all > 3 and seen.wished == ()
+    await desk.wish(seen.page.rows[0].site, "refused")
+    told = desk.sites("", "", 3)
+    assert told.page.rows[0].why == "refused" and told.wished == ((seen.page.rows[0].host, "refused"),)
 
 
-def test_one_look_counts_the_whole_of_a_crawl_that_has_ended() -> None:
-    async def scenario(world: World) -> None:
-        service = service_of(world, *await world.add(1))
-        await service.crawl([world.web.seed_url], depth=100)
-        await crawled(world)
-        await world.pass_time(30.0)
-        (job,) = await service.owner.jobs()
-        outcomes = Counter(world.web.outcomes().values())
-        assert job.fetched == outcomes.pop(VisitState.FETCHED) > 600
-        assert (job.waiting, job.failed, job.others) == (0, 0, sum(outcomes.values()))
-        assert job.is_done and not job.is_counting
-
-    simulate(scenario, WorldPlan(hosts=8, pages=90))
+@simulated(WorldPlan(hosts=8, pages=90))
+async def test_one_look_counts_the_whole_of_a_crawl_that_has_ended(world: World) -> None:
+    service = service_of(world, *await world.add(1))
+    await service.crawl([world.web.seed_url], depth=100)
+    await crawled(world)
+    await world.pass_time(30.0)
+    (job,) = await service.owner.jobs()
+    outcomes = Counter(world.web.outcomes().values())
+    assert job.fetched == outcomes.pop(VisitState.FETCHED) > 600
+    assert (job.waiting, job.failed, job.others) == (0, 0, sum(outcomes.values()))
+    assert job.is_done and not job.is_counting
 
 
-def test_what_is_shown_before_all_was_counted_is_said_to_be_unfinished(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario(world: World) -> None:
-        service = service_of(world, *await world.add(1))
-        await service.crawl([world.web.seed_url], depth=100)
-        await crawled(world)
-        monkeypatch.setattr(owner_desk, "PROGRESS_WITHIN_S", 0.0)
-        (job,) = await service.owner.jobs()
-        assert job.is_counting and not job.is_done
-        monkeypatch.undo()
-        (job,) = await service.owner.jobs()
-        assert job.is_done and not job.is_counting
+@simulated(WorldPlan(hosts=2, pages=3))
+async def test_what_is_shown_before_all_was_counted_is_said_to_be_unfinished(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = service_of(world, *await world.add(1))
+    await service.crawl([world.web.seed_url], depth=100)
+    await crawled(world)
+    monkeypatch.setattr(owner_desk, "PROGRESS_WITHIN_S", 0.0)
+    (job,) = await service.owner.jobs()
+    assert job.is_counting and not job.is_done
+    monkeypatch.undo()
+    (job,) = await service.owner.jobs()
+    assert job.is_done and not job.is_counting
 
-    simulate(scenario, WorldPlan(hosts=2, pages=3))
 
-
-def test_a_damaged_file_of_wishes_stops_the_start_and_names_the_remedy() -> None:
-    async def scenario(world: World) -> None:
-        (node,) = await world.add(1)
-        await node.node_core.hosts.wish("a.test", "refused")
-        path = node.folder / "hosts.json"
-        assert b"a.test" in path.read_bytes()
-        await world.kill(node)
-        path.write_bytes(path.read_bytes()[:-9])
-        with pytest.raises(BadDataDir, match=r"hosts\.json: cannot be read: .*; mend it, or delete it"):
-            await world.restart(node)
-
-    simulate(scenario, WorldPlan(hosts=1, pages=1))
+@simulated(WorldPlan(hosts=1, pages=1))
+async def test_a_damaged_file_of_wishes_stops_the_start_and_names_the_remedy(world: World) -> None:
+    (node,) = await world.add(1)
+    await node.node_core.hosts.wish("a.test", "refused")
+    path = node.folder / "hosts.json"
+    assert b"a.test" in path.read_bytes()
+    await world.kill(node)
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(BadDataDir, match=r"hosts\.json: cannot be read: .*; mend it, or delete it"):
+        await world.restart(node)

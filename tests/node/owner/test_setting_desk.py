@@ -9,35 +9,34 @@ from dht import MachineRefuses
 from node.config.settings import Config, load_config
 from node.config.toml_reader import keys_of
 from node.errors import ConfigError
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from node.owner.setting_change import is_open
 from node.owner.setting_desk import LIVE, SettingDesk
+from tests.sim.simulated import simulated
 
 
-def test_a_node_at_work_obeys_its_owner_at_once(tmp_path: Path) -> None:
-    async def scenario(world: World) -> None:
-        (node,) = await world.add(1)
-        core, path = node.node_core, tmp_path / "config.toml"
-        desk = SettingDesk(path, Config())
-        desk.obey = lambda config: core.obey(config.crawl, config.store)
-        await world.crawl()
-        await world.pass_time(20.0)
-        assert world.log and core.fetching.pause.operator_reason() == ""
-        assert await desk.set("crawl.hours", "03:00-03:01") and "crawl.hours" in core.fetching.pause.operator_reason()
-        assert await desk.set("crawl.hours", "") and core.fetching.pause.operator_reason() == ""
-        assert await desk.set("store.quota_bytes", "1000")
-        assert "1.0 kB" in core.fetching.pause.room_reason() and core.store.records.room.quota_bytes == 1000
-        assert await desk.set("store.quota_bytes", "1_000_000_000") and core.fetching.pause.room_reason() == ""
-        assert await desk.set("crawl.refuse", "site1.example")
-        assert core.fetching.refusals.reason("http://site1.example/") == 'crawl.refuse "site1.example"'
-        assert not await desk.set("crawl.max_hops", "3"), "that one is read at the start"
-        rows = {row.key: row for row in desk.rows()}
-        assert (rows["crawl.max_hops"].value, rows["crawl.max_hops"].waiting) == ("10", "3")
-        assert (rows["crawl.refuse"].value, rows["crawl.refuse"].waiting) == ("site1.example", None)
-        saved = load_config(path)
-        assert (saved.crawl.max_hops, saved.crawl.refuse, saved.store.quota_bytes) == (3, ("site1.example",), 10**9)
-
-    simulate(scenario, WorldPlan(hosts=4, pages=4))
+@simulated(WorldPlan(hosts=4, pages=4))
+async def test_a_node_at_work_obeys_its_owner_at_once(world: World, tmp_path: Path) -> None:
+    (node,) = await world.add(1)
+    core, path = node.node_core, tmp_path / "config.toml"
+    desk = SettingDesk(path, Config())
+    desk.obey = lambda config: core.obey(config.crawl, config.store)
+    await world.crawl()
+    await world.pass_time(20.0)
+    assert world.log and core.fetching.pause.operator_reason() == ""
+    assert await desk.set("crawl.hours", "03:00-03:01") and "crawl.hours" in core.fetching.pause.operator_reason()
+    assert await desk.set("crawl.hours", "") and core.fetching.pause.operator_reason() == ""
+    assert await desk.set("store.quota_bytes", "1000")
+    assert "1.0 kB" in core.fetching.pause.room_reason() and core.store.records.room.quota_bytes == 1000
+    assert await desk.set("store.quota_bytes", "1_000_000_000") and core.fetching.pause.room_reason() == ""
+    assert await desk.set("crawl.refuse", "site1.example")
+    assert core.fetching.refusals.reason("http://site1.example/") == 'crawl.refuse "site1.example"'
+    assert not await desk.set("crawl.max_hops", "3"), "that one is read at the start"
+    rows = {row.key: row for row in desk.rows()}
+    assert (rows["crawl.max_hops"].value, rows["crawl.max_hops"].waiting) == ("10", "3")
+    assert (rows["crawl.refuse"].value, rows["crawl.refuse"].waiting) == ("site1.example", None)
+    saved = load_config(path)
+    assert (saved.crawl.max_hops, saved.crawl.refuse, saved.store.quota_bytes) == (3, ("site1.example",), 10**9)
 
 
 async def test_a_file_that_cannot_be_written_or_read_changes_nothing(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import pytest
 
 from node.errors import TwinRuns
 from node.extras.simulation.loop import SimLoop
-from node.extras.simulation.world import World, simulate
+from node.extras.simulation.world import World
 from node.process.run_end import REOPEN_S, YOUNG_S, CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
 from store.errors import StoreCorrupt
+from tests.sim.simulated import simulated
 
 
 async def serve(ending: CleanEnd, done: list[str], rest_s: float = 0.0) -> None:
@@ -41,33 +42,29 @@ def test_it_ends_after_what_a_running_node_has_to_do(told_after_s: float, done: 
     asyncio.run(main())
 
 
-def test_the_younger_twin_ends_and_the_elder_goes_on() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.pass_time(YOUNG_S + 10.0)
-        elder = nodes[2]
-        assert not elder.overlay.report.twin_warning()
-        younger = await world.add_twin(elder)
-        with pytest.raises(TwinRuns, match="another machine runs with this node's identity"):
-            async with asyncio.timeout(YOUNG_S):
-                await give_way_to_twin(younger.overlay)
-        await world.kill(younger)
-        assert elder.overlay.view.why_apart()
-        await world.until(lambda: not elder.overlay.view.why_apart(), 2 * YOUNG_S)
-
-    simulate(scenario)
+@simulated()
+async def test_the_younger_twin_ends_and_the_elder_goes_on(world: World) -> None:
+    nodes = await world.add(3)
+    await world.pass_time(YOUNG_S + 10.0)
+    elder = nodes[2]
+    assert not elder.overlay.report.twin_warning()
+    younger = await world.add_twin(elder)
+    with pytest.raises(TwinRuns, match="another machine runs with this node's identity"):
+        async with asyncio.timeout(YOUNG_S):
+            await give_way_to_twin(younger.overlay)
+    await world.kill(younger)
+    assert elder.overlay.view.why_apart()
+    await world.until(lambda: not elder.overlay.view.why_apart(), 2 * YOUNG_S)
 
 
-def test_a_node_without_a_twin_runs_on() -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.pass_time(20.0)
-        await world.kill(nodes[1])
-        await world.restart(nodes[1])
-        async with asyncio.timeout(YOUNG_S + 2.0):
-            await give_way_to_twin(nodes[1].overlay)
-
-    simulate(scenario)
+@simulated()
+async def test_a_node_without_a_twin_runs_on(world: World) -> None:
+    nodes = await world.add(3)
+    await world.pass_time(20.0)
+    await world.kill(nodes[1])
+    await world.restart(nodes[1])
+    async with asyncio.timeout(YOUNG_S + 2.0):
+        await give_way_to_twin(nodes[1].overlay)
 
 
 DAMAGE = StoreCorrupt("store/catalog.sqlite", "malformed", "start again")

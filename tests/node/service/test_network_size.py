@@ -7,9 +7,11 @@ import pytest
 from crawl import VisitState
 from index import CountedDocuments, SearchRequest
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from node.service.network_size import LEAST_SLOTS, network_size
+from tests.parameters import proved
 from tests.sim.judged import crawled, status_of
+from tests.sim.simulated import simulated
 
 SIXTEEN = frozenset(range(16))
 
@@ -46,22 +48,20 @@ async def told(world: World, node: SimNode) -> tuple[int | None, bool]:
     return network.documents, network.exact
 
 
-@pytest.mark.parametrize("count", [1, 5])
-def test_nodes_tell_how_many_pages_the_network_has(count: int) -> None:
-    async def scenario(world: World) -> None:
-        nodes = await world.add(count)
-        await world.pass_time(8.0)
-        await world.crawl()
-        await crawled(world)
-        await world.pass_time(20.0)
-        truth = sum(state == VisitState.FETCHED for state in world.web.outcomes().values())
-        assert truth > 40
-        for node in nodes:
-            documents, is_exact = await told(world, node)
-            assert is_exact == (count == 1)
-            assert documents == truth if is_exact else documents is None or 0.3 * truth < documents < 3 * truth
-            await node.node_core.index.searcher.search(SearchRequest("word"))
-            documents, _ = await told(world, node)
-            assert documents is not None and abs(documents - truth) <= 0.05 * truth
-
-    simulate(scenario, WorldPlan(seed=7, hosts=12, pages=8, slot_bits=6, replicas=2))
+@pytest.mark.parametrize("count", [5, *proved(1)])
+@simulated(WorldPlan(seed=7, hosts=12, pages=8, slot_bits=6, replicas=2))
+async def test_nodes_tell_how_many_pages_the_network_has(world: World, count: int) -> None:
+    nodes = await world.add(count)
+    await world.pass_time(8.0)
+    await world.crawl()
+    await crawled(world)
+    await world.pass_time(20.0)
+    truth = sum(state == VisitState.FETCHED for state in world.web.outcomes().values())
+    assert truth > 40
+    for node in nodes:
+        documents, is_exact = await told(world, node)
+        assert is_exact == (count == 1)
+        assert documents == truth if is_exact else documents is None or 0.3 * truth < documents < 3 * truth
+        await node.node_core.index.searcher.search(SearchRequest("word"))
+        documents, _ = await told(world, node)
+        assert documents is not None and abs(documents - truth) <= 0.05 * truth

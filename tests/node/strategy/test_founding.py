@@ -14,7 +14,8 @@ from dht.overlay.assembly import open_overlay
 from dht.strategy.document import parse_document
 from node.extras.demo.processes import free_ports
 from node.strategy.founding import make_network
-from tests.dht.overlay.test_service import needs_ipv6, until
+from tests.dht.overlay.test_service import until
+from tests.loopback import needs_ipv6
 
 LOOPS, PRIVATES, PUBLICS = ("127.0.0.1", "::1"), ("192.168.7.1", "fd12::1"), ("9.9.9.9", "2606:4700::1")
 

@@ -19,12 +19,13 @@ from dht import (
 )
 from dht.ownership.failure_domains import domains_of
 from node.extras.simulation.sim_node import SimNode
-from node.extras.simulation.world import World, WorldPlan, simulate
+from node.extras.simulation.world import World, WorldPlan
 from node.strategy.draft import DraftRequest, draft
 from node.strategy.impact import Json
 from node.strategy.preview import StrategyPreview, site_range
 from store import Kind
 from tests.sim.judged import crawled
+from tests.sim.simulated import simulated
 
 ALL = bytes(20), b"\xff" * 20
 PLAN = WorldPlan(seed=3, hosts=8, pages=4, replicas=2)
@@ -67,112 +68,101 @@ def ids(world: World) -> list[str]:
     return [node.overlay.node_id.hex() for node in world.running()]
 
 
-def test_what_moves_and_what_is_denied_is_what_the_disks_say():
-    async def scenario(world: World) -> None:
-        nodes = await world.add(6)
-        await world.pass_time(8.0)
-        await world.crawl()
-        await crawled(world)
-        before = nodes[0].overlay.view.strategy
-        blocked = nodes[4].overlay.node_id.hex()
-        for wishes in (
-            DraftRequest({"replicas": 4}),
-            DraftRequest({}, slot_bits=6),
-            DraftRequest({}, block=[blocked]),
-            DraftRequest({}),
-        ):
-            after = drafted(nodes[0], wishes)
-            for node in nodes[:3]:
-                told = await previewed(node, after)
-                documents, parts = copies_to_make(world, before, after)
-                assert told["documents"]["moved"] == documents, wishes
-                assert told["documents"]["estimated"] == 0, "everything is here or with a peer that answers"
-                assert told["parts"]["changed"] == parts
-                assert (told["bytes"]["moved"] > 0) == (documents > 0)
-        after = drafted(nodes[0], DraftRequest({}, rules=[Rule(action="deny", host="site3.example")]))
-        for node in nodes:
-            told = (await previewed(node, after))["hosts"]
-            here = [decode_visit(r.body).url for r in node.node_core.store.records.scan(Kind.VISIT, *ALL)]
-            denied = [url for url in here if "//site3.example/" in url]
-            assert told["denied_urls"] == len(denied) and told["urls"] == len(here)
-            assert not denied or told["denied"][0]["host"] == "site3.example"
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_what_moves_and_what_is_denied_is_what_the_disks_say(world: World) -> None:
+    nodes = await world.add(6)
+    await world.pass_time(8.0)
+    await world.crawl()
+    await crawled(world)
+    before = nodes[0].overlay.view.strategy
+    blocked = nodes[4].overlay.node_id.hex()
+    for wishes in (
+        DraftRequest({"replicas": 4}),
+        DraftRequest({}, slot_bits=6),
+        DraftRequest({}, block=[blocked]),
+        DraftRequest({}),
+    ):
+        after = drafted(nodes[0], wishes)
+        for node in nodes[:3]:
+            told = await previewed(node, after)
+            documents, parts = copies_to_make(world, before, after)
+            assert told["documents"]["moved"] == documents, wishes
+            assert told["documents"]["estimated"] == 0, "everything is here or with a peer that answers"
+            assert told["parts"]["changed"] == parts
+            assert (told["bytes"]["moved"] > 0) == (documents > 0)
+    after = drafted(nodes[0], DraftRequest({}, rules=[Rule(action="deny", host="site3.example")]))
+    for node in nodes:
+        told = (await previewed(node, after))["hosts"]
+        here = [decode_visit(r.body).url for r in node.node_core.store.records.scan(Kind.VISIT, *ALL)]
+        denied = [url for url in here if "//site3.example/" in url]
+        assert told["denied_urls"] == len(denied) and told["urls"] == len(here)
+        assert not denied or told["denied"][0]["host"] == "site3.example"
 
 
-def test_peers_that_do_not_answer_leave_estimates_and_it_says_so():
-    async def scenario(world: World) -> None:
-        nodes = await world.add(6)
-        await world.pass_time(8.0)
-        await world.crawl()
-        await crawled(world)
-        world.cut(nodes[:1], nodes[1:])
-        told = await previewed(nodes[0], drafted(nodes[0], DraftRequest({"replicas": 5})))
-        assert told["parts"]["reported"] == 0 and told["parts"]["estimated"] > 0
-        assert told["documents"]["estimated"] > 0
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_peers_that_do_not_answer_leave_estimates_and_it_says_so(world: World) -> None:
+    nodes = await world.add(6)
+    await world.pass_time(8.0)
+    await world.crawl()
+    await crawled(world)
+    world.cut(nodes[:1], nodes[1:])
+    told = await previewed(nodes[0], drafted(nodes[0], DraftRequest({"replicas": 5})))
+    assert told["parts"]["reported"] == 0 and told["parts"]["estimated"] > 0
+    assert told["documents"]["estimated"] > 0
 
 
-def test_the_hosts_that_another_node_will_crawl_are_named():
-    async def scenario(world: World) -> None:
-        nodes = await world.add(3)
-        await world.pass_time(8.0)
-        await world.crawl()
-        await crawled(world)
-        wanted = nodes[1].overlay.node_id
-        rule = Rule(action="prefer", host="*.example", peer=wanted.hex())
-        told = (await previewed(nodes[0], drafted(nodes[0], DraftRequest({"replicas": 3}, rules=[rule]))))["hosts"]
-        assert 0 < told["fetched_by_others_hosts"] <= 8
-        assert {entry["after"] for entry in told["fetched_by_others"]} == {wanted.hex()}
-        assert wanted.hex() not in {entry["before"] for entry in told["fetched_by_others"]}
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_the_hosts_that_another_node_will_crawl_are_named(world: World) -> None:
+    nodes = await world.add(3)
+    await world.pass_time(8.0)
+    await world.crawl()
+    await crawled(world)
+    wanted = nodes[1].overlay.node_id
+    rule = Rule(action="prefer", host="*.example", peer=wanted.hex())
+    told = (await previewed(nodes[0], drafted(nodes[0], DraftRequest({"replicas": 3}, rules=[rule]))))["hosts"]
+    assert 0 < told["fetched_by_others_hosts"] <= 8
+    assert {entry["after"] for entry in told["fetched_by_others"]} == {wanted.hex()}
+    assert wanted.hex() not in {entry["before"] for entry in told["fetched_by_others"]}
 
 
-def test_who_fetched_a_host_before_is_who_does_so_in_truth():
+@simulated(WorldPlan(seed=3, hosts=24, pages=2, replicas=2))
+async def test_who_fetched_a_host_before_is_who_does_so_in_truth(world: World) -> None:
     """A rule prefers a node, which fetches only what it owns; of other hosts, the holder of the lease does."""
-
-    async def scenario(world: World) -> None:
-        nodes = await world.add(5)
-        await world.pass_time(8.0)
-        preferred, other = (node.overlay.node_id for node in nodes[1:3])
-        world.publish(rules=[Rule(action="prefer", host="*.example", peer=preferred.hex())])
-        await world.pass_time(30.0)
-        await world.crawl()
-        await crawled(world)
-        fetched = {(urlsplit(seen.url).netloc, world.nodes[seen.node].overlay.node_id) for seen in world.log}
-        said: dict[str, set[str]] = {}
-        for node in nodes:
-            rules = [Rule(action="prefer", host="*.example", peer=other.hex())]
-            told = (await previewed(node, drafted(node, DraftRequest({}, rules=rules, drop_rules=[1]))))["hosts"]
-            for entry in told["fetched_by_others"]:
-                said.setdefault(entry["host"], set()).add(entry["before"])
-                assert (entry["host"], NodeId(bytes.fromhex(entry["before"]))) in fetched, entry
-        befores = set().union(*said.values())
-        assert preferred.hex() in befores and len(befores) > 1, "some hosts are not the preferred node's"
-        assert all(len(each) == 1 for each in said.values()), "all nodes say the same"
-
-    simulate(scenario, WorldPlan(seed=3, hosts=24, pages=2, replicas=2))
+    nodes = await world.add(5)
+    await world.pass_time(8.0)
+    preferred, other = (node.overlay.node_id for node in nodes[1:3])
+    world.publish(rules=[Rule(action="prefer", host="*.example", peer=preferred.hex())])
+    await world.pass_time(30.0)
+    await world.crawl()
+    await crawled(world)
+    fetched = {(urlsplit(seen.url).netloc, world.nodes[seen.node].overlay.node_id) for seen in world.log}
+    said: dict[str, set[str]] = {}
+    for node in nodes:
+        rules = [Rule(action="prefer", host="*.example", peer=other.hex())]
+        told = (await previewed(node, drafted(node, DraftRequest({}, rules=rules, drop_rules=[1]))))["hosts"]
+        for entry in told["fetched_by_others"]:
+            said.setdefault(entry["host"], set()).add(entry["before"])
+            assert (entry["host"], NodeId(bytes.fromhex(entry["before"]))) in fetched, entry
+    befores = set().union(*said.values())
+    assert preferred.hex() in befores and len(befores) > 1, "some hosts are not the preferred node's"
+    assert all(len(each) == 1 for each in said.values()), "all nodes say the same"
 
 
-def test_what_could_not_be_published_is_said_and_what_is_none_is_refused():
-    async def scenario(world: World) -> None:
-        (node,) = await world.add(1)
-        await world.pass_time(5.0)
-        after = drafted(node, DraftRequest({}))
-        fields = {name: getattr(after, name) for name in Strategy.__struct_fields__}
-        gap = Strategy(**fields | {"version": 5})
-        assert any("could not be published" in note for note in (await previewed(node, gap))["notes"])
-        wishes = DraftRequest({"analyzer": 3}, slot_bits=7, block=[node.overlay.node_id.hex()])
-        notes = " ".join((await previewed(node, drafted(node, wishes)))["notes"])
-        assert "8 times as many slots" in notes and "analyzer" in notes and "this very node" in notes
-        with pytest.raises(BadStrategy, match="network: is"):
-            await previewed(node, Strategy(**fields | {"network": "ab" * 20}))
-        with pytest.raises(BadStrategy, match="replicas: is 99"):
-            await previewed(node, Strategy(**fields | {"replicas": 99}))
-
-    simulate(scenario, PLAN)
+@simulated(PLAN)
+async def test_what_could_not_be_published_is_said_and_what_is_none_is_refused(world: World) -> None:
+    (node,) = await world.add(1)
+    await world.pass_time(5.0)
+    after = drafted(node, DraftRequest({}))
+    fields = {name: getattr(after, name) for name in Strategy.__struct_fields__}
+    gap = Strategy(**fields | {"version": 5})
+    assert any("could not be published" in note for note in (await previewed(node, gap))["notes"])
+    wishes = DraftRequest({"analyzer": 3}, slot_bits=7, block=[node.overlay.node_id.hex()])
+    notes = " ".join((await previewed(node, drafted(node, wishes)))["notes"])
+    assert "8 times as many slots" in notes and "analyzer" in notes and "this very node" in notes
+    with pytest.raises(BadStrategy, match="network: is"):
+        await previewed(node, Strategy(**fields | {"network": "ab" * 20}))
+    with pytest.raises(BadStrategy, match="replicas: is 99"):
+        await previewed(node, Strategy(**fields | {"replicas": 99}))
 
 
 def test_a_site_s_range_holds_its_pages():

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.node.web.odd_requests import odd_requests
+from tests.parameters import proved
 
 WITHIN_S = 0.3  # then no more of a request comes
 
@@ -24,7 +25,7 @@ def status_of(port: int, sent: bytes) -> int:
             return 0
 
 
-@pytest.mark.parametrize("per_route", [25, pytest.param(400, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("per_route", [25, *proved(400)])
 def test_no_odd_request_is_an_error_of_this_node(
     site: Any, token: str, per_route: int, caplog: pytest.LogCaptureFixture
 ) -> None:

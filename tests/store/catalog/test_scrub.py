@@ -14,7 +14,7 @@ from store.catalog.scrub_pace import DAY_S, MOST_BYTES_S, SHORTEST_REST_S, STEP_
 from store.catalog.store_check import check_store
 from store.segments.file_system import Disk, FolderDisk
 from tests.faults.test_damaged_records import watched
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network
 from tests.store.replication.test_replicator import complete, started
 from tests.store.support import CONFIG, WALL, StillClock, draft, random_draft, records
 
@@ -108,81 +108,77 @@ async def test_what_is_damaged_where_nothing_lives_costs_nothing_and_is_rewritte
     assert check_store(tmp_path).flaws == []
 
 
-def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners() -> None:
-    async def story(net: Net) -> None:
-        net.config(segment_bytes=200_000, tend_every_s=5.0)
-        await started(net, 3)
-        drafts = [draft(n) if n % 3 else random_draft(n, 6000) for n in range(300)]
-        visits = [draft(n, kind=Kind.VISIT) for n in range(1000, 1300)]
-        for first in range(0, 300, 60):
-            await net.list[0].replicator.write(drafts[first : first + 60])
-        await net.list[0].replicator.write(visits)
-        await net.list[0].replicator.write([draft(n, at=3.0) for n in range(60)])
-        drafts[:60] = [draft(n, at=3.0) for n in range(60)]
-        wanted = drafts + visits
-        await net.until(lambda: complete(net, wanted))
-        hurt, rng = net.list[0], random.Random(13)
-        assert isinstance(hurt.disk, MemoryDisk)
-        faults, running = watched(hurt), hurt.task
-        names = [name for name in hurt.disk.names() if name.startswith("segment-")]
-        sizes = [hurt.disk.size(name) for name in names]
-        for name in rng.choices(names, sizes, k=1000):
-            data = hurt.disk._files[name]
-            data[rng.randrange(16, len(data))] ^= 1 << rng.randrange(8)
-        for _ in range(2):  # what this pass had read before is read by the next
-            await passed(hurt)
-        found = hurt.store.scrub.status()
-        assert found.lost > 150, "much of what lives was hit"
-        await net.until(lambda: hurt.own_ready and not len(hurt.store._unreadable) and complete(net, wanted), 600)
-        healed = hurt.store.scrub.status()
-        assert healed.lost == healed.healed == found.lost
-        for d in wanted:
-            held = hurt.store.find(d.kind, d.id)
-            assert held is not None and held.body == d.body and held.content == d.content
-        assert hurt.task is running and not running.done(), "the node stayed up"
-        await net.until(lambda: faults.present() == ())
-        await hurt.store.upkeep.compact()
+@in_network(3)
+async def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners(net: Net) -> None:
+    net.config(segment_bytes=200_000, tend_every_s=5.0)
+    await started(net, 3)
+    drafts = [draft(n) if n % 3 else random_draft(n, 6000) for n in range(300)]
+    visits = [draft(n, kind=Kind.VISIT) for n in range(1000, 1300)]
+    for first in range(0, 300, 60):
+        await net.list[0].replicator.write(drafts[first : first + 60])
+    await net.list[0].replicator.write(visits)
+    await net.list[0].replicator.write([draft(n, at=3.0) for n in range(60)])
+    drafts[:60] = [draft(n, at=3.0) for n in range(60)]
+    wanted = drafts + visits
+    await net.until(lambda: complete(net, wanted))
+    hurt, rng = net.list[0], random.Random(13)
+    assert isinstance(hurt.disk, MemoryDisk)
+    faults, running = watched(hurt), hurt.task
+    names = [name for name in hurt.disk.names() if name.startswith("segment-")]
+    sizes = [hurt.disk.size(name) for name in names]
+    for name in rng.choices(names, sizes, k=1000):
+        data = hurt.disk._files[name]
+        data[rng.randrange(16, len(data))] ^= 1 << rng.randrange(8)
+    for _ in range(2):  # what this pass had read before is read by the next
         await passed(hurt)
-        await passed(hurt)
-        status = hurt.store.scrub.status()
-        assert status.lost == found.lost and status.found_before == 0, "nothing damaged stays"
+    found = hurt.store.scrub.status()
+    assert found.lost > 150, "much of what lives was hit"
+    await net.until(lambda: hurt.own_ready and not len(hurt.store._unreadable) and complete(net, wanted), 600)
+    healed = hurt.store.scrub.status()
+    assert healed.lost == healed.healed == found.lost
+    for d in wanted:
+        held = hurt.store.find(d.kind, d.id)
+        assert held is not None and held.body == d.body and held.content == d.content
+    assert hurt.task is running and not running.done(), "the node stayed up"
+    await net.until(lambda: faults.present() == ())
+    await hurt.store.upkeep.compact()
+    await passed(hurt)
+    await passed(hurt)
+    status = hurt.store.scrub.status()
+    assert status.lost == found.lost and status.found_before == 0, "nothing damaged stays"
 
-    network(3, story)
 
-
-def test_an_operator_has_all_read_at_once_at_the_bound_and_may_ask_twice() -> None:
-    async def story(net: Net) -> None:
-        await started(net, 3)
-        drafts = [random_draft(n, 40_000) for n in range(100)]
-        await net.list[0].replicator.write(drafts)
-        await net.until(lambda: complete(net, drafts))
-        await asyncio.sleep(10.0)  # others have asked for samples of what they gave, which would find damage, too
-        hurt, loop = net.list[0], asyncio.get_running_loop()
-        assert isinstance(hurt.disk, MemoryDisk)
-        data = hurt.disk._files["segment-00000001"]
-        for place in (300_000, 1_500_000, 3_000_000):
-            data[place] ^= 1
-        await asyncio.sleep(30.0)  # it rests for minutes at a time
-        assert hurt.store.scrub.status().share < 0.3
-        began = loop.time()
-        hurt.replicator.scrub_now()
-        asked_at = hurt.store.scrub.status().asked_at
-        await net.until(lambda: hurt.store.scrub.status().share > 0.5, 10.0)
-        hurt.replicator.scrub_now()
-        await net.until(lambda: hurt.store.scrub.status().read_at > 0.0, 10.0)
-        assert loop.time() - began >= len(data) / MOST_BYTES_S - 0.5
-        status = hurt.store.scrub.status()
-        assert status.asked_at == asked_at and status.share == 1.0 and status.read_records >= 100
-        await net.until(lambda: not hurt.store.scrub.status().open and complete(net, drafts), 60.0)
-        status = hurt.store.scrub.status()
-        assert status.damaged == status.came_back >= 3, "records lie several in a frame"
-        hurt.replicator.scrub_now()
-        status = hurt.store.scrub.status()
-        assert (status.read_at, status.damaged, status.came_back) == (0.0, 0, 0), "the next one begins anew"
-        await net.until(lambda: hurt.store.scrub.status().read_at > 0.0, 20.0)
-        assert not hurt.store.scrub.status().damaged
-
-    network(3, story)
+@in_network(3)
+async def test_an_operator_has_all_read_at_once_at_the_bound_and_may_ask_twice(net: Net) -> None:
+    await started(net, 3)
+    drafts = [random_draft(n, 40_000) for n in range(100)]
+    await net.list[0].replicator.write(drafts)
+    await net.until(lambda: complete(net, drafts))
+    await asyncio.sleep(10.0)  # others have asked for samples of what they gave, which would find damage, too
+    hurt, loop = net.list[0], asyncio.get_running_loop()
+    assert isinstance(hurt.disk, MemoryDisk)
+    data = hurt.disk._files["segment-00000001"]
+    for place in (300_000, 1_500_000, 3_000_000):
+        data[place] ^= 1
+    await asyncio.sleep(30.0)  # it rests for minutes at a time
+    assert hurt.store.scrub.status().share < 0.3
+    began = loop.time()
+    hurt.replicator.scrub_now()
+    asked_at = hurt.store.scrub.status().asked_at
+    await net.until(lambda: hurt.store.scrub.status().share > 0.5, 10.0)
+    hurt.replicator.scrub_now()
+    await net.until(lambda: hurt.store.scrub.status().read_at > 0.0, 10.0)
+    assert loop.time() - began >= len(data) / MOST_BYTES_S - 0.5
+    status = hurt.store.scrub.status()
+    assert status.asked_at == asked_at and status.share == 1.0 and status.read_records >= 100
+    await net.until(lambda: not hurt.store.scrub.status().open and complete(net, drafts), 60.0)
+    status = hurt.store.scrub.status()
+    assert status.damaged == status.came_back >= 3, "records lie several in a frame"
+    hurt.replicator.scrub_now()
+    status = hurt.store.scrub.status()
+    assert (status.read_at, status.damaged, status.came_back) == (0.0, 0, 0), "the next one begins anew"
+    await net.until(lambda: hurt.store.scrub.status().read_at > 0.0, 20.0)
+    assert not hurt.store.scrub.status().damaged
 
 
 async def test_a_pass_that_was_asked_for_goes_on_at_once_after_a_restart(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from store.record.range_message import MAX_ENTRIES, RangeMode, Ranges
 from store.record.range_reconciliation import END, among, item
 from store.record.range_session import SALT_BYTES, answer, listed, listing
 from store.record.record import Kind, ShortVersion
-from tests.store.network import Net, network
+from tests.store.network import Net, in_network
 from tests.store.support import draft, records
 
 BITS = 4
@@ -33,40 +33,34 @@ async def _names(net: Net, reader: int) -> tuple[set[bytes], int]:
     return found, silent
 
 
-def test_a_node_that_owns_nothing_of_it_names_what_others_have() -> None:
-    async def story(net: Net) -> None:
-        for node in net.list:
-            node.start()
-        await net.all_ready()
-        made = records(*(draft(n) for n in range(200)))
-        for record in made:
-            owners = net.list[0].overlay.owners(slot_of(record.key, BITS))
-            await net.nodes[random.Random(record.id).choice(owners)].store.put(
-                [record]
-            )  # one of its three owners has it
-        for reader in range(5):
-            assert await _names(net, reader) == ({r.id for r in made}, 0)
-
-    network(5, story)
+@in_network(5)
+async def test_a_node_that_owns_nothing_of_it_names_what_others_have(net: Net) -> None:
+    for node in net.list:
+        node.start()
+    await net.all_ready()
+    made = records(*(draft(n) for n in range(200)))
+    for record in made:
+        owners = net.list[0].overlay.owners(slot_of(record.key, BITS))
+        await net.nodes[random.Random(record.id).choice(owners)].store.put([record])  # one of its three owners has it
+    for reader in range(5):
+        assert await _names(net, reader) == ({r.id for r in made}, 0)
 
 
-def test_who_is_frozen_is_counted_and_waited_for_once() -> None:
-    async def story(net: Net) -> None:
-        for node in net.list:
-            node.start()
-        await net.all_ready()
-        made = records(*(draft(n) for n in range(50)))
-        for node in net.list:
-            await node.store.put([r for r in made if node.id in node.overlay.owners(slot_of(r.key, BITS))])
-        net.frozen = {net.list[4].id}
-        found, silent = await _names(net, 0)
-        owned = sum(net.list[4].id in net.list[0].overlay.owners(Slot(s)) for s in range(1 << BITS))
-        assert (found, silent) == ({r.id for r in made}, owned)
-        net.frozen = {n.id for n in net.list[1:]}
-        with pytest.raises(NoReadyOwner):
-            await _names(net, 0)
-
-    network(5, story)
+@in_network(5)
+async def test_who_is_frozen_is_counted_and_waited_for_once(net: Net) -> None:
+    for node in net.list:
+        node.start()
+    await net.all_ready()
+    made = records(*(draft(n) for n in range(50)))
+    for node in net.list:
+        await node.store.put([r for r in made if node.id in node.overlay.owners(slot_of(r.key, BITS))])
+    net.frozen = {net.list[4].id}
+    found, silent = await _names(net, 0)
+    owned = sum(net.list[4].id in net.list[0].overlay.owners(Slot(s)) for s in range(1 << BITS))
+    assert (found, silent) == ({r.id for r in made}, owned)
+    net.frozen = {n.id for n in net.list[1:]}
+    with pytest.raises(NoReadyOwner):
+        await _names(net, 0)
 
 
 def test_a_long_list_comes_in_parts_that_end_between_keys() -> None:

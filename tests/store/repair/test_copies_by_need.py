@@ -8,7 +8,7 @@ import pytest
 from store.repair import absences
 from store.repair.durability import PATIENCE_S
 from store.repair.former_slots import KEPT_S
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network, network
 from tests.store.support import draft
 
 PAGES = 150
@@ -75,38 +75,34 @@ def test_one_copy_becomes_two_within_a_minute_and_three_later_at_those_who_own_t
     network(6, story)
 
 
-def test_a_reboot_moves_nothing_and_neither_does_a_cut() -> None:
-    async def story(net: Net) -> None:
-        await filled(net)
-        before = moved(net)
-        await killed(net, net.list[2])
-        await asyncio.sleep(300.0)
-        net.list[2].start()
-        await net.all_ready()
-        net.cut = {node.id for node in net.list[:3]}
-        await asyncio.sleep(300.0)
-        net.cut = set()
-        await asyncio.sleep(120.0)
-        assert moved(net) == before and net.is_level()
-
-    network(6, story)
+@in_network(6)
+async def test_a_reboot_moves_nothing_and_neither_does_a_cut(net: Net) -> None:
+    await filled(net)
+    before = moved(net)
+    await killed(net, net.list[2])
+    await asyncio.sleep(300.0)
+    net.list[2].start()
+    await net.all_ready()
+    net.cut = {node.id for node in net.list[:3]}
+    await asyncio.sleep(300.0)
+    net.cut = set()
+    await asyncio.sleep(120.0)
+    assert moved(net) == before and net.is_level()
 
 
-def test_what_is_new_has_all_its_copies_at_once_and_none_too_many_when_the_owner_is_back() -> None:
-    async def story(net: Net) -> None:
-        await filled(net)
-        await killed(net, net.list[2])
-        await asyncio.sleep(5.0)
-        new = range(PAGES, PAGES + 50)
-        await net.list[0].replicator.write([draft(n, hosts=97) for n in new])
-        await asyncio.sleep(2.0)
-        assert set(copies(net, new)) == {3}
-        net.list[2].start()
-        await net.all_ready()
-        await net.until(net.is_level)
-        assert set(copies(net, range(PAGES + 50))) == {3}
-
-    network(6, story)
+@in_network(6)
+async def test_what_is_new_has_all_its_copies_at_once_and_none_too_many_when_the_owner_is_back(net: Net) -> None:
+    await filled(net)
+    await killed(net, net.list[2])
+    await asyncio.sleep(5.0)
+    new = range(PAGES, PAGES + 50)
+    await net.list[0].replicator.write([draft(n, hosts=97) for n in new])
+    await asyncio.sleep(2.0)
+    assert set(copies(net, new)) == {3}
+    net.list[2].start()
+    await net.all_ready()
+    await net.until(net.is_level)
+    assert set(copies(net, range(PAGES + 50))) == {3}
 
 
 def test_owners_that_come_back_late_have_everything_and_keepers_forget_it_ten_minutes_later(

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from dht import NodeId, Slot, slot_of
 from store import Draft, TooFewCopies
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network, network
 from tests.store.support import draft
 
 BEHIND_S = 12.0  # a put to a peer that is silent fails after 5 s; what it owes then is brought as soon as it answers
@@ -82,102 +82,88 @@ def formers(net: Net) -> set[tuple[Slot, NodeId]]:
     }
 
 
-def test_a_former_owner_does_not_stay_behind_while_sticky_owners_are_dead() -> None:
-    async def story(net: Net) -> None:
-        await started(net, 5)
-        ledger = Ledger(net)
-        await ledger.write(net.list[0], [page(n) for n in range(100)])
-        for node in net.list[3:5]:
-            node.kill()
-        net.list[5].start()
-        await asyncio.sleep(1)
-        await ledger.write(net.list[0], [page(n) for n in range(100, 400)])
-        await ledger.watch(40)
-        await asyncio.sleep(60)
-        assert not ledger.behind()
-        two_live = {
-            s for s, _ in formers(net) if sum(map(net.list[0].overlay.is_live, net.list[0].overlay.owners(s))) > 1
-        }
-        assert not two_live, "two live owners have everything: nobody else is asked"
-
-    network(6, story)
+@in_network(6)
+async def test_a_former_owner_does_not_stay_behind_while_sticky_owners_are_dead(net: Net) -> None:
+    await started(net, 5)
+    ledger = Ledger(net)
+    await ledger.write(net.list[0], [page(n) for n in range(100)])
+    for node in net.list[3:5]:
+        node.kill()
+    net.list[5].start()
+    await asyncio.sleep(1)
+    await ledger.write(net.list[0], [page(n) for n in range(100, 400)])
+    await ledger.watch(40)
+    await asyncio.sleep(60)
+    assert not ledger.behind()
+    two_live = {s for s, _ in formers(net) if sum(map(net.list[0].overlay.is_live, net.list[0].overlay.owners(s))) > 1}
+    assert not two_live, "two live owners have everything: nobody else is asked"
 
 
-def test_while_a_slot_changes_hands_both_are_written_to() -> None:
-    async def story(net: Net) -> None:
-        net.config(handover_bytes_s=8000)  # the handover takes a minute
-        await started(net, 4)
-        ledger = Ledger(net)
-        await ledger.write(
-            net.list[0], [replace(page(n), content=random.Random(n).randbytes(2000)) for n in range(200)]
-        )
+@in_network(5, replicas=2)
+async def test_while_a_slot_changes_hands_both_are_written_to(net: Net) -> None:
+    net.config(handover_bytes_s=8000)  # the handover takes a minute
+    await started(net, 4)
+    ledger = Ledger(net)
+    await ledger.write(net.list[0], [replace(page(n), content=random.Random(n).randbytes(2000)) for n in range(200)])
+    await asyncio.sleep(2)
+    net.list[4].start()
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(ledger.write_slowly(net.list[1], [page(n) for n in range(200, 320)]))
+        tasks.create_task(ledger.watch(40))
         await asyncio.sleep(2)
-        net.list[4].start()
-        async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(ledger.write_slowly(net.list[1], [page(n) for n in range(200, 320)]))
-            tasks.create_task(ledger.watch(40))
-            await asyncio.sleep(2)
-            assert formers(net), "the former owners answer while the newcomer learns"
-
-    network(5, story, replicas=2)
+        assert formers(net), "the former owners answer while the newcomer learns"
 
 
-def test_a_former_owner_that_stands_in_is_not_behind() -> None:
-    async def story(net: Net) -> None:
-        await started(net, 5)
-        ledger = Ledger(net)
-        await ledger.write(net.list[0], [page(n) for n in range(100)])
-        net.list[4].kill()
-        net.list[5].start()
-        await asyncio.sleep(1)
-        await ledger.write(net.list[0], [page(n) for n in range(100, 300)])
-        await asyncio.sleep(30)
-        net.list[3].kill()  # now former owners stand in
-        net.list[2].kill()
-        await ledger.write(net.list[0], [page(n) for n in range(300, 360)])
-        await ledger.watch(40)
-
-    network(6, story)
+@in_network(6)
+async def test_a_former_owner_that_stands_in_is_not_behind(net: Net) -> None:
+    await started(net, 5)
+    ledger = Ledger(net)
+    await ledger.write(net.list[0], [page(n) for n in range(100)])
+    net.list[4].kill()
+    net.list[5].start()
+    await asyncio.sleep(1)
+    await ledger.write(net.list[0], [page(n) for n in range(100, 300)])
+    await asyncio.sleep(30)
+    net.list[3].kill()  # now former owners stand in
+    net.list[2].kill()
+    await ledger.write(net.list[0], [page(n) for n in range(300, 360)])
+    await ledger.watch(40)
 
 
 @pytest.mark.parametrize("away_s", [40.0, 100.0])
-def test_a_node_that_was_cut_off_does_not_answer_for_what_it_missed(away_s: float) -> None:
-    async def story(net: Net) -> None:
-        net.delay_s = 0.2
-        await started(net, 5)
-        ledger = Ledger(net)
-        await ledger.write(net.list[0], [page(n) for n in range(60)])
-        net.cut = {net.list[4].id}
-        await ledger.write(net.list[0], [page(n) for n in range(60, 300)])
-        await asyncio.sleep(away_s)
-        assert net.list[4].replicator.unconfirmed_slots() == net.list[4].replicator.ready_slots()
-        net.cut = set()
-        async with asyncio.timeout(60):
-            while ledger.behind():
-                assert not ledger.behind(confirmed=True)
-                await asyncio.sleep(0.05)
-        await net.all_ready()
-        await net.until(lambda: not any(n.replicator.unconfirmed_slots() for n in net.list))
-
-    network(5, story)
+@in_network(5)
+async def test_a_node_that_was_cut_off_does_not_answer_for_what_it_missed(net: Net, away_s: float) -> None:
+    net.delay_s = 0.2
+    await started(net, 5)
+    ledger = Ledger(net)
+    await ledger.write(net.list[0], [page(n) for n in range(60)])
+    net.cut = {net.list[4].id}
+    await ledger.write(net.list[0], [page(n) for n in range(60, 300)])
+    await asyncio.sleep(away_s)
+    assert net.list[4].replicator.unconfirmed_slots() == net.list[4].replicator.ready_slots()
+    net.cut = set()
+    async with asyncio.timeout(60):
+        while ledger.behind():
+            assert not ledger.behind(confirmed=True)
+            await asyncio.sleep(0.05)
+    await net.all_ready()
+    await net.until(lambda: not any(n.replicator.unconfirmed_slots() for n in net.list))
 
 
-def test_a_node_that_slept_compares_before_it_answers() -> None:
-    async def story(net: Net) -> None:
-        net.delay_s = 0.2
-        await started(net, 4)
-        ledger, sleeper = Ledger(net), net.list[3]
-        net.cut = {sleeper.id}
-        sleeper.slept_s += 8 * 3600.0  # its lid was closed: for itself no time passed
-        await ledger.write(net.list[0], [page(n) for n in range(200)])
-        net.cut = set()
-        await asyncio.sleep(net.list[3].config.step_s + 0.05)
-        assert not sleeper.replicator.ready_slots() - sleeper.replicator.unconfirmed_slots()
-        assert any(sleeper.id not in net.list[0].overlay.ready(Slot(s)) for s in range(16))
-        await net.until(lambda: sleeper.own_ready, 30)
-        assert not ledger.behind(older_s=0)
-
-    network(4, story)
+@in_network(4)
+async def test_a_node_that_slept_compares_before_it_answers(net: Net) -> None:
+    net.delay_s = 0.2
+    await started(net, 4)
+    ledger, sleeper = Ledger(net), net.list[3]
+    net.cut = {sleeper.id}
+    sleeper.slept_s += 8 * 3600.0  # its lid was closed: for itself no time passed
+    await ledger.write(net.list[0], [page(n) for n in range(200)])
+    net.cut = set()
+    await asyncio.sleep(net.list[3].config.step_s + 0.05)
+    assert not sleeper.replicator.ready_slots() - sleeper.replicator.unconfirmed_slots()
+    assert any(sleeper.id not in net.list[0].overlay.ready(Slot(s)) for s in range(16))
+    await net.until(lambda: sleeper.own_ready, 30)
+    assert not ledger.behind(older_s=0)
 
 
 @pytest.mark.parametrize(("count", "unserved_s"), [(2, 0.0), (3, 1.0), (5, 1.0)])
@@ -198,53 +184,47 @@ def test_who_slept_together_goes_on_serving(count: int, unserved_s: float) -> No
     network(count, story)
 
 
-def test_who_is_left_alone_serves_and_says_that_nobody_confirms_it() -> None:
-    async def story(net: Net) -> None:
-        await started(net, 3)
-        ledger, last = Ledger(net), net.list[0]
-        await ledger.write(last, [page(n) for n in range(60)])
-        for node in net.list[1:]:
-            node.kill()
-        await asyncio.sleep(5)
-        assert not last.replicator.unconfirmed_slots()
-        await asyncio.sleep(10)
-        assert last.own_ready and last.replicator.unconfirmed_slots() == last.overlay.owned()
-        net.list[1].start()
-        await net.until(lambda: net.list[1].own_ready and not last.replicator.unconfirmed_slots(), 30)
-
-    network(3, story)
+@in_network(3)
+async def test_who_is_left_alone_serves_and_says_that_nobody_confirms_it(net: Net) -> None:
+    await started(net, 3)
+    ledger, last = Ledger(net), net.list[0]
+    await ledger.write(last, [page(n) for n in range(60)])
+    for node in net.list[1:]:
+        node.kill()
+    await asyncio.sleep(5)
+    assert not last.replicator.unconfirmed_slots()
+    await asyncio.sleep(10)
+    assert last.own_ready and last.replicator.unconfirmed_slots() == last.overlay.owned()
+    net.list[1].start()
+    await net.until(lambda: net.list[1].own_ready and not last.replicator.unconfirmed_slots(), 30)
 
 
-def test_a_network_of_one_needs_nobody_to_confirm_it() -> None:
-    async def story(net: Net) -> None:
-        net.list[0].start(expects_others=False)
-        await asyncio.sleep(60)
-        assert net.list[0].own_ready and not net.list[0].replicator.unconfirmed_slots()
-
-    network(1, story)
+@in_network(1)
+async def test_a_network_of_one_needs_nobody_to_confirm_it(net: Net) -> None:
+    net.list[0].start(expects_others=False)
+    await asyncio.sleep(60)
+    assert net.list[0].own_ready and not net.list[0].replicator.unconfirmed_slots()
 
 
-def test_what_is_lost_while_a_slot_is_compared_is_there_before_it_counts_as_ready() -> None:
-    async def story(net: Net) -> None:
-        net.config(handover_bytes_s=8000)  # so a session goes on for seconds after records came
-        pages = [replace(page(n), content=random.Random(n).randbytes(2000)) for n in range(60)]
-        whole, hurt, bits = *net.list, net.strategy.slot_bits
-        for node in net.list:
-            node.start()
-        await net.all_ready()
-        await whole.replicator.write(pages)
-        hurt.kill()
-        hurt.wipe()
-        hurt.start()
-        came = lambda: [r for d in pages if (r := hurt.store.find(d.kind, d.id)) is not None]  # noqa: E731
-        compared = lambda: {s for job in hurt.replicator._repair._busy.values() for s in job.slots}  # noqa: E731
-        await net.until(lambda: any(slot_of(record.key, bits) in compared() for record in came()))
-        lost = next(record for record in came() if slot_of(record.key, bits) in compared())
-        slot = slot_of(lost.key, bits)
-        assert slot not in hurt.replicator.ready_slots()
-        await hurt.store.forget([lost])
-        hurt.replicator._repair.incomplete(slot)
-        await net.until(lambda: slot in hurt.replicator.ready_slots())
-        assert hurt.store.find(lost.kind, lost.id) is not None
-
-    network(2, story)
+@in_network(2)
+async def test_what_is_lost_while_a_slot_is_compared_is_there_before_it_counts_as_ready(net: Net) -> None:
+    net.config(handover_bytes_s=8000)  # so a session goes on for seconds after records came
+    pages = [replace(page(n), content=random.Random(n).randbytes(2000)) for n in range(60)]
+    whole, hurt, bits = *net.list, net.strategy.slot_bits
+    for node in net.list:
+        node.start()
+    await net.all_ready()
+    await whole.replicator.write(pages)
+    hurt.kill()
+    hurt.wipe()
+    hurt.start()
+    came = lambda: [r for d in pages if (r := hurt.store.find(d.kind, d.id)) is not None]  # noqa: E731
+    compared = lambda: {s for job in hurt.replicator._repair._busy.values() for s in job.slots}  # noqa: E731
+    await net.until(lambda: any(slot_of(record.key, bits) in compared() for record in came()))
+    lost = next(record for record in came() if slot_of(record.key, bits) in compared())
+    slot = slot_of(lost.key, bits)
+    assert slot not in hurt.replicator.ready_slots()
+    await hurt.store.forget([lost])
+    hurt.replicator._repair.incomplete(slot)
+    await net.until(lambda: slot in hurt.replicator.ready_slots())
+    assert hurt.store.find(lost.kind, lost.id) is not None

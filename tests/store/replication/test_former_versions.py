@@ -10,7 +10,7 @@ from store.record.former_page import erasure_of, former_of, is_erasure
 from store.record.messages import PutPackage, PutReply
 from store.record.package import depth_of, pack, sign_package, url_of
 from store.record.version_policy import VersionPolicy
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network
 from tests.store.repair.test_shard_mover import spread
 from tests.store.replication.granted_pages import BITS, by_rank, push, started, version, write
 from tests.store.support import WALL, draft, flaws, grant, proofs, url
@@ -45,56 +45,51 @@ async def all_keep(net: Net, owners: list[Node], *said: str) -> None:
     await net.until(net.is_level)
 
 
-def test_who_missed_a_version_and_who_comes_later_have_them_all() -> None:
-    async def story(net: Net) -> None:
-        first, second, third, *_ = await begun(net, 5)
-        await write(net, FIRST, first, second)
-        third.kill()
-        await asyncio.sleep(1.0)
-        await write(net, SECOND, second, first)
-        await write(net, THIRD, first, second)
-        third.start()
-        third.store.upkeep.keep_versions(POLICY)
-        await all_keep(net, [first, second, third], "first", "second")
-        net.list[5].start()
-        net.list[5].store.upkeep.keep_versions(POLICY)
-        await net.all_ready()
-        await all_keep(net, by_rank(net, FIRST)[:3], "first", "second")
-        for node in by_rank(net, FIRST)[:3]:
-            formers = [each for id in node.store.formers(FIRST.id) if (each := node.store.find(Kind.FORMER, id))]
-            assert flaws(formers) == ["", ""] and len(proofs(node.store, formers)) == 2, "with their grants"
-            await node.store.grants.sweep(int(WALL) + 10**6)
-            assert len(proofs(node.store, formers)) == 2, "which stay as long as they are named"
-
-    network(6, story)
+@in_network(6)
+async def test_who_missed_a_version_and_who_comes_later_have_them_all(net: Net) -> None:
+    first, second, third, *_ = await begun(net, 5)
+    await write(net, FIRST, first, second)
+    third.kill()
+    await asyncio.sleep(1.0)
+    await write(net, SECOND, second, first)
+    await write(net, THIRD, first, second)
+    third.start()
+    third.store.upkeep.keep_versions(POLICY)
+    await all_keep(net, [first, second, third], "first", "second")
+    net.list[5].start()
+    net.list[5].store.upkeep.keep_versions(POLICY)
+    await net.all_ready()
+    await all_keep(net, by_rank(net, FIRST)[:3], "first", "second")
+    for node in by_rank(net, FIRST)[:3]:
+        formers = [each for id in node.store.formers(FIRST.id) if (each := node.store.find(Kind.FORMER, id))]
+        assert flaws(formers) == ["", ""] and len(proofs(node.store, formers)) == 2, "with their grants"
+        await node.store.grants.sweep(int(WALL) + 10**6)
+        assert len(proofs(node.store, formers)) == 2, "which stay as long as they are named"
 
 
-def test_two_candidates_that_conspire_erase_nothing() -> None:
+@in_network(6)
+async def test_two_candidates_that_conspire_erase_nothing(net: Net) -> None:
     """Their page that asks not to be found hides the page, and erases nothing; the holder's own erases."""
-
-    async def story(net: Net) -> None:
-        first, second, third, *others = await begun(net, 6)
-        await write(net, FIRST, first, second)
-        await write(net, SECOND, second, first)
-        liars = [third, others[-1]]
-        made = gone(30.0)
-        (page,) = sign_package([made], liars[0].identity)
-        erasure = erasure_of(page)
-        assert erasure is not None
-        given = (grant(made, *(liar.identity for liar in liars)),)
-        for node in (first, second):
-            assert not (await push(net, made, liars, node)).refused
-            for record in (erasure, earlier(made, liars[0])):
-                message = PutPackage(pack([record]), (), given)
-                assert (await liars[0].overlay.ask(node.id, message, PutReply, timeout_s=5.0)).refused
-            assert "first" in kept(node) and "" not in kept(node)
-        await write(net, gone(60.0), first, second)
-        await all_keep(net, [first, second, third], "")
-        await write(net, version(1, 80.0, "again"), first, second)
-        await write(net, version(1, 90.0, "and again"), first, second)
-        await all_keep(net, [first, second, third], "", "again")
-
-    network(6, story)
+    first, second, third, *others = await begun(net, 6)
+    await write(net, FIRST, first, second)
+    await write(net, SECOND, second, first)
+    liars = [third, others[-1]]
+    made = gone(30.0)
+    (page,) = sign_package([made], liars[0].identity)
+    erasure = erasure_of(page)
+    assert erasure is not None
+    given = (grant(made, *(liar.identity for liar in liars)),)
+    for node in (first, second):
+        assert not (await push(net, made, liars, node)).refused
+        for record in (erasure, earlier(made, liars[0])):
+            message = PutPackage(pack([record]), (), given)
+            assert (await liars[0].overlay.ask(node.id, message, PutReply, timeout_s=5.0)).refused
+        assert "first" in kept(node) and "" not in kept(node)
+    await write(net, gone(60.0), first, second)
+    await all_keep(net, [first, second, third], "")
+    await write(net, version(1, 80.0, "again"), first, second)
+    await write(net, version(1, 90.0, "and again"), first, second)
+    await all_keep(net, [first, second, third], "", "again")
 
 
 def earlier(made: Draft, liar: Node) -> Record:
@@ -106,46 +101,40 @@ def earlier(made: Draft, liar: Node) -> Record:
     return erasure
 
 
-def test_nobody_adds_a_version_that_no_owner_granted() -> None:
-    async def story(net: Net) -> None:
-        first, second, *others = await begun(net, 6)
-        await write(net, THIRD, first, second)
-        (page,) = sign_package([FIRST], others[-1].identity)
-        for record in (
-            former_of(page),
-            replace(former_of(page), proof=first.store.find(Kind.DOCUMENT, THIRD.id).proof),
-        ):
-            message = PutPackage(pack([record]), (), ())
-            assert (await others[-1].overlay.ask(first.id, message, PutReply, timeout_s=5.0)).refused
-        assert kept(first) == []
-
-    network(6, story)
+@in_network(6)
+async def test_nobody_adds_a_version_that_no_owner_granted(net: Net) -> None:
+    first, second, *others = await begun(net, 6)
+    await write(net, THIRD, first, second)
+    (page,) = sign_package([FIRST], others[-1].identity)
+    for record in (
+        former_of(page),
+        replace(former_of(page), proof=first.store.find(Kind.DOCUMENT, THIRD.id).proof),
+    ):
+        message = PutPackage(pack([record]), (), ())
+        assert (await others[-1].overlay.ask(first.id, message, PutReply, timeout_s=5.0)).refused
+    assert kept(first) == []
 
 
-def test_they_move_with_their_site() -> None:
-    async def story(net: Net) -> None:
-        net.config(step_s=2.0, deliver_every_s=2.0)
-        for node in net.list:
-            node.start()
-            node.store.upkeep.keep_versions(POLICY)
-        await net.all_ready()
-        pages = [replace(draft(0, epoch=int(WALL) + n, at=20.0 * n), content=b"edition %d" % n) for n in range(3)]
-        for holder, each in zip(net.list, pages, strict=False):
-            await holder.replicator.write([each])
-        for node in net.list:
-            spread(node, 3)
-        key = placement_key(url(0), 3)
-        owners = [net.nodes[id] for id in net.list[0].overlay.owners(slot_of(key, BITS))]
-        await net.until(
-            lambda: all(places(node, pages[0]) == [(key, "edition 0"), (key, "edition 1")] for node in owners)
-        )
-        await net.until(lambda: not any(places(node, pages[0]) for node in net.list if node not in owners))
-        for node in owners:
-            formers = [each for id in node.store.formers(pages[0].id) if (each := node.store.find(Kind.FORMER, id))]
-            assert flaws(formers) == ["", ""]
-            assert all(depth_of(url_of(each), each.key) == 3 for each in formers)
-
-    network(5, story, slot_bits=BITS)
+@in_network(5, slot_bits=BITS)
+async def test_they_move_with_their_site(net: Net) -> None:
+    net.config(step_s=2.0, deliver_every_s=2.0)
+    for node in net.list:
+        node.start()
+        node.store.upkeep.keep_versions(POLICY)
+    await net.all_ready()
+    pages = [replace(draft(0, epoch=int(WALL) + n, at=20.0 * n), content=b"edition %d" % n) for n in range(3)]
+    for holder, each in zip(net.list, pages, strict=False):
+        await holder.replicator.write([each])
+    for node in net.list:
+        spread(node, 3)
+    key = placement_key(url(0), 3)
+    owners = [net.nodes[id] for id in net.list[0].overlay.owners(slot_of(key, BITS))]
+    await net.until(lambda: all(places(node, pages[0]) == [(key, "edition 0"), (key, "edition 1")] for node in owners))
+    await net.until(lambda: not any(places(node, pages[0]) for node in net.list if node not in owners))
+    for node in owners:
+        formers = [each for id in node.store.formers(pages[0].id) if (each := node.store.find(Kind.FORMER, id))]
+        assert flaws(formers) == ["", ""]
+        assert all(depth_of(url_of(each), each.key) == 3 for each in formers)
 
 
 def places(node: Node, of: Draft) -> list[tuple[bytes, str]]:

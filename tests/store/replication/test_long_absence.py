@@ -5,7 +5,7 @@ import asyncio
 from msgspec.structs import replace
 
 from store import Document, Draft, Kind, decode_document, encode_document
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network
 from tests.store.replication.granted_pages import owned_by, shown, started, version, write
 from tests.store.support import WALL, url
 
@@ -28,29 +28,27 @@ def is_gone(node: Node, made: Draft) -> bool:
     return page is not None and decode_document(page.body).gone
 
 
-def test_forty_days_away_revives_nothing_and_brings_back_what_all_others_lost() -> None:
-    async def story(net: Net) -> None:
-        await started(net, 4)
-        first, second, sleeper = owned_by(net, STAYED)
-        pages = (STAYED, CHANGED, LEFT, ENDS, LOST)
-        for page in pages:
-            await write(net, page, first, second)
-        await net.until(net.is_level)
-        await sleeper.stop()
-        for page in (NEWER, GONE):
-            await write(net, page, first, second)
-        for node in net.list:
-            node.slept_s += AWAY_DAYS * 86_400.0
-        await asyncio.sleep(2 * first.config.tend_every_s)  # they drop what has ended
-        for node in net.running():
-            record = node.store.find(Kind.DOCUMENT, LOST.id)
-            await node.store.forget([record] if record is not None else [])
-        sleeper.start()
-        await net.all_ready()
-        await net.until(lambda: all(shown(node, LOST) == "first" for node in owned_by(net, LOST)))
-        await net.until(net.is_level)
-        for node in owned_by(net, STAYED):
-            assert shown(node, STAYED) == "first" and shown(node, CHANGED) == "second"
-            assert is_gone(node, LEFT) and node.store.find(Kind.DOCUMENT, ENDS.id) is None
-
-    network(4, story)
+@in_network(4)
+async def test_forty_days_away_revives_nothing_and_brings_back_what_all_others_lost(net: Net) -> None:
+    await started(net, 4)
+    first, second, sleeper = owned_by(net, STAYED)
+    pages = (STAYED, CHANGED, LEFT, ENDS, LOST)
+    for page in pages:
+        await write(net, page, first, second)
+    await net.until(net.is_level)
+    await sleeper.stop()
+    for page in (NEWER, GONE):
+        await write(net, page, first, second)
+    for node in net.list:
+        node.slept_s += AWAY_DAYS * 86_400.0
+    await asyncio.sleep(2 * first.config.tend_every_s)  # they drop what has ended
+    for node in net.running():
+        record = node.store.find(Kind.DOCUMENT, LOST.id)
+        await node.store.forget([record] if record is not None else [])
+    sleeper.start()
+    await net.all_ready()
+    await net.until(lambda: all(shown(node, LOST) == "first" for node in owned_by(net, LOST)))
+    await net.until(net.is_level)
+    for node in owned_by(net, STAYED):
+        assert shown(node, STAYED) == "first" and shown(node, CHANGED) == "second"
+        assert is_gone(node, LEFT) and node.store.find(Kind.DOCUMENT, ENDS.id) is None

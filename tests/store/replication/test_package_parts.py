@@ -8,7 +8,7 @@ from store import Draft
 from store.record.messages import PutPackage, PutReply, RefusedRecord
 from store.record.package import open_package, pack
 from store.record.package_part import make_parts
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network
 from tests.store.support import draft, records
 
 SIZE = 20_000
@@ -42,68 +42,62 @@ def held(node: Node, drafts: list[Draft]) -> bool:
     return [f and f.content for f in found] == [d.content for d in drafts]
 
 
-def test_neighbours_are_sent_in_parts() -> None:
-    async def story(net: Net) -> None:
-        writer, owner = await started(net)
-        heard = listening(owner)
-        await writer.replicator.write(pages(0))
-        assert sum(len(message.parts) for message in heard) > 1
-        assert all(held(node, pages(0)) for node in (writer, owner))
-
-    network(2, story)
+@in_network(2)
+async def test_neighbours_are_sent_in_parts(net: Net) -> None:
+    writer, owner = await started(net)
+    heard = listening(owner)
+    await writer.replicator.write(pages(0))
+    assert sum(len(message.parts) for message in heard) > 1
+    assert all(held(node, pages(0)) for node in (writer, owner))
 
 
-def test_a_record_that_is_refused_out_of_a_part_is_sent_again() -> None:
-    async def story(net: Net) -> None:
-        writer, owner = await started(net)
-        handler, refused = owner.overlay.handlers[PutPackage], list[int]()
+@in_network(2)
+async def test_a_record_that_is_refused_out_of_a_part_is_sent_again(net: Net) -> None:
+    writer, owner = await started(net)
+    handler, refused = owner.overlay.handlers[PutPackage], list[int]()
 
-        async def on_put(peer: NodeId, message: PutPackage) -> PutReply:
-            if not message.parts or refused:
-                return await handler(peer, message)
-            count = len(open_package(message.package))
-            parts = [open_package(part) for part in message.parts]
-            refused.append(count)  # the first one of the first part
-            left = (pack(parts[0][1:]), *message.parts[1:])
-            await handler(peer, PutPackage(message.package, message.hinted_for, message.grants, left))
-            return PutReply((RefusedRecord(count, "not now"),))
+    async def on_put(peer: NodeId, message: PutPackage) -> PutReply:
+        if not message.parts or refused:
+            return await handler(peer, message)
+        count = len(open_package(message.package))
+        parts = [open_package(part) for part in message.parts]
+        refused.append(count)  # the first one of the first part
+        left = (pack(parts[0][1:]), *message.parts[1:])
+        await handler(peer, PutPackage(message.package, message.hinted_for, message.grants, left))
+        return PutReply((RefusedRecord(count, "not now"),))
 
-        owner.overlay.handlers[PutPackage] = on_put
-        mixed = [d for n, made in enumerate(pages(100)) for d in (made, draft(200 + n))]
-        await writer.replicator.write(mixed)
-        assert refused and held(owner, mixed)
-
-    network(2, story)
+    owner.overlay.handlers[PutPackage] = on_put
+    mixed = [d for n, made in enumerate(pages(100)) for d in (made, draft(200 + n))]
+    await writer.replicator.write(mixed)
+    assert refused and held(owner, mixed)
 
 
-def test_records_in_parts_are_refused_one_by_one_by_their_number() -> None:
-    async def story(net: Net) -> None:
-        sender, owner = await started(net)
-        bits = net.strategy.slot_bits
-        mine = [d for d in pages(0) if owner.id in owner.overlay.owners(slot_of(d.key, bits))]
-        made = records(*mine, signer=sender.identity)
-        [part, *_] = make_parts(made[2:])
-        forged = replace(part.records[1], proof=replace(part.records[1].proof, signature=bytes(64)))
-        bent = [part.records[0], forged, *part.records[2:]]
-        message = PutPackage(pack(made[:2]), (), net.elect(mine, sender.identity), (pack(bent),))
-        reply = await sender.overlay.ask(owner.id, message, PutReply, timeout_s=5)
-        assert [r.index for r in reply.refused] == [3]
-        assert owner.store.find(forged.kind, forged.id) is None
-        kept = [*made[:2], *(r for r in bent if r is not forged)]
-        assert [owner.store.find(r.kind, r.id) for r in kept] == kept
-
-    network(2, story)
+@in_network(2)
+async def test_records_in_parts_are_refused_one_by_one_by_their_number(net: Net) -> None:
+    sender, owner = await started(net)
+    bits = net.strategy.slot_bits
+    mine = [d for d in pages(0) if owner.id in owner.overlay.owners(slot_of(d.key, bits))]
+    made = records(*mine, signer=sender.identity)
+    [part, *_] = make_parts(made[2:])
+    forged = replace(part.records[1], proof=replace(part.records[1].proof, signature=bytes(64)))
+    bent = [part.records[0], forged, *part.records[2:]]
+    message = PutPackage(pack(made[:2]), (), net.elect(mine, sender.identity), (pack(bent),))
+    reply = await sender.overlay.ask(owner.id, message, PutReply, timeout_s=5)
+    assert [r.index for r in reply.refused] == [3]
+    assert owner.store.find(forged.kind, forged.id) is None
+    kept = [*made[:2], *(r for r in bent if r is not forged)]
+    assert [owner.store.find(r.kind, r.id) for r in kept] == kept
 
 
 @pytest.mark.parametrize(
     "parts", [(b"garbage",), (pack(records(draft(1)))[:-3],), (pack(records(draft(1, size=300_000))),)]
 )
-def test_parts_that_are_none_are_refused_and_nothing_of_the_package_is_kept(parts: tuple[bytes, ...]) -> None:
-    async def story(net: Net) -> None:
-        sender, owner = await started(net)
-        [made] = records(draft(2), signer=sender.identity)
-        with pytest.raises(RemoteError):
-            await sender.overlay.ask(owner.id, PutPackage(pack([made]), (), (), parts), PutReply, timeout_s=5)
-        assert owner.store.find(made.kind, made.id) is None
-
-    network(2, story)
+@in_network(2)
+async def test_parts_that_are_none_are_refused_and_nothing_of_the_package_is_kept(
+    net: Net, parts: tuple[bytes, ...]
+) -> None:
+    sender, owner = await started(net)
+    [made] = records(draft(2), signer=sender.identity)
+    with pytest.raises(RemoteError):
+        await sender.overlay.ask(owner.id, PutPackage(pack([made]), (), (), parts), PutReply, timeout_s=5)
+    assert owner.store.find(made.kind, made.id) is None

@@ -10,7 +10,7 @@ from store import Draft, Kind
 from store.errors import BadReplica
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack
-from tests.store.network import Net, Node, network
+from tests.store.network import Net, Node, in_network
 from tests.store.support import WALL, draft, records
 
 
@@ -44,112 +44,100 @@ async def started(net: Net) -> tuple[Node, Node]:
     return net.list[0], net.list[1]
 
 
-def test_outcomes_are_taken_from_candidates_only_and_found_urls_from_members() -> None:
-    async def story(net: Net) -> None:
-        sender, victim = await started(net)
-        documents = strange(net, sender, victim, [draft(n) for n in range(60)])
-        outcomes = strange(net, sender, victim, [draft(n, kind=Kind.VISIT) for n in range(60)])
-        urls = strange(net, sender, victim, [found(n) for n in range(60)])
-        assert documents and outcomes and urls
-        refused = await put(net, sender, victim, documents + outcomes + urls)
-        assert sorted(refused) == list(range(len(documents) + len(outcomes)))
-        assert all("written by its candidates" in reason for reason in refused.values())
-        assert all(victim.store.find(d.kind, d.id) is not None for d in urls)
-        assert all(victim.store.find(d.kind, d.id) is None for d in documents)
-
-    network(6, story)
+@in_network(6)
+async def test_outcomes_are_taken_from_candidates_only_and_found_urls_from_members(net: Net) -> None:
+    sender, victim = await started(net)
+    documents = strange(net, sender, victim, [draft(n) for n in range(60)])
+    outcomes = strange(net, sender, victim, [draft(n, kind=Kind.VISIT) for n in range(60)])
+    urls = strange(net, sender, victim, [found(n) for n in range(60)])
+    assert documents and outcomes and urls
+    refused = await put(net, sender, victim, documents + outcomes + urls)
+    assert sorted(refused) == list(range(len(documents) + len(outcomes)))
+    assert all("written by its candidates" in reason for reason in refused.values())
+    assert all(victim.store.find(d.kind, d.id) is not None for d in urls)
+    assert all(victim.store.find(d.kind, d.id) is None for d in documents)
 
 
-def test_found_urls_of_one_peer_are_bounded_and_taken_later() -> None:
-    async def story(net: Net) -> None:
-        net.config(stranger_records_s=50.0)
-        sender, victim = await started(net)
-        urls = strange(net, sender, victim, [found(n) for n in range(12_000)])
-        first, second = urls[:1000], urls[1000:1500]
-        assert len(second) == 500
-        assert not await put(net, sender, victim, first)
-        refused = await put(net, sender, victim, second)
-        assert len(refused) == 500 and "again later" in refused[0]
-        await asyncio.sleep(11)
-        assert not await put(net, sender, victim, second)
-
-    network(6, story)
+@in_network(6)
+async def test_found_urls_of_one_peer_are_bounded_and_taken_later(net: Net) -> None:
+    net.config(stranger_records_s=50.0)
+    sender, victim = await started(net)
+    urls = strange(net, sender, victim, [found(n) for n in range(12_000)])
+    first, second = urls[:1000], urls[1000:1500]
+    assert len(second) == 500
+    assert not await put(net, sender, victim, first)
+    refused = await put(net, sender, victim, second)
+    assert len(refused) == 500 and "again later" in refused[0]
+    await asyncio.sleep(11)
+    assert not await put(net, sender, victim, second)
 
 
-def test_a_former_owner_hands_over_though_it_is_no_candidate_any_more() -> None:
-    async def story(net: Net) -> None:
-        net.candidates = 3
-        net.list[0].start(expects_others=False)
-        await net.all_ready()
-        drafts = [draft(n) for n in range(80)]
-        await net.list[0].replicator.write(drafts)
-        for node in net.list[1:]:
-            node.start()
-        await asyncio.sleep(1)
-        await net.all_ready()
-        await net.until(net.is_level, 60)
-
-    network(6, story)
+@in_network(6)
+async def test_a_former_owner_hands_over_though_it_is_no_candidate_any_more(net: Net) -> None:
+    net.candidates = 3
+    net.list[0].start(expects_others=False)
+    await net.all_ready()
+    drafts = [draft(n) for n in range(80)]
+    await net.list[0].replicator.write(drafts)
+    for node in net.list[1:]:
+        node.start()
+    await asyncio.sleep(1)
+    await net.all_ready()
+    await net.until(net.is_level, 60)
 
 
-def test_what_a_former_owner_dates_into_the_future_is_refused() -> None:
-    async def story(net: Net) -> None:
-        sender, victim = await started(net)
-        ahead = strange(net, sender, victim, [draft(n, epoch=int(WALL) + 80_000) for n in range(60)])
-        sender.overlay.announce(frozenset(Slot(n) for n in range(16)), 0)
-        assert len(await put(net, sender, victim, ahead)) == len(ahead) > 0
-        assert not await put(net, sender, victim, [replace(d, epoch=7) for d in ahead])
-
-    network(6, story)
+@in_network(6)
+async def test_what_a_former_owner_dates_into_the_future_is_refused(net: Net) -> None:
+    sender, victim = await started(net)
+    ahead = strange(net, sender, victim, [draft(n, epoch=int(WALL) + 80_000) for n in range(60)])
+    sender.overlay.announce(frozenset(Slot(n) for n in range(16)), 0)
+    assert len(await put(net, sender, victim, ahead)) == len(ahead) > 0
+    assert not await put(net, sender, victim, [replace(d, epoch=7) for d in ahead])
 
 
-def test_who_is_no_member_brings_nothing() -> None:
-    async def story(net: Net) -> None:
-        _, victim = await started(net)
-        stranger = Identity(bytes([99]) * 32)
-        package = PutPackage(pack(records(draft(1), signer=stranger)))
-        with pytest.raises(BadReplica, match="no member"):
-            await victim.overlay.handlers[PutPackage](NodeId(stranger.node_id), package)
-
-    network(3, story)
+@in_network(3)
+async def test_who_is_no_member_brings_nothing(net: Net) -> None:
+    _, victim = await started(net)
+    stranger = Identity(bytes([99]) * 32)
+    package = PutPackage(pack(records(draft(1), signer=stranger)))
+    with pytest.raises(BadReplica, match="no member"):
+        await victim.overlay.handlers[PutPackage](NodeId(stranger.node_id), package)
 
 
-def test_writers_that_were_not_heard_of_try_again_until_they_are() -> None:
-    async def story(net: Net) -> None:
-        for node in net.list[:4]:
-            node.start()
-        await net.all_ready()
-        net.list[4].start()
-        await net.list[4].replicator.write([found(n) for n in range(50)])
-
-    network(5, story, lag_s=6.0)
+@in_network(5, lag_s=6.0)
+async def test_writers_that_were_not_heard_of_try_again_until_they_are(net: Net) -> None:
+    for node in net.list[:4]:
+        node.start()
+    await net.all_ready()
+    net.list[4].start()
+    await net.list[4].replicator.write([found(n) for n in range(50)])
 
 
-def test_a_candidate_takes_what_is_left_with_it_for_owners_at_a_bounded_rate_and_nobody_else_does() -> None:
-    async def story(net: Net) -> None:
-        net.candidates = 4
-        net.config(stranger_records_s=20.0)
-        for node in net.list:
-            node.start()
-        await net.all_ready()
-        sender, bits = net.list[0], net.strategy.slot_bits
-        view = sender.overlay
-        drafts = [draft(n, hosts=300) for n in range(6000)]
-        for victim in net.list[1:]:
-            of = {d.id: slot_of(d.key, bits) for d in drafts}
-            written = [d for d in drafts if sender.id in view.candidates(of[d.id])]
-            foreign = [d for d in written if victim.id not in view.owners(of[d.id])]
-            near = [d for d in foreign if victim.id in view.candidates(of[d.id])]
-            far = [d for d in foreign if victim.id not in view.candidates(of[d.id])]
-            if near and far:
-                break
-        owner = view.owners(slot_of(near[0].key, bits))[0]
-        refused = await put(net, sender, victim, near[:5] + far[:5])
-        assert len(refused) == 10, "nothing of others is taken unless it is left for them"
-        refused = await put(net, sender, victim, near[:5] + far[:5], (owner,))
-        assert sorted(refused) == list(range(5, 10)) and "not mine" in refused[5]
-        many = near[:400]
-        refusals = [await put(net, sender, victim, many, (owner,)) for _ in range(3)]
-        assert not refusals[0] and len(refusals[2]) == len(many) == 400 and "again later" in refusals[2][0]
-
-    network(6, story)
+@in_network(6)
+async def test_a_candidate_takes_what_is_left_with_it_for_owners_at_a_bounded_rate_and_nobody_else_does(
+    net: Net,
+) -> None:
+    net.candidates = 4
+    net.config(stranger_records_s=20.0)
+    for node in net.list:
+        node.start()
+    await net.all_ready()
+    sender, bits = net.list[0], net.strategy.slot_bits
+    view = sender.overlay
+    drafts = [draft(n, hosts=300) for n in range(6000)]
+    for victim in net.list[1:]:
+        of = {d.id: slot_of(d.key, bits) for d in drafts}
+        written = [d for d in drafts if sender.id in view.candidates(of[d.id])]
+        foreign = [d for d in written if victim.id not in view.owners(of[d.id])]
+        near = [d for d in foreign if victim.id in view.candidates(of[d.id])]
+        far = [d for d in foreign if victim.id not in view.candidates(of[d.id])]
+        if near and far:
+            break
+    owner = view.owners(slot_of(near[0].key, bits))[0]
+    refused = await put(net, sender, victim, near[:5] + far[:5])
+    assert len(refused) == 10, "nothing of others is taken unless it is left for them"
+    refused = await put(net, sender, victim, near[:5] + far[:5], (owner,))
+    assert sorted(refused) == list(range(5, 10)) and "not mine" in refused[5]
+    many = near[:400]
+    refusals = [await put(net, sender, victim, many, (owner,)) for _ in range(3)]
+    assert not refusals[0] and len(refusals[2]) == len(many) == 400 and "again later" in refusals[2][0]

@@ -2,7 +2,7 @@
 
 from dht import Identity, NodeId
 from store.writing.peer_history import LEAST_S, MOST_PEERS, MOST_S, MOST_SENT, UNKNOWN_S, PutTimes, SentGrants
-from tests.store.network import Net, network
+from tests.store.network import Net, in_network
 from tests.store.support import draft, grant, proofs
 from tests.store.writing.test_write_right import PAGES, started, write
 
@@ -68,18 +68,16 @@ def test_what_it_remembers_is_bounded() -> None:
     assert not sent.lacking(NodeId(MOST_SENT.to_bytes(20, "big")), GRANTS[:1])
 
 
-def test_a_peer_that_lost_its_disk_is_sent_them_again() -> None:
-    async def story(net: Net) -> None:
-        await started(net, 3)
-        await write(net, PAGES[:1], net.list[0], net.list[1])
-        net.list[2].kill()
-        net.list[2].wipe()
-        net.list[2].start()
-        await net.all_ready()
-        await net.list[0].replicator.write(PAGES[:1])
-        await net.until(lambda: bool(proofs(net.list[2].store, [_page(net)])))
-
-    network(3, story)
+@in_network(3)
+async def test_a_peer_that_lost_its_disk_is_sent_them_again(net: Net) -> None:
+    await started(net, 3)
+    await write(net, PAGES[:1], net.list[0], net.list[1])
+    net.list[2].kill()
+    net.list[2].wipe()
+    net.list[2].start()
+    await net.all_ready()
+    await net.list[0].replicator.write(PAGES[:1])
+    await net.until(lambda: bool(proofs(net.list[2].store, [_page(net)])))
 
 
 def _page(net: Net):  # type: ignore[no-untyped-def]

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.parameters import proved
+
 PAGE = "http://docs.python.test/3/tutorial/appetite.html"
 CLIENT_S = 120  # for one answer, the start of the process included, on a machine that is busy
 PATH = os.pathsep.join(path for path in (str(Path(__file__).parents[4]), *sys.path) if path)
@@ -21,7 +23,7 @@ def _client(url: str, tmp_path: Path, mode: str) -> Any:
     return sdk.Client(transport, mode=mode, read_timeout_seconds=CLIENT_S)
 
 
-@pytest.mark.parametrize("mode", ["legacy", pytest.param("auto", marks=pytest.mark.prove)])
+@pytest.mark.parametrize("mode", ["legacy", *proved("auto")])
 async def test_a_client_finds_two_tools_that_read_and_calls_them(site: Any, tmp_path: Path, mode: str) -> None:
     async with _client(f"http://127.0.0.1:{site.port}", tmp_path, mode) as client:
         tools = (await client.list_tools()).tools

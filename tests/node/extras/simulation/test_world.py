@@ -8,6 +8,7 @@ from bootstrap import load_network
 from dht import parse_document
 from node.extras.simulation.world import World, WorldPlan, simulate
 from node.strategy.founding import make_network
+from tests.sim.simulated import simulated
 
 INSTANTS = {"effective_at", "expires_at", "next_at"}
 A_WORLDS_OWN = {"network", "slot_bits", "publishers", "declared_prefixes"}
@@ -27,10 +28,8 @@ def test_a_world_is_a_network_as_it_is_made_for_an_operator(tmp_path: Path) -> N
     simulate(scenario)
 
 
-def test_a_plan_says_what_is_different() -> None:
-    async def scenario(world: World) -> None:
-        (node,) = await world.add(1)
-        strategy = node.overlay.view.strategy
-        assert (strategy.admission, strategy.replicas, strategy.min_acks) == ("attested", 1, 1)
-
-    simulate(scenario, WorldPlan(replicas=1, strategy={"admission": "attested"}))
+@simulated(WorldPlan(replicas=1, strategy={"admission": "attested"}))
+async def test_a_plan_says_what_is_different(world: World) -> None:
+    (node,) = await world.add(1)
+    strategy = node.overlay.view.strategy
+    assert (strategy.admission, strategy.replicas, strategy.min_acks) == ("attested", 1, 1)
