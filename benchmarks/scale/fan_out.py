@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.overlay.report.balance import members
+from benchmarks.overlay.balance import members
 from dht import NodeId, Placement, Slot
 from dht.membership.answer_times import FEWEST, RECENT, level_of
 from index.asking.replica_plan import ReplicaPlan, all_alike, make_plan

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import msgspec
 
-from benchmarks.overlay.report.balance import members
+from benchmarks.overlay.balance import members
 from benchmarks.scale.fan_out import owners_of, slot_bits
 from crawl import signature
 from dht import Clock, DocumentId, Key, Message, NodeId, Now, Overlay, Slot, Strategy, slot_of

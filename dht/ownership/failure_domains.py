@@ -3,8 +3,8 @@
 Pure: only what members say in their signed heartbeats, so that everybody chooses alike. Two nodes are *kin* where they
 declare the same operator or are in one /24 (IPv6: /48) outside the prefixes that the strategy declares. One is *young*
 where it came lately, as the members that admitted it say. Of a slot's owners no two are kin or young, of its candidates
-a few are. Of several owners one is dual-stack, and one a stable machine where the strategy says so. A preference, never
-a condition: where there are not enough others, the young will do, and then kin. Model: the failure domains of Weil et
+a few are. Of several owners one is dual-stack, and one is a stable machine. This is a preference, never a condition:
+where there are not enough others, the young will do, and then kin. Model: the failure domains of Weil et
 al. 2006 (CRUSH), on top of rendezvous weights.
 """
 
