@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+NODE_HEADER = "Dse-Node"  # of every answer: the id of the node that gave it
 Json = dict[str, Any]  # of a body, or a part of one, whose fields are not fixed
 
 

@@ -10,8 +10,7 @@ from msgspec import Meta
 
 from node.api.body import RequestBody, ResponseBody
 from node.api.crawl import Url
-from node.captures.capture import Capture
-from node.captures.network_reader import UnreadPart
+from node.captures.capture import Capture, UnreadPart
 
 MAX_IMPORTED = 1000  # pages in one request
 

@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from crawl import SentRequest, request_fields
+from dht import Slot
 from store import Document, Record
 
 DAY_S = 86_400.0
@@ -41,6 +42,14 @@ class Capture(msgspec.Struct, frozen=True):
     origin: str = ""  # of an import: the archive and the record in it
     record_id: str = ""  # what the archive that it was read from calls it
     links: tuple[str, ...] = ()  # canonical URLs that it leads to, where they are asked for
+
+
+class UnreadPart(msgspec.Struct, frozen=True):
+    """A part of a slot that could not be read, or `count` pages of it that nobody gave."""
+
+    slot: Slot
+    reason: str
+    count: int = 0
 
 
 def capture_of(record: Record, document: Document, *, links: bool = False) -> Capture:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from dht import Clock, DocumentId, Key, Overlay, RemoteError, SiteShards, Slot, document_id, shards, site_of
-from node.captures.capture import Capture, capture_of
+from node.captures.capture import Capture, UnreadPart, capture_of
 from node.captures.listed_page import ListedPage, batches, listed_pages, parts_of
 from node.captures.scope import ArchiveScope, Wish, following, scope_of
 from node.crawling.is_shown import is_withheld_page
@@ -22,15 +22,6 @@ from store import Document, Kind, Record, RecordDenial, Replicator, decode_docum
 BATCH = 8  # pages read at once: their contents are in memory together, and those of one page's versions
 MAX_FORMER_BYTES = 32 << 20  # of former versions of one page, or of a few: an answer is whole within a client's bounds
 Learn = Callable[[Iterable[str]], Awaitable[object]]
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadPart:
-    """A part of a slot that could not be read, or `count` pages of it that nobody gave."""
-
-    slot: Slot
-    reason: str
-    count: int = 0
 
 
 @dataclass(slots=True)

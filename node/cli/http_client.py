@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from node.api.body import NODE_HEADER
 from node.config.settings import NodeConfig
 from node.errors import HomeNotRunning, NotRunning, RefusedByNode
 from node.views.safe_text import plain
-from node.web.requests.routes import NODE_HEADER
 
 Json = dict[str, Any]
 WAIT_S = 35.0  # a little longer than the node gives itself

@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import web
 
 from dht import LocalError
+from node.api.body import NODE_HEADER
 from node.config.settings import NodeConfig
 from node.web.monitoring import Metrics
 from node.web.owner.login import has_session
@@ -21,7 +22,7 @@ from node.web.requests.handlers import Handler
 from node.web.requests.own_origin import note_origin
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
-from node.web.requests.routes import NODE_HEADER, HttpRoute
+from node.web.requests.routes import HttpRoute
 from node.web.requests.sharing import Sharing, tagged
 
 log = logging.getLogger(__name__)

@@ -24,8 +24,8 @@ from node.api.operation import LeaveProgress, ScrubProgress
 from node.api.peers import Peer
 from node.api.status import Status
 from node.api.strategy import Preview, StrategyLog
-from node.captures.capture import Capture
-from node.captures.network_reader import ArchivePart, ReadBounds, UnreadPart
+from node.captures.capture import Capture, UnreadPart
+from node.captures.network_reader import ArchivePart, ReadBounds
 from node.captures.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved

@@ -14,7 +14,6 @@ Kind = Literal["text", "count", "flag", "texts"]
 
 JSON, HTML, TEXT = "application/json", "text/html", "text/plain"
 KEY_DIRECTORY_TYPE = "application/http-message-signatures-directory+json"
-NODE_HEADER = "Dse-Node"  # of every answer: the id of the node that gave it
 FORM = "application/x-www-form-urlencoded"
 MAX_QUERY = 1000  # characters; longer ones are no questions
 MAX_URL = 2048  # bytes of a canonical URL

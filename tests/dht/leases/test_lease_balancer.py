@@ -53,10 +53,10 @@ def test_a_busy_node_lends_half_of_its_slots_and_they_stay_there():
             if second > 150:
                 assert len(set(busy.view.leases()) & before) == len(before) - half(before)
         assert len(before) > 10 and world.complete()
-        (_, lot), *more = busy.balance().moves
+        (_, lot), *more = busy.report.balance().moves
         assert not more and lot.reason.startswith(f"{half(before)} slots lent to {idle.node_id.hex()[:8]}…: ")
-        assert idle.balance().borrowed == busy.balance().lent == half(before)
-        assert "not above N" in idle.balance().outlook.reason
+        assert idle.report.balance().borrowed == busy.report.balance().lent == half(before)
+        assert "not above N" in idle.report.balance().outlook.reason
 
     works = Works(100, 0)
     world = simulate(World(SimLoop(), 5, work=works.begin), scenario)
@@ -67,7 +67,7 @@ def test_nothing_moves_in_a_network_without_work():
     async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 3)
         await world.watch(150)
-        assert all(not node.balance().moves and not node.balance().borrowed for node in world.nodes)
+        assert all(not node.report.balance().moves and not node.report.balance().borrowed for node in world.nodes)
 
     simulate(World(SimLoop(), 6), scenario)
 
@@ -89,7 +89,7 @@ def test_who_rests_lends_everything_and_two_who_rest_do_not_hand_it_to_and_fro()
         await pass_s(40)
         assert before and not resting.view.leases()
         assert world.complete(), "others hold them"
-        assert all(other.balance().borrowed for other in others), "each a part"
+        assert all(other.report.balance().borrowed for other in others), "each a part"
         works[others[0]].is_long_paused = True
         await pass_s(60)
         held = [set(node.view.leases()) for node in world.nodes]
