@@ -48,7 +48,7 @@ def test_double_fetches_across_a_cut_are_counted_by_side_and_time():
     ]
     log += [Visited("n2", f"http://a.test/{page}", at, at + 1.0) for page, at in (("z", 13.0), ("u", 55.0))]
     log += [Visited("n0", "http://a.test/robots.txt", 14.0, 15.0), Visited("n0", "http://a.test/z", 51.0, 52.0)]
-    log.append(Visited("n1", "http://a.test/z", 52.0, 53.0, second_looks=True))
+    log.append(Visited("n1", "http://a.test/z", 52.0, 53.0, is_second_look=True))
     assert doubles.count(log, {"n0"}, 10.0, 20.0) == doubles.Doubled(both=1, smaller=1, late=1, after=1)
 
 

@@ -120,7 +120,7 @@ class Peers:
         swarm = Swarm(2)
         swarm.add(1)
         self.cache._core = swarm.bees[0].core
-        return set(range(100)) if self.cache.recall(self.swarm.now) == 3 else set()
+        return set(range(100)) if self.cache.recall(self.swarm.now) == 4 else set()
 
 
 class Strategies:

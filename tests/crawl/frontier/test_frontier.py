@@ -169,17 +169,6 @@ def test_a_url_that_is_hastened_comes_at_once_and_only_once() -> None:
     assert frontier.pop(Now(0.0, 0.0)) is None
 
 
-def test_a_url_that_is_renewed_comes_at_once_as_the_new_visit_says() -> None:
-    frontier, _ = new_frontier()
-    later = replace(Visit(url="http://h0.test/", depth=1), due_at=1e6, etag='"1"')
-    frontier.hold(Slot(0), 1, [later], Now(0.0, 0.0))
-    frontier.renew(replace(later, etag=""), Now(0.0, 0.0))
-    frontier.renew(replace(later, url="http://unknown.test/"), Now(0.0, 0.0))
-    turn = frontier.pop(Now(0.0, 0.0))
-    assert turn is not None and (turn.visit.url, turn.visit.etag) == (later.url, "")
-    assert frontier.find("http://unknown.test/") is None
-
-
 def test_nothing_is_waited_for_that_was_dropped() -> None:
     frontier, _ = new_frontier(5_000)
     frontier.hold(Slot(1), 1, [visit(1, page, due_at=START + 60) for page in range(3_000)], at(0))

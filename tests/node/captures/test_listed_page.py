@@ -58,5 +58,5 @@ def test_parts_hold_so_many_versions_and_those_of_a_key_stay_together() -> None:
     parts = list(batches(pages, ALL, 6))
     assert [len(part) for part in parts] == [2, 2] and [each for part in parts for each in part] == pages
     assert [len(part) for part in batches(pages, ALL, 1)] == [1, 1, 1, 1], "at least one page"
-    twins = [ListedPage(pages[0].key, kinds={Kind.DOCUMENT: 1}) for _ in range(3)]
+    twins = [ListedPage(pages[0].key, shown_at=1000) for _ in range(3)]
     assert [len(part) for part in batches(twins, Wish(), 1)] == [3]
