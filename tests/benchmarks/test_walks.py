@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 def test_a_file_counts_where_one_of_its_functions_is_called():
     prints = Footprints()
     with prints.on():
-        document_id("http://a.test/")
+        document_id.__wrapped__("http://a.test/")  # what it remembers calls nothing
         with prints.off():
             Footprints().files(ROOT)
     assert prints.files(ROOT) == ["dht/keys.py"]

@@ -33,8 +33,8 @@ async def main():
             print(*(m for m in range(n, n + 11)), flush=True)
     async def tidy():
         while True:
-            await store.compact()
-            await store.judge_unreadable()
+            await store.upkeep.compact()
+            await store.upkeep.judge_unreadable(store.today)
             await asyncio.sleep(0.01)
     async def scrub():
         now = 1e9
