@@ -110,8 +110,8 @@ class GraceClock:
         self._awake_at = now.steady
 
     def take_overdue(self, peers: Iterable[tuple[NodeId, KnownPeer]], now: Now) -> list[tuple[NodeId, KnownPeer]]:
-        """Return those of all known peers whose grace is over; they must be forgotten now. Whoever never said that this
-        node is awake is not taken to have slept."""
+        """Return those of all known peers whose grace is over; they must be forgotten now. A node
+        that never called `awake` counts as one that has not slept."""
         if self._awake_at is not None:
             self.awake(now)
         if now.steady < self._next_end:

@@ -111,7 +111,7 @@ class AdmissionUpkeep:
         return due
 
     def _who_wait(self) -> list[NodeId]:
-        """Who says that it is a member: asked where this node knows no other, since they may know each other."""
+        """Return the peers that say they are members. They are asked where this node knows no other member."""
         return [peer for peer, known in self._core.members.waiting.items() if known.opened.heartbeat.member]
 
     async def _ask(self, peer: NodeId) -> None:

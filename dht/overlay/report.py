@@ -1,4 +1,4 @@
-"""What a node's owner and its other packages may know of its place in the network, read from all parts of its overlay.
+"""Reports a node's place in the network to its owner and its other packages, read from all parts of its overlay.
 
 Nothing here changes anything.
 """
