@@ -95,6 +95,10 @@ class TwoPhaseSearch:
             coming = outcome.coming = Gathered()
             bounds = k, depth, max(floor, 0.0)
             await self._ask_best(asked, outcome, bounds, per_host, open_, until, avoid, shown_at)
+            if left := self._left(open_, outcome):
+                late = coming.late
+                await self._ask_best(asked, outcome, bounds, per_host, left, until, avoid, shown_at)
+                coming.late |= late
             self._hit_audit.offer(coming, asked.query, self._question(asked, outcome, bounds, per_host))
             note_answers(outcome, coming)
             best |= told_by_slot(coming)
@@ -140,6 +144,14 @@ class TwoPhaseSearch:
         """The peers to ask for each of these slots: none that just failed, where there is another."""
         now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
         return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
+
+    def _left(self, asked: Ready, outcome: SearchOutcome) -> Ready:
+        """Return the slots that nobody answered, with the ready peers that were set aside and are not refuted. A peer
+        that was late may hold a slot that all others have just handed over."""
+        now, refuted = self._overlay.view.ready_by_slot(), self._audit.refuted()
+        open_ = asked.keys() - outcome.coming.slots if len(now) == outcome.slots else ()
+        aside = {slot: [p for p in now[slot] if p not in asked[slot] and p not in refuted] for slot in sorted(open_)}
+        return {slot: peers for slot, peers in aside.items() if peers}
 
     def _ask_statistics(
         self,
