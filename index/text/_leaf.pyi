@@ -1,0 +1,19 @@
+from collections.abc import Callable, Sequence
+
+SOURCES: str
+
+class Cutter:
+    def __new__(
+        cls,
+        spaced: bytes,
+        letters: bytes,
+        latin: Callable[[int], Callable[[str], str]],
+        known: Callable[[bytes, int], tuple[tuple[str, ...], tuple[str, ...]]],
+        most_chunks: int,
+        most_terms: int,
+        /,
+    ) -> Cutter: ...
+    def cut(
+        self, lines: Sequence[str], limits: tuple[int, int, int, int, int], stem_class: int, /
+    ) -> tuple[list[str], bytes, list[int]]: ...
+    def forget(self) -> None: ...

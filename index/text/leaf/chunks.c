@@ -1,0 +1,264 @@
+/* A chunk, which is a piece of text without spaces whose letters of ASCII are in lower case, to its terms.
+
+   Three kinds are cut here: words and numbers of ASCII, such words joined by one sign each, and runs of Han, kana and
+   Hangul with what stands between them. ChunkMemo in analyzer.py is the definition of each; it is asked of all else. */
+#include "leaf.h"
+
+enum { MAX_TERM = 64, MAX_JOINED = 32, MAX_PARTS = 4 }; /* as in analyzer.py */
+enum Outcome { FAILED = -1, NOT_OURS = 0, IS_CUT = 1 };
+
+static int say(Cutter *self, int64_t number)
+{
+    return number < 0 ? -1 : push_number(&self->said, (uint32_t)number);
+}
+
+static int64_t number_of_stem(Cutter *self, const char *word, size_t size)
+{
+    PyObject *text = PyUnicode_FromStringAndSize(word, (Py_ssize_t)size);
+    PyObject *stem = text ? PyObject_CallFunctionObjArgs(self->stem, text, NULL) : NULL;
+    int64_t number = stem ? number_of_text(&self->terms, stem) : -1;
+    Py_XDECREF(text);
+    Py_XDECREF(stem);
+    return number;
+}
+
+static int are_digits(const char *word, size_t size)
+{
+    for (size_t place = 0; place < size; place++)
+        if (!is_digit(word[place]))
+            return 0;
+    return 1;
+}
+
+static int are_alphanumeric(const char *word, size_t size)
+{
+    for (size_t place = 0; place < size; place++)
+        if (!is_digit(word[place]) && !is_letter(word[place]))
+            return 0;
+    return 1;
+}
+
+/* A word of letters and digits, cut where terms are. */
+static int say_word(Cutter *self, const char *word, size_t size)
+{
+    size = size < MAX_TERM ? size : MAX_TERM;
+    return say(self, are_digits(word, size) ? number_of_bytes(&self->terms, word, size)
+                                            : number_of_stem(self, word, size));
+}
+
+static int is_sign(char c) { return c == '-' || c == '.' || c == '_'; }
+
+/* Where the part of joined words ends that begins here: digits, then letters; at `start` itself where it is no part. */
+static size_t end_of_part(const char *word, size_t size, size_t start)
+{
+    while (start < size && is_digit(word[start]))
+        start++;
+    while (start < size && is_letter(word[start]))
+        start++;
+    return start;
+}
+
+static int are_joined_words(const char *word, size_t size)
+{
+    for (size_t start = 0;;) {
+        size_t end = end_of_part(word, size, start);
+        if (end == start)
+            return 0;
+        if (end == size)
+            return start > 0;
+        if (!is_sign(word[end]))
+            return 0;
+        start = end + 1;
+    }
+}
+
+static int say_joined_words(Cutter *self, const char *word, size_t size)
+{
+    char whole[MAX_TERM];
+    size_t length = 0;
+    int parts = 0;
+    for (size_t start = 0, end; start < size; start = end + 1, parts++) {
+        end = end_of_part(word, size, start);
+        memcpy(whole + length, word + start, end - start);
+        length += end - start;
+        if (say_word(self, word + start, end - start))
+            return FAILED;
+    }
+    if (parts > MAX_PARTS || length > MAX_JOINED || are_digits(whole, length))
+        return IS_CUT;
+    int64_t number = number_of_stem(self, whole, length);
+    return number < 0 || push_number(&self->joined, (uint32_t)number) ? FAILED : IS_CUT;
+}
+
+static int is_around(char c) { return c == '-' || c == '_' || c == '\''; } /* a word, as quotation marks are */
+
+static enum Outcome cut_ascii(Cutter *self, const char *chunk, size_t size)
+{
+    for (; size && is_around(*chunk); size--)
+        chunk++;
+    while (size && is_around(chunk[size - 1]))
+        size--;
+    while (size && (chunk[size - 1] == '.' || is_around(chunk[size - 1])))
+        size--;
+    if (!size)
+        return IS_CUT;
+    if (are_digits(chunk, size) || (are_alphanumeric(chunk, size) && !is_digit(chunk[size - 1])))
+        return say_word(self, chunk, size) ? FAILED : IS_CUT;
+    return size <= MAX_TERM && are_joined_words(chunk, size) ? say_joined_words(self, chunk, size) : NOT_OURS;
+}
+
+/* The letter of the table for the code point at a place of valid UTF-8; the place moves behind it. */
+static uint16_t next_letter(const Cutter *self, const char *chunk, size_t size, size_t *place)
+{
+    const unsigned char *at = (const unsigned char *)chunk + *place;
+    size_t length = *at < 0x80 ? 1 : *at < 0xE0 ? 2 : *at < 0xF0 ? 3 : 4;
+    if (length > size - *place) {
+        *place = size;
+        return ASK;
+    }
+    *place += length;
+    switch (length) {
+    case 1:
+        return self->letters[*at];
+    case 2:
+        return self->letters[(at[0] & 0x1F) << 6 | (at[1] & 0x3F)];
+    case 3:
+        return self->letters[(at[0] & 0x0F) << 12 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F)];
+    default:
+        return ASK;
+    }
+}
+
+/* Whether the table knows all letters, some are of runs, and none of those follows a joiner. */
+static int are_runs(const Cutter *self, const char *chunk, size_t size)
+{
+    int has_run = 0;
+    uint16_t before = REST;
+    for (size_t place = 0; place < size;) {
+        uint16_t letter = next_letter(self, chunk, size, &place);
+        if (letter == ASK || (letter >= PLAIN_FROM && before == JOINER))
+            return 0;
+        has_run |= letter >= PLAIN_FROM;
+        before = letter;
+    }
+    return has_run;
+}
+
+static size_t write_letter(char *at, uint16_t letter) /* of three bytes: all of runs are */
+{
+    at[0] = (char)(0xE0 | letter >> 12);
+    at[1] = (char)(0x80 | (letter >> 6 & 0x3F));
+    at[2] = (char)(0x80 | (letter & 0x3F));
+    return 3;
+}
+
+/* Chunks that nobody remembers need no terms beyond those that the line keeps. */
+static int is_enough(const Cutter *self, size_t size)
+{
+    return size > MEMO_BYTES && self->said.count >= self->full;
+}
+
+/* The bigrams of the run at a place, which moves behind it; a letter alone is a term itself. */
+static int say_run(Cutter *self, const char *chunk, size_t size, size_t *place)
+{
+    char pair[6];
+    size_t bigrams = 0;
+    write_letter(pair, next_letter(self, chunk, size, place));
+    for (size_t next = *place; next < size && !is_enough(self, size); *place = next) {
+        uint16_t letter = next_letter(self, chunk, size, &next);
+        if (letter < PLAIN_FROM)
+            break;
+        write_letter(pair + 3, letter);
+        if (say(self, number_of_bytes(&self->terms, pair, 6)))
+            return -1;
+        memmove(pair, pair + 3, 3);
+        bigrams++;
+    }
+    return bigrams ? 0 : say(self, number_of_bytes(&self->terms, pair, 3));
+}
+
+static enum Outcome cut_runs(Cutter *self, const char *chunk, size_t size)
+{
+    if (!are_runs(self, chunk, size))
+        return NOT_OURS;
+    for (size_t place = 0; place < size && !is_enough(self, size);) {
+        size_t end = place;
+        for (size_t next = place; next < size && next_letter(self, chunk, size, &next) < PLAIN_FROM;)
+            end = next;
+        if (end > place ? cut_chunk(self, chunk + place, end - place) : say_run(self, chunk, size, &end))
+            return FAILED;
+        place = end;
+    }
+    return IS_CUT;
+}
+
+static int say_all(Cutter *self, Numbers *numbers, PyObject *found, size_t size)
+{
+    Py_ssize_t count = found ? PyTuple_Size(found) : -1;
+    for (Py_ssize_t place = 0; place < count && !is_enough(self, size); place++) {
+        PyObject *text = PyTuple_GetItem(found, place);
+        int64_t number = text ? number_of_text(&self->terms, text) : -1;
+        if (number < 0 || push_number(numbers, (uint32_t)number))
+            return -1;
+    }
+    return count < 0 ? -1 : 0;
+}
+
+static enum Outcome ask_python(Cutter *self, const char *chunk, size_t size)
+{
+    PyObject *found = PyObject_CallFunction(self->known, "y#i", chunk, (Py_ssize_t)size, self->stem_class);
+    if (!found)
+        return FAILED;
+    int failed = say_all(self, &self->said, PyTuple_GetItem(found, 0), size)
+                 || say_all(self, &self->joined, PyTuple_GetItem(found, 1), size);
+    Py_DECREF(found);
+    return failed ? FAILED : IS_CUT;
+}
+
+static int is_ascii(const char *chunk, size_t size)
+{
+    for (size_t place = 0; place < size; place++)
+        if (chunk[place] & 0x80)
+            return 0;
+    return 1;
+}
+
+static int say_known(Cutter *self, const Chunk *known)
+{
+    uint32_t place = known->first;
+    for (int count = known->terms; count; count--)
+        if (push_number(&self->said, self->memo.numbers.at[place++]))
+            return -1;
+    for (int count = known->joined; count; count--)
+        if (push_number(&self->joined, self->memo.numbers.at[place++]))
+            return -1;
+    return 0;
+}
+
+static int cut_unknown(Cutter *self, const char *chunk, size_t size)
+{
+    enum Outcome outcome = is_ascii(chunk, size) ? cut_ascii(self, chunk, size) : cut_runs(self, chunk, size);
+    if (outcome == NOT_OURS) /* it has said nothing */
+        outcome = ask_python(self, chunk, size);
+    return outcome == FAILED ? -1 : 0;
+}
+
+/* Put the terms of a chunk behind those of the document, and its joined forms behind those of the line. */
+int cut_chunk(Cutter *self, const char *chunk, size_t size)
+{
+    if (size > MEMO_BYTES)
+        return cut_unknown(self, chunk, size);
+    uint32_t hash = hash_of_chunk(&self->memo, self->stem_class, chunk, size);
+    const Chunk *known = find_chunk(&self->memo, hash, self->stem_class, chunk, size);
+    if (known)
+        return say_known(self, known);
+    size_t said = self->said.count, joined = self->joined.count;
+    if (cut_unknown(self, chunk, size))
+        return -1;
+    size_t terms = self->said.count - said, forms = self->joined.count - joined;
+    if (terms + forms > MEMO_TERMS || self->memo.count >= self->most_chunks)
+        return 0;
+    Chunk found = {0, 0, (uint8_t)size, (uint8_t)self->stem_class, (uint8_t)terms, (uint8_t)forms};
+    const uint32_t *words = terms ? self->said.at + said : NULL, *whole = forms ? self->joined.at + joined : NULL;
+    return remember_chunk(&self->memo, hash, found, chunk, words, whole);
+}

@@ -1,0 +1,82 @@
+"""The compiled leaf: the dearest steps of the analysis of text in C, where they could be built.
+
+Its C lies in `index/text/leaf`, and `hatch_build.py` compiles it at install. Each step gives, byte for byte, what the
+Python function gives that it stands for. That function is its definition, and serves where nothing was built. The leaf
+decides by the tables that are made here alone: it asks Python for every chunk that holds anything else.
+"""
+
+import threading
+from collections.abc import Sequence
+from hashlib import sha256
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from index.text.analyzer import JOINERS, MEMO_CHUNKS, SPACED, known_chunk, simplified
+from index.text.scripts import PLAIN_RUN, UNSPACED_RUN, unassigned_spans
+from index.text.stem_classes import ascii_stemmer
+
+MOST_TERMS = 1 << 17  # 16 MB with their strings; Chinese pages have 60,000 bigrams that come again
+_ASK, _REST, _JOINER = range(3)  # letters: as in leaf.h
+_PLANE = 1 << 16
+
+Limits = tuple[int, int, int, int, int]  # of a title, of all headings, of an address, of main text, of all else
+
+
+class TextLeaf:
+    """The steps of the leaf; threads may use it at the same time."""
+
+    def __init__(self, module: ModuleType) -> None:
+        self._cutter = module.Cutter(SPACED, _letters(), ascii_stemmer, known_chunk, MEMO_CHUNKS, MOST_TERMS)
+        self._turn = threading.Lock()
+
+    def cut_lines(self, lines: Sequence[str], limits: Limits, stem_class: int) -> tuple[list[str], bytes, list[int]]:
+        """Do what `field_terms.cut_lines` does."""
+        with self._turn:
+            found: tuple[list[str], bytes, list[int]] = self._cutter.cut(lines, limits, stem_class)
+        return found
+
+    def forget(self) -> None:
+        """Forget all terms; they are found again."""
+        with self._turn:
+            self._cutter.forget()
+
+
+def _letters() -> bytes:
+    """What the leaf knows of each code point of 16 bits: a letter of a run as it is written, whether it may stand
+    between runs, or nothing."""
+    every = "".join(map(chr, range(0xD800))) + "\0" * 0x800 + "".join(map(chr, range(0xE000, _PLANE)))
+    written = np.frombuffer(simplified(every).encode("utf-16-le"), "<u2")
+    letters, is_plain = np.full(_PLANE, _REST, np.uint16), np.zeros(_PLANE, np.bool_)
+    letters[[ord(joiner) for joiner in JOINERS]] = _JOINER
+    letters[written != np.arange(_PLANE)] = _ASK
+    for first, last in (*unassigned_spans(), *((run.start(), run.end() - 1) for run in UNSPACED_RUN.finditer(every))):
+        letters[first : last + 1] = _ASK
+    for run in PLAIN_RUN.finditer(every):
+        is_plain[run.start() : run.end()] = True
+    stays = is_plain & is_plain[written]
+    letters[stays] = written[stays]
+    return letters.tobytes()
+
+
+def _sources() -> str:
+    """A digest of the leaf's C; "" where it was installed without."""
+    digest, files = sha256(), sorted(Path(__file__).with_name("leaf").glob("*.[ch]"))
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest() if files else ""
+
+
+def load() -> tuple[TextLeaf | None, str]:
+    """Return the leaf, where one was compiled from the sources that are here, and for the owner which text it is."""
+    try:
+        from index.text import _leaf
+    except ImportError:
+        return None, "Python (no compiler at install)"
+    if (sources := _sources()) and sources != _leaf.SOURCES:
+        return None, "Python (what was compiled is of another release: install again)"
+    return TextLeaf(_leaf), "compiled"
+
+
+leaf, STATE = load()
