@@ -1,5 +1,7 @@
 from collections.abc import Callable, Sequence
 
+from typing_extensions import Buffer
+
 SOURCES: str
 
 class Cutter:
@@ -17,3 +19,9 @@ class Cutter:
         self, lines: Sequence[str], limits: tuple[int, int, int, int, int], stem_class: int, /
     ) -> tuple[list[str], bytes, list[int]]: ...
     def forget(self) -> None: ...
+
+def tables_of(
+    vocabulary: list[str], places: Buffer, positions: Buffer, run: int, /
+) -> tuple[int, bytes, bytes, bytes]: ...
+def columns_of(vocabulary: list[str], places: Buffer, shift: int, factor: int, /) -> list[int]: ...
+def sift_chunks(spaced: bytes, least: int, most: int, /) -> tuple[list[str], list[bytes]]: ...

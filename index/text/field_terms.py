@@ -34,7 +34,7 @@ Places = NDArray[np.uint16]  # of terms in a vocabulary
 class FieldTerms:
     """The terms of a document in order, as their places in its vocabulary."""
 
-    vocabulary: Sequence[str]  # each of its terms once, in the order in which they come
+    vocabulary: list[str]  # each of its terms once, in the order in which they come
     places: Places  # of all terms
     lines: Sequence[Places]  # its parts: title, each heading, address, main text, all else
 
@@ -77,7 +77,7 @@ def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
         text.body[:MAX_BODY_CHARS],
         text.boilerplate[:MAX_BODY_CHARS],
     )
-    cut = cut_lines if text_leaf.leaf is None else text_leaf.leaf.cut_lines
+    cut = text_leaf.leaf.cut_lines if text_leaf.leaf else cut_lines
     vocabulary, numbers, lengths = cut(lines, (*rules.limits, BOILERPLATE_LIMIT), class_of(text.language))
     places, ends = np.frombuffer(numbers, np.uint16), accumulate(lengths, initial=0)
     return FieldTerms(vocabulary, places, [places[start:end] for start, end in pairwise(ends)])

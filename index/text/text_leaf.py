@@ -30,6 +30,9 @@ class TextLeaf:
     def __init__(self, module: ModuleType) -> None:
         self._cutter = module.Cutter(SPACED, _letters(), ascii_stemmer, known_chunk, MEMO_CHUNKS, MOST_TERMS)
         self._turn = threading.Lock()
+        self.tables_of = module.tables_of  # see forward_index.py
+        self.columns_of = module.columns_of  # see sketch.py
+        self.sift_chunks = module.sift_chunks  # see surfaces.py
 
     def cut_lines(self, lines: Sequence[str], limits: Limits, stem_class: int) -> tuple[list[str], bytes, list[int]]:
         """Do what `field_terms.cut_lines` does."""

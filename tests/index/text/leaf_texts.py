@@ -12,10 +12,15 @@ from collections.abc import Iterator, Sequence
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import numpy as np
+
 from index.text import text_leaf
 from index.text.analyzer import JOINERS
 from index.text.field_terms import cut_lines
+from index.text.forward_index import RUN, positions_of_lines, tables_of
+from index.text.sketch import columns_of
 from index.text.stem_classes import CLASSES
+from index.text.surfaces import MAX_CHARS, MIN_CHARS, sift_chunks, spaced_letters
 from index.text.text_leaf import Limits, TextLeaf
 
 SCRIPTS = {  # first and last code points of letters
@@ -66,6 +71,7 @@ d'Artagnan’s naïve cafe\u0301 北京大学的搜索引擎 軟體網絡 東京
 """
 WORDS = _KNOWN.split()
 LIMITS: Limits = (64, 512, 64, 20_000, 8_000)
+SKETCHED = 20, 0x9E3779B1
 _NARROW: tuple[Limits, ...] = ((0, 0, 0, 0, 0), (3, 5, 2, 9, 4), (1, 1, 1, 1, 1))
 
 
@@ -97,9 +103,18 @@ def document(rng: random.Random) -> tuple[str, ...]:
 
 
 def differences(leaf: TextLeaf, lines: Sequence[str], limits: Limits, stem_class: int) -> Iterator[str]:
-    """Say in which steps the leaf gives something else for a document than Python does."""
-    if leaf.cut_lines(lines, limits, stem_class) != cut_lines(lines, limits, stem_class):
+    """Say which steps of the leaf give something else for a document than Python does."""
+    cut = cut_lines(lines, limits, stem_class)
+    if leaf.cut_lines(lines, limits, stem_class) != cut:
         yield "cut_lines"
+    vocabulary, places, positions = cut[0], np.frombuffer(cut[1], np.uint16), positions_of_lines(cut[2])
+    if leaf.tables_of(vocabulary, places, positions, RUN) != tables_of(vocabulary, places, positions, RUN):
+        yield "tables_of"
+    if leaf.columns_of(vocabulary, places, *SKETCHED) != columns_of(vocabulary, places, *SKETCHED):
+        yield "columns_of"
+    spaced = spaced_letters(lines)
+    if leaf.sift_chunks(spaced, MIN_CHARS, MAX_CHARS) != sift_chunks(spaced, MIN_CHARS, MAX_CHARS):
+        yield "sift_chunks"
 
 
 def compare(leaf: TextLeaf, rng: random.Random) -> list[str]:
