@@ -11,6 +11,7 @@ class Cutter:
         letters: bytes,
         latin: Callable[[int], Callable[[str], str]],
         known: Callable[[bytes, int], tuple[tuple[str, ...], tuple[str, ...]]],
+        word: Callable[[bytes, int], tuple[tuple[str, ...], tuple[str, ...]]],
         most_chunks: int,
         most_terms: int,
         /,

@@ -116,11 +116,11 @@ class ChunkMemo(dict[bytes, _Terms]):
         if plain.isdigit():
             terms: _Terms = (plain[:MAX_TERM_CHARS].decode(),)
         elif plain.isalnum() and not plain[-1:].isdigit():
-            terms = self.get(plain) or (self._stem(plain[:MAX_TERM_CHARS].decode()),)
+            terms = self.get(plain) or (self.stem(plain[:MAX_TERM_CHARS].decode()),)
         elif len(plain) <= MAX_TERM_CHARS and _PLAIN_WORDS.fullmatch(plain):
             parts = _ASCII_JOINER.split(plain)
             terms = tuple([self[part][0] for part in parts])
-            joined = tuple(map(self._stem, _joined(b"".join(parts).decode(), len(parts))))
+            joined = tuple(map(self.stem, _joined(b"".join(parts).decode(), len(parts))))
         else:
             terms, joined = self._cut_pieces(chunk.decode())
         if len(chunk) <= MEMO_BYTES and len(terms) + len(joined) <= MEMO_TERMS:
@@ -147,10 +147,10 @@ class ChunkMemo(dict[bytes, _Terms]):
                     return self._cut_runs(parts)
         if _MAY_JOIN.search(chunk):
             for words, kind, _, _ in _pieces(chunk):
-                (joined if kind is _Kind.JOINED else terms).extend(map(self._stem, words))
+                (joined if kind is _Kind.JOINED else terms).extend(map(self.stem, words))
         else:
             tokens = (ASCII_TOKEN if chunk.isascii() else TOKEN).findall(chunk)
-            terms = [self._stem(word) for raw in tokens for word in _words_of(raw)]
+            terms = [self.stem(word) for raw in tokens for word in _words_of(raw)]
         return tuple(terms), tuple(joined)
 
     def _cut_runs(self, parts: list[str]) -> _Chunk:
@@ -168,8 +168,8 @@ class ChunkMemo(dict[bytes, _Terms]):
                 joined += known[1]
         return tuple(terms), tuple(joined)
 
-    def _stem(self, word: str) -> str:
-        # One string for all chunks with this term: it is hashed once, and found without being compared.
+    def stem(self, word: str) -> str:
+        """Return the term of a word: one string for all chunks with it, hashed once and found without comparing."""
         return intern(stem(word, self.stem_class))
 
 
@@ -189,6 +189,11 @@ def forget() -> None:
 def known_chunk(chunk: bytes, stem_class: int) -> _Chunk:
     """Return the terms of a chunk, a piece of text as `SPACED` leaves it, and its joined forms."""
     return _memos[stem_class].known(chunk)
+
+
+def known_word(word: bytes, stem_class: int) -> _Chunk:
+    """Return the same for a chunk that is one word, of nothing but letters and digits of scripts with spaces."""
+    return tuple([_memos[stem_class].stem(part) for part in _words_of(word.decode())]), ()
 
 
 def terms(text: str, limit: int = 1 << 30, stem_class: int = ENGLISH) -> list[str]:

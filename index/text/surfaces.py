@@ -89,7 +89,7 @@ def sift_chunks(spaced: bytes, least: int, most: int) -> tuple[list[str], list[b
     of any other kind."""
     chunks = dict.fromkeys(spaced.split())
     plain = [chunk for chunk in chunks if chunk.isalpha() and least <= len(chunk) <= most]  # all ASCII
-    others = [chunk for chunk in chunks if not chunk.isalpha() and not chunk.isdigit()]
+    others = [chunk for chunk in chunks if not chunk.isalnum()]  # a digit makes it no word
     return b" ".join(plain).decode().split(), others
 
 

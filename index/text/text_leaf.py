@@ -5,30 +5,46 @@ Python function gives that it stands for. That function is its definition, and s
 decides by the tables that are made here alone: it asks Python for every chunk that holds anything else.
 """
 
+import re
 import threading
 from collections.abc import Sequence
+from enum import IntEnum
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+from numpy.typing import NDArray
 
-from index.text.analyzer import JOINERS, MEMO_CHUNKS, SPACED, known_chunk, simplified
-from index.text.scripts import PLAIN_RUN, UNSPACED_RUN, unassigned_spans
+from index.text.analyzer import JOINERS, MEMO_CHUNKS, SPACED, known_chunk, known_word, simplified
+from index.text.scripts import LETTER, MARKS, PLAIN_RUN, UNSPACED_RUN, unassigned_spans
 from index.text.stem_classes import ascii_stemmer
 
 MOST_TERMS = 1 << 17  # 16 MB with their strings; Chinese pages have 60,000 bigrams that come again
-_ASK, _REST, _JOINER = range(3)  # letters: as in leaf.h
+_LETTER = re.compile(f"{LETTER}+")
+_BESIDE_WORDS = re.compile(f"['\u2019+#{MARKS}]+")  # part of a word, or of its end
 _PLANE = 1 << 16
 
 Limits = tuple[int, int, int, int, int]  # of a title, of all headings, of an address, of main text, of all else
+
+
+class _Letter(IntEnum):
+    """As in leaf.h, which says what each means."""
+
+    ASK = 0
+    REST = 1
+    JOINER = 2
+    GAP = 3
+    WORD = 4
 
 
 class TextLeaf:
     """The steps of the leaf; threads may use it at the same time."""
 
     def __init__(self, module: ModuleType) -> None:
-        self._cutter = module.Cutter(SPACED, _letters(), ascii_stemmer, known_chunk, MEMO_CHUNKS, MOST_TERMS)
+        self._cutter = module.Cutter(
+            SPACED, _letters(), ascii_stemmer, known_chunk, known_word, MEMO_CHUNKS, MOST_TERMS
+        )
         self._turn = threading.Lock()
         self.tables_of = module.tables_of  # see forward_index.py
         self.columns_of = module.columns_of  # see sketch.py
@@ -47,20 +63,29 @@ class TextLeaf:
 
 
 def _letters() -> bytes:
-    """What the leaf knows of each code point of 16 bits: a letter of a run as it is written, whether it may stand
-    between runs, or nothing."""
+    """What the leaf knows of each code point of 16 bits, see `_Letter`; a letter of a run that folding keeps is the
+    letter as it is written."""
     every = "".join(map(chr, range(0xD800))) + "\0" * 0x800 + "".join(map(chr, range(0xE000, _PLANE)))
     written = np.frombuffer(simplified(every).encode("utf-16-le"), "<u2")
-    letters, is_plain = np.full(_PLANE, _REST, np.uint16), np.zeros(_PLANE, np.bool_)
-    letters[[ord(joiner) for joiner in JOINERS]] = _JOINER
-    letters[written != np.arange(_PLANE)] = _ASK
-    for first, last in (*unassigned_spans(), *((run.start(), run.end() - 1) for run in UNSPACED_RUN.finditer(every))):
-        letters[first : last + 1] = _ASK
-    for run in PLAIN_RUN.finditer(every):
-        is_plain[run.start() : run.end()] = True
+    letters = np.full(_PLANE, _Letter.GAP, np.uint16)
+    letters[_places(_LETTER, every)] = _Letter.WORD
+    letters[_places(_BESIDE_WORDS, every)] = _Letter.REST
+    letters[[ord(joiner) for joiner in JOINERS]] = _Letter.JOINER
+    letters[_places(UNSPACED_RUN, every) | (written != np.arange(_PLANE))] = _Letter.ASK
+    for first, last in unassigned_spans():
+        letters[first : last + 1] = _Letter.ASK
+    is_plain = _places(PLAIN_RUN, every)
     stays = is_plain & is_plain[written]
     letters[stays] = written[stays]
     return letters.tobytes()
+
+
+def _places(pattern: re.Pattern[str], text: str) -> NDArray[np.bool_]:
+    """Where in a text a pattern stands."""
+    found = np.zeros(len(text), np.bool_)
+    for part in pattern.finditer(text):
+        found[part.start() : part.end()] = True
+    return found
 
 
 def _sources() -> str:

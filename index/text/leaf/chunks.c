@@ -1,10 +1,12 @@
 /* A chunk, which is a piece of text without spaces whose letters of ASCII are in lower case, to its terms.
 
-   Three kinds are cut here: words and numbers of ASCII, such words joined by one sign each, and runs of Han, kana and
-   Hangul with what stands between them. ChunkMemo in analyzer.py is the definition of each; it is asked of all else. */
+   Four kinds are cut here: words and numbers of ASCII, such words joined by one sign each, words with signs around that
+   join none, and runs of Han, kana and Hangul with what stands between them. ChunkMemo in analyzer.py is the definition
+   of each; Python is asked of all else, and of each new word that is not ASCII. */
 #include "leaf.h"
 
-enum { MAX_TERM = 64, MAX_JOINED = 32, MAX_PARTS = 4 }; /* as in analyzer.py */
+enum { MAX_TERM = 64, MAX_JOINED = 32, MAX_PARTS = 4 };                        /* as in analyzer.py, */
+enum { LEAST_LETTERS = 2, MOST_LETTERS = 12, LEAST_DIGITS = 1, MOST_DIGITS = 5 }; /* and its _NUMBERED */
 enum Outcome { FAILED = -1, NOT_OURS = 0, IS_CUT = 1 };
 
 static int say(Cutter *self, int64_t number)
@@ -72,7 +74,28 @@ static int are_joined_words(const char *word, size_t size)
     }
 }
 
-static int say_joined_words(Cutter *self, const char *word, size_t size)
+static enum Outcome join(Cutter *self, const char *whole, size_t size)
+{
+    int64_t number = number_of_stem(self, whole, size);
+    return number < 0 || push_number(&self->joined, (uint32_t)number) ? FAILED : IS_CUT;
+}
+
+/* A word of letters and digits that ends with a digit: two words and what they make, as utf8 and ipv6, or one. */
+static enum Outcome say_numbered(Cutter *self, const char *word, size_t size)
+{
+    size_t letters = 0;
+    while (is_letter(word[letters]))
+        letters++;
+    size_t digits = size - letters;
+    if (letters < LEAST_LETTERS || letters > MOST_LETTERS || digits < LEAST_DIGITS || digits > MOST_DIGITS
+        || !are_digits(word + letters, digits))
+        return say_word(self, word, size) ? FAILED : IS_CUT;
+    if (say_word(self, word, letters) || say_word(self, word + letters, digits))
+        return FAILED;
+    return join(self, word, size);
+}
+
+static enum Outcome say_joined_words(Cutter *self, const char *word, size_t size)
 {
     char whole[MAX_TERM];
     size_t length = 0;
@@ -86,8 +109,7 @@ static int say_joined_words(Cutter *self, const char *word, size_t size)
     }
     if (parts > MAX_PARTS || length > MAX_JOINED || are_digits(whole, length))
         return IS_CUT;
-    int64_t number = number_of_stem(self, whole, length);
-    return number < 0 || push_number(&self->joined, (uint32_t)number) ? FAILED : IS_CUT;
+    return join(self, whole, length);
 }
 
 static int is_around(char c) { return c == '-' || c == '_' || c == '\''; } /* a word, as quotation marks are */
@@ -102,8 +124,10 @@ static enum Outcome cut_ascii(Cutter *self, const char *chunk, size_t size)
         size--;
     if (!size)
         return IS_CUT;
-    if (are_digits(chunk, size) || (are_alphanumeric(chunk, size) && !is_digit(chunk[size - 1])))
+    if (are_digits(chunk, size))
         return say_word(self, chunk, size) ? FAILED : IS_CUT;
+    if (are_alphanumeric(chunk, size))
+        return say_numbered(self, chunk, size);
     return size <= MAX_TERM && are_joined_words(chunk, size) ? say_joined_words(self, chunk, size) : NOT_OURS;
 }
 
@@ -179,8 +203,6 @@ static int say_run(Cutter *self, const char *chunk, size_t size, size_t *place)
 
 static enum Outcome cut_runs(Cutter *self, const char *chunk, size_t size)
 {
-    if (!are_runs(self, chunk, size))
-        return NOT_OURS;
     for (size_t place = 0; place < size && !is_enough(self, size);) {
         size_t end = place;
         for (size_t next = place; next < size && next_letter(self, chunk, size, &next) < PLAIN_FROM;)
@@ -204,15 +226,48 @@ static int say_all(Cutter *self, Numbers *numbers, PyObject *found, size_t size)
     return count < 0 ? -1 : 0;
 }
 
-static enum Outcome ask_python(Cutter *self, const char *chunk, size_t size)
+static enum Outcome ask_python(Cutter *self, PyObject *known, const char *chunk, size_t size)
 {
-    PyObject *found = PyObject_CallFunction(self->known, "y#i", chunk, (Py_ssize_t)size, self->stem_class);
+    PyObject *found = PyObject_CallFunction(known, "y#i", chunk, (Py_ssize_t)size, self->stem_class);
     if (!found)
         return FAILED;
     int failed = say_all(self, &self->said, PyTuple_GetItem(found, 0), size)
                  || say_all(self, &self->joined, PyTuple_GetItem(found, 1), size);
     Py_DECREF(found);
     return failed ? FAILED : IS_CUT;
+}
+
+/* Whether a chunk is made of words with signs between that join none. */
+static int are_words(const Cutter *self, const char *chunk, size_t size)
+{
+    for (size_t place = 0; place < size;) {
+        uint16_t letter = next_letter(self, chunk, size, &place);
+        if (letter != WORD && letter != GAP)
+            return 0;
+    }
+    return 1;
+}
+
+static size_t end_of_word(const Cutter *self, const char *chunk, size_t size, size_t place)
+{
+    for (size_t next = place; next < size && next_letter(self, chunk, size, &next) == WORD;)
+        place = next;
+    return place;
+}
+
+static enum Outcome cut_words(Cutter *self, const char *chunk, size_t size)
+{
+    for (size_t place = 0; place < size && !is_enough(self, size);) {
+        size_t end = end_of_word(self, chunk, size, place);
+        if (end == size && !place)
+            return ask_python(self, self->word, chunk, size);
+        if (end == place)
+            next_letter(self, chunk, size, &end); /* a sign */
+        else if (cut_chunk(self, chunk + place, end - place))
+            return FAILED;
+        place = end;
+    }
+    return IS_CUT;
 }
 
 static int is_ascii(const char *chunk, size_t size)
@@ -237,9 +292,15 @@ static int say_known(Cutter *self, const Chunk *known)
 
 static int cut_unknown(Cutter *self, const char *chunk, size_t size)
 {
-    enum Outcome outcome = is_ascii(chunk, size) ? cut_ascii(self, chunk, size) : cut_runs(self, chunk, size);
-    if (outcome == NOT_OURS) /* it has said nothing */
-        outcome = ask_python(self, chunk, size);
+    enum Outcome outcome = NOT_OURS; /* then nothing was said */
+    if (is_ascii(chunk, size))
+        outcome = cut_ascii(self, chunk, size);
+    else if (are_runs(self, chunk, size))
+        outcome = cut_runs(self, chunk, size);
+    else if (are_words(self, chunk, size))
+        outcome = cut_words(self, chunk, size);
+    if (outcome == NOT_OURS)
+        outcome = ask_python(self, self->known, chunk, size);
     return outcome == FAILED ? -1 : 0;
 }
 

@@ -138,7 +138,7 @@ static PyObject *Cutter_cut(Cutter *self, PyObject *arguments)
                           &stem_class))
         return NULL;
     if (!are_limits(limits, lines) || stem_class < 0 || stem_class > UINT8_MAX || self->is_busy) {
-        PyErr_SetString(PyExc_ValueError, self->is_busy ? "another thread cuts a document" : "no such lines, limits, or stem class");
+        PyErr_SetString(PyExc_ValueError, "no such lines, limits or stem class; or another thread cuts a document");
         return NULL;
     }
     if (self->memo.count >= self->most_chunks || self->terms.count >= self->most_terms
@@ -180,16 +180,17 @@ static int make_tables_of(Cutter *self)
     return make_table(&self->terms.table) || make_table(&self->memo.table) ? -1 : 0;
 }
 
-/* Cutter(spaced, letters, latin, known, most_chunks, most_terms) */
+/* Cutter(spaced, letters, latin, known, word, most_chunks, most_terms) */
 static PyObject *Cutter_new(PyTypeObject *type, PyObject *arguments, PyObject *names)
 {
-    PyObject *spaced, *letters, *latin, *known;
+    PyObject *spaced, *letters, *latin, *known, *word;
     unsigned int most_chunks, most_terms;
     if (names && PyDict_Size(names)) {
         PyErr_SetString(PyExc_TypeError, "Cutter takes no names");
         return NULL;
     }
-    if (!PyArg_ParseTuple(arguments, "SSOOII", &spaced, &letters, &latin, &known, &most_chunks, &most_terms))
+    if (!PyArg_ParseTuple(arguments, "SSOOOII", &spaced, &letters, &latin, &known, &word, &most_chunks,
+                          &most_terms))
         return NULL;
     allocfunc make = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
     Cutter *self = (Cutter *)make(type, 0); /* all of it is 0 */
@@ -197,6 +198,7 @@ static PyObject *Cutter_new(PyTypeObject *type, PyObject *arguments, PyObject *n
         return NULL;
     self->latin = Py_NewRef(latin);
     self->known = Py_NewRef(known);
+    self->word = Py_NewRef(word);
     self->most_chunks = most_chunks;
     self->most_terms = most_terms;
     if (make_tables_of(self) || copy_table(spaced, self->spaced, sizeof self->spaced)
@@ -217,6 +219,7 @@ static void Cutter_dealloc(PyObject *object)
         free(owned[each]);
     Py_XDECREF(self->latin);
     Py_XDECREF(self->known);
+    Py_XDECREF(self->word);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
     Py_DECREF(type);
 }

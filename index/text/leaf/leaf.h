@@ -93,12 +93,19 @@ void forget_chunks(Memo *memo);
 
 /* chunks.c: chunks to terms. */
 enum { PLAIN_FROM = 256 }; /* a letter of the table from here on is of a run, and is the letter as it is written */
-enum Letter { ASK = 0, REST = 1, JOINER = 2 };
+enum Letter {
+    ASK = 0,    /* only Python knows */
+    REST = 1,   /* may stand between runs; but words beside it are known to Python alone */
+    JOINER = 2, /* joins words to one */
+    GAP = 3,    /* is part of no word, and joins none */
+    WORD = 4,   /* a letter or digit of a script that is written with spaces */
+};
 
 typedef struct {
     PyObject_HEAD
     PyObject *latin; /* (stem class) -> the stemmer of its words in ASCII */
     PyObject *known; /* (chunk, stem class) -> its terms and its joined forms */
+    PyObject *word;  /* the same for a chunk of nothing but WORD letters */
     PyObject *stem;  /* that of the document's class, while it is cut */
     int stem_class, is_busy;
     unsigned char spaced[256];

@@ -47,14 +47,12 @@ static int sift_piece(Sieve *sieve, Piece piece)
 {
     size_t letters = 0, digits = 0;
     for (size_t place = 0; place < piece.size; place++) {
-        letters += is_letter(piece.bytes[place]);
-        digits += is_digit(piece.bytes[place]);
+        letters += (size_t)is_letter(piece.bytes[place]);
+        digits += (size_t)is_digit(piece.bytes[place]);
     }
-    if (digits == piece.size)
-        return 0;
-    if (letters < piece.size)
+    if (letters + digits < piece.size)
         return append_new(sieve->others, PyBytes_FromStringAndSize(piece.bytes, (Py_ssize_t)piece.size));
-    if (piece.size < sieve->least || piece.size > sieve->most)
+    if (digits || piece.size < sieve->least || piece.size > sieve->most)
         return 0;
     return append_new(sieve->words, PyUnicode_FromStringAndSize(piece.bytes, (Py_ssize_t)piece.size));
 }
