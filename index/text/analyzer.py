@@ -192,7 +192,7 @@ def known_chunk(chunk: bytes, stem_class: int) -> _Chunk:
 
 
 def known_word(word: bytes, stem_class: int) -> _Chunk:
-    """Return the same for a chunk that is one word, of nothing but letters and digits of scripts with spaces."""
+    """Return what `known_chunk` does for a chunk that is one word of letters and digits, in scripts with spaces."""
     return tuple([_memos[stem_class].stem(part) for part in _words_of(word.decode())]), ()
 
 

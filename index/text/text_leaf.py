@@ -29,7 +29,7 @@ Limits = tuple[int, int, int, int, int]  # of a title, of all headings, of an ad
 
 
 class _Letter(IntEnum):
-    """As in leaf.h, which says what each means."""
+    """What the leaf knows of a code point; leaf.h says what each means."""
 
     ASK = 0
     REST = 1

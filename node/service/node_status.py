@@ -86,6 +86,7 @@ class NodeStatus:
             ),
             documents=self._core.index.local.documents,
             search=self._search(),
+            text_leaf=self._core.index.local.text_leaf,
             settled=self._core.is_settled(),
             alike=self._core.levels.are_alike(),
             under_replicated=kept.under_replicated,

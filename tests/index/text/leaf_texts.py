@@ -99,7 +99,13 @@ def text(rng: random.Random, pieces: int) -> str:
 def document(rng: random.Random) -> tuple[str, ...]:
     """A title, headings, an address, a main text and another."""
     headings = (text(rng, rng.randrange(4)) for _ in range(rng.choice((0, 0, 0, 1, 2, 64))))
-    return (text(rng, 4), *headings, text(rng, 3), text(rng, rng.choice((0, 1, 3, 9, 9, 30, 200))), text(rng, rng.randrange(20)))
+    return (
+        text(rng, 4),
+        *headings,
+        text(rng, 3),
+        text(rng, rng.choice((0, 1, 3, 9, 9, 30, 200))),
+        text(rng, rng.randrange(20)),
+    )
 
 
 def differences(leaf: TextLeaf, lines: Sequence[str], limits: Limits, stem_class: int) -> Iterator[str]:
