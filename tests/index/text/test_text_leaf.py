@@ -6,17 +6,27 @@ import random
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import index_corpus
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import index.text
+from benchmarks.search.web_pages import read_web
+from index import Text
 from index.text import text_leaf
 from index.text.analyzer_check import TEXT
+from index.text.field_terms import analyse
+from index.text.forward_index import forward_of
+from index.text.sketch import sketch_of
 from index.text.stem_classes import CLASSES, ENGLISH
+from index.text.surfaces import words_of
 from index.text.text_leaf import TextLeaf
+from node.extras.demo.sample_web import unpack_sample
 from tests.index.text import leaf_texts
 from tests.search_vectors import FILE
 
@@ -92,6 +102,39 @@ def test_any_text_has_the_same_terms(leaf: TextLeaf, lines: tuple[list[str], ...
 def test_documents_of_chance_are_the_same(leaf: TextLeaf, seed: int) -> None:
     rng = random.Random(seed)
     assert not [found for _ in range(25) for found in leaf_texts.compare(leaf, rng)]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_all_that_is_made_of_a_page_is_the_same(leaf: TextLeaf, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = [with_odd_words(page, seed) for page in index_corpus.web(random.Random(seed), 40)]
+    monkeypatch.setattr(text_leaf, "leaf", leaf)
+    by_leaf = list(map(all_of, pages))
+    monkeypatch.setattr(text_leaf, "leaf", None)
+    assert by_leaf == list(map(all_of, pages))
+
+
+def with_odd_words(page: Text, seed: int) -> Text:
+    rng = random.Random(f"{seed} {page.url}")
+    odd = leaf_texts.text(rng, 9).encode("utf-8", "replace").decode()  # no signed document holds halves of pairs
+    return replace(page, body=f"{page.body} {odd}", headings=(*page.headings, "", "utf-8 İzmir"))
+
+
+def all_of(page: Text) -> tuple[object, ...]:
+    fields = analyse(page)
+    lines = fields.title, fields.headings, fields.url, fields.body, fields.boilerplate
+    return *lines, fields.vocabulary, forward_of(page), words_of(page), sketch_of(fields)
+
+
+@pytest.mark.prove
+def test_a_golden_web_is_the_same(leaf: TextLeaf) -> None:
+    """2,000 documents in 30 scripts, and all pages of the bundled sample."""
+    rng = random.Random(2_000)
+    for number in range(2_000):
+        assert not leaf_texts.compare(leaf, rng), number
+    with TemporaryDirectory() as folder:
+        unpack_sample(Path(folder))
+        for page in read_web(Path(folder)):
+            assert_same(leaf, page.text.title, page.url, page.text.body, page.text.boilerplate)
 
 
 def test_it_forgets_in_time_and_finds_the_same_again(leaf: TextLeaf) -> None:
