@@ -9,9 +9,11 @@ import re
 import threading
 from collections.abc import Sequence
 from enum import IntEnum
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,9 @@ from numpy.typing import NDArray
 from index.text.analyzer import JOINERS, MEMO_CHUNKS, SPACED, known_chunk, known_word, simplified
 from index.text.scripts import LETTER, MARKS, PLAIN_RUN, UNSPACED_RUN, unassigned_spans
 from index.text.stem_classes import ascii_stemmer
+
+if TYPE_CHECKING:
+    from index.text._leaf import Cutter
 
 MOST_TERMS = 1 << 17  # 16 MB with their strings; Chinese pages have 60,000 bigrams that come again
 _LETTER = re.compile(f"{LETTER}+")
@@ -42,19 +47,22 @@ class TextLeaf:
     """The steps of the leaf; threads may use it at the same time."""
 
     def __init__(self, module: ModuleType) -> None:
-        self._cutter = module.Cutter(
-            SPACED, _letters(), ascii_stemmer, known_chunk, known_word, MEMO_CHUNKS, MOST_TERMS
-        )
-        self._turn = threading.Lock()
+        self._module, self._turn = module, threading.Lock()
         self.tables_of = module.tables_of  # see forward_index.py
         self.columns_of = module.columns_of  # see sketch.py
         self.sift_chunks = module.sift_chunks  # see surfaces.py
 
+    @cached_property
+    def _cutter(self) -> "Cutter":
+        """Made when the first text is cut: its table takes 30 ms, which commands that cut none need not spend."""
+        tables, callbacks = (SPACED, _letters()), (ascii_stemmer, known_chunk, known_word)
+        made: Cutter = self._module.Cutter(*tables, *callbacks, MEMO_CHUNKS, MOST_TERMS)
+        return made
+
     def cut_lines(self, lines: Sequence[str], limits: Limits, stem_class: int) -> tuple[list[str], bytes, list[int]]:
         """Do what `field_terms.cut_lines` does."""
         with self._turn:
-            found: tuple[list[str], bytes, list[int]] = self._cutter.cut(lines, limits, stem_class)
-        return found
+            return self._cutter.cut(lines, limits, stem_class)
 
     def forget(self) -> None:
         """Forget all terms; they are found again."""
