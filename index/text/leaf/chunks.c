@@ -1,8 +1,8 @@
 /* A chunk, which is a piece of text without spaces whose letters of ASCII are in lower case, to its terms.
 
-   Four kinds are cut here: words and numbers of ASCII, such words joined by one sign each, words with signs around that
-   join none, and runs of Han, kana and Hangul with what stands between them. ChunkMemo in analyzer.py is the definition
-   of each; Python is asked of all else, and of each new word that is not ASCII. */
+   Three kinds are cut here: ASCII without names that keep their signs, words with signs around that join none, and runs
+   of Han, kana and Hangul with what stands between them. ChunkMemo in analyzer.py is the definition of each; Python is
+   asked of all else, and of each new word that is not ASCII. */
 #include "leaf.h"
 
 enum { MAX_TERM = 64, MAX_JOINED = 32, MAX_PARTS = 4 };                        /* as in analyzer.py, */
@@ -12,6 +12,12 @@ enum Outcome { FAILED = -1, NOT_OURS = 0, IS_CUT = 1 };
 static int say(Cutter *self, int64_t number)
 {
     return number < 0 ? -1 : push_number(&self->said, (uint32_t)number);
+}
+
+/* Chunks that nobody remembers need no terms beyond those that the line keeps. */
+static int is_enough(const Cutter *self, size_t size)
+{
+    return size > MEMO_BYTES && self->said.count >= self->full;
 }
 
 static int64_t number_of_stem(Cutter *self, const char *word, size_t size)
@@ -32,14 +38,6 @@ static int are_digits(const char *word, size_t size)
     return 1;
 }
 
-static int are_alphanumeric(const char *word, size_t size)
-{
-    for (size_t place = 0; place < size; place++)
-        if (!is_digit(word[place]) && !is_letter(word[place]))
-            return 0;
-    return 1;
-}
-
 /* A word of letters and digits, cut where terms are. */
 static int say_word(Cutter *self, const char *word, size_t size)
 {
@@ -48,87 +46,106 @@ static int say_word(Cutter *self, const char *word, size_t size)
                                             : number_of_stem(self, word, size));
 }
 
-static int is_sign(char c) { return c == '-' || c == '.' || c == '_'; }
-
-/* Where the part of joined words ends that begins here: digits, then letters; at `start` itself where it is no part. */
-static size_t end_of_part(const char *word, size_t size, size_t start)
-{
-    while (start < size && is_digit(word[start]))
-        start++;
-    while (start < size && is_letter(word[start]))
-        start++;
-    return start;
-}
-
-static int are_joined_words(const char *word, size_t size)
-{
-    for (size_t start = 0;;) {
-        size_t end = end_of_part(word, size, start);
-        if (end == start)
-            return 0;
-        if (end == size)
-            return start > 0;
-        if (!is_sign(word[end]))
-            return 0;
-        start = end + 1;
-    }
-}
-
-static enum Outcome join(Cutter *self, const char *whole, size_t size)
+static int join(Cutter *self, const char *whole, size_t size)
 {
     int64_t number = number_of_stem(self, whole, size);
-    return number < 0 || push_number(&self->joined, (uint32_t)number) ? FAILED : IS_CUT;
+    return number < 0 ? -1 : push_number(&self->joined, (uint32_t)number);
 }
 
-/* A word of letters and digits that ends with a digit: two words and what they make, as utf8 and ipv6, or one. */
-static enum Outcome say_numbered(Cutter *self, const char *word, size_t size)
+/* A word of ASCII: two words and what they make where it is numbered, as utf8 and ipv6 are, else one. */
+static int say_token(Cutter *self, const char *word, size_t size)
 {
     size_t letters = 0;
-    while (is_letter(word[letters]))
+    while (letters < size && is_letter(word[letters]))
         letters++;
     size_t digits = size - letters;
     if (letters < LEAST_LETTERS || letters > MOST_LETTERS || digits < LEAST_DIGITS || digits > MOST_DIGITS
         || !are_digits(word + letters, digits))
-        return say_word(self, word, size) ? FAILED : IS_CUT;
+        return say_word(self, word, size);
     if (say_word(self, word, letters) || say_word(self, word + letters, digits))
-        return FAILED;
+        return -1;
     return join(self, word, size);
 }
 
-static enum Outcome say_joined_words(Cutter *self, const char *word, size_t size)
+static int is_alphanumeric(char c) { return is_letter(c) || is_digit(c); }
+
+static size_t end_of_letters(const char *chunk, size_t size, size_t place)
 {
-    char whole[MAX_TERM];
-    size_t length = 0;
-    int parts = 0;
-    for (size_t start = 0, end; start < size; start = end + 1, parts++) {
-        end = end_of_part(word, size, start);
-        memcpy(whole + length, word + start, end - start);
-        length += end - start;
-        if (say_word(self, word + start, end - start))
-            return FAILED;
-    }
-    if (parts > MAX_PARTS || length > MAX_JOINED || are_digits(whole, length))
-        return IS_CUT;
-    return join(self, whole, length);
+    while (place < size && is_alphanumeric(chunk[place]))
+        place++;
+    return place;
 }
 
-static int is_around(char c) { return c == '-' || c == '_' || c == '\''; } /* a word, as quotation marks are */
+/* Where the word ends that begins here; an English ending after an apostrophe is part of it. */
+static size_t end_of_token(const char *chunk, size_t size, size_t place)
+{
+    static const char *const endings[] = {"s", "t", "d", "m", "re", "ve", "ll"};
+    size_t end = end_of_letters(chunk, size, place);
+    if (end + 1 >= size || chunk[end] != '\'')
+        return end;
+    size_t length = end_of_letters(chunk, size, end + 1) - end - 1;
+    for (size_t each = 0; each < sizeof endings / sizeof *endings; each++)
+        if (strlen(endings[each]) == length && !memcmp(chunk + end + 1, endings[each], length))
+            return end + 1 + length;
+    return end;
+}
+
+/* Words with one joiner between each two. */
+typedef struct {
+    char whole[MAX_JOINED];
+    size_t size;
+    int parts;
+} Joined;
+
+static void add_part(Joined *joined, const char *word, size_t size)
+{
+    size = size < MAX_TERM ? size : MAX_TERM;
+    if (joined->size + size <= MAX_JOINED)
+        memcpy(joined->whole + joined->size, word, size);
+    joined->size += size;
+    joined->parts++;
+}
+
+/* Say what the words make together, where they make anything. */
+static int end_joined(Cutter *self, Joined *joined)
+{
+    int makes = joined->parts > 1 && joined->parts <= MAX_PARTS && joined->size <= MAX_JOINED
+                && !are_digits(joined->whole, joined->size);
+    int failed = makes && join(self, joined->whole, joined->size);
+    *joined = (Joined){.parts = 0};
+    return failed;
+}
+
+/* Whether there may be one of the names that keep their signs: C++, F#, .NET. */
+static int may_be_signed(const char *chunk, size_t size)
+{
+    for (size_t place = 0; place < size; place++) {
+        if (chunk[place] == '+' || chunk[place] == '#')
+            return 1;
+        if (size - place >= 4 && !memcmp(chunk + place, ".net", 4) && !(place && is_alphanumeric(chunk[place - 1])))
+            return 1;
+    }
+    return 0;
+}
 
 static enum Outcome cut_ascii(Cutter *self, const char *chunk, size_t size)
 {
-    for (; size && is_around(*chunk); size--)
-        chunk++;
-    while (size && is_around(chunk[size - 1]))
-        size--;
-    while (size && (chunk[size - 1] == '.' || is_around(chunk[size - 1])))
-        size--;
-    if (!size)
-        return IS_CUT;
-    if (are_digits(chunk, size))
-        return say_word(self, chunk, size) ? FAILED : IS_CUT;
-    if (are_alphanumeric(chunk, size))
-        return say_numbered(self, chunk, size);
-    return size <= MAX_TERM && are_joined_words(chunk, size) ? say_joined_words(self, chunk, size) : NOT_OURS;
+    if (may_be_signed(chunk, size))
+        return NOT_OURS;
+    Joined joined = {.parts = 0};
+    for (size_t place = 0, last = 0; place < size && !is_enough(self, size);) {
+        if (!is_alphanumeric(chunk[place])) {
+            place++;
+            continue;
+        }
+        size_t end = end_of_token(chunk, size, place);
+        int goes_on = joined.parts && place == last + 1 && self->letters[(unsigned char)chunk[last]] == JOINER;
+        if ((!goes_on && end_joined(self, &joined)) || say_token(self, chunk + place, end - place))
+            return FAILED;
+        add_part(&joined, chunk + place, end - place);
+        place = last = end;
+    }
+    return end_joined(self, &joined) ? FAILED : IS_CUT;
 }
 
 /* The letter of the table for the code point at a place of valid UTF-8; the place moves behind it. */
@@ -174,12 +191,6 @@ static size_t write_letter(char *at, uint16_t letter) /* of three bytes: all of 
     at[1] = (char)(0x80 | (letter >> 6 & 0x3F));
     at[2] = (char)(0x80 | (letter & 0x3F));
     return 3;
-}
-
-/* Chunks that nobody remembers need no terms beyond those that the line keeps. */
-static int is_enough(const Cutter *self, size_t size)
-{
-    return size > MEMO_BYTES && self->said.count >= self->full;
 }
 
 /* The bigrams of the run at a place, which moves behind it; a letter alone is a term itself. */
