@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from index.shard.messages import Agreement
     from index.shard.planned_rules import unknown_rules
     from index.shard.question_server import Agree
+    from index.text.text_leaf import LEAF_STATE
 else:
     __getattr__ = lazily(
         __name__,
@@ -46,11 +47,12 @@ else:
             "index.shard.messages": "Agreement",
             "index.shard.planned_rules": "unknown_rules",
             "index.shard.question_server": "Agree",
+            "index.text.text_leaf": "LEAF_STATE",
         },
     )
 
 __all__ = [
-    "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange", "IndexConfig",
-    "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
+    "FILTERS", "LEAF_STATE", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange",
+    "IndexConfig", "LocalIndex", "QueryError", "Reason", "RunningSearch", "SearchOracle", "SearchRequest", "Searcher",
     "SlotTotals", "Text", "Tracer", "is_remnant", "owners_digest", "unknown_rules", "untraced",
 ]  # fmt: skip

@@ -37,7 +37,6 @@ from index.shard.index_follower import IndexFollower
 from index.shard.planned_rules import PlannedRules, known_rules, planned_rules, rules_warnings
 from index.shard.question_server import Agree, QuestionServer
 from index.shard.suggestions import WrittenText
-from index.text import text_leaf
 from index.text.analyzer_check import check_analyzer
 from index.text.analyzer_rules import AnalyzerRules
 
@@ -129,11 +128,6 @@ class LocalIndex:
     def is_stuck(self) -> bool:
         """Whether changes wait because this machine fails, so that other replicas know more."""
         return self._serving.is_stuck
-
-    @property
-    def text_leaf(self) -> str:
-        """Say whether texts are cut by what was compiled at install, or else why by Python."""
-        return text_leaf.STATE
 
     @property
     def documents(self) -> int:

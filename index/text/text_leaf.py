@@ -115,4 +115,4 @@ def load() -> tuple[TextLeaf | None, str]:
     return TextLeaf(_leaf), "compiled"
 
 
-leaf, STATE = load()
+leaf, LEAF_STATE = load()

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from dht import Clock, FaultSite, Network, NodeId, OverlayService, node_id_of
+from index import LEAF_STATE
 from node.api import peers as peer_bodies
 from node.api import status as bodies
 from node.app.departure import Departure
@@ -86,7 +87,7 @@ class NodeStatus:
             ),
             documents=self._core.index.local.documents,
             search=self._search(),
-            text_leaf=self._core.index.local.text_leaf,
+            text_leaf=LEAF_STATE,
             settled=self._core.is_settled(),
             alike=self._core.levels.are_alike(),
             under_replicated=kept.under_replicated,

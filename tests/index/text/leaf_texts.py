@@ -143,7 +143,7 @@ def leaf_of(file: Path) -> TextLeaf:
 
 def main(seconds: str, seed: str, file: str = "") -> None:
     leaf, rng, count = leaf_of(Path(file)) if file else text_leaf.leaf, random.Random(int(seed)), 0
-    assert leaf, text_leaf.STATE
+    assert leaf, text_leaf.LEAF_STATE
     until = time.monotonic() + float(seconds)
     while time.monotonic() < until:
         found = compare(leaf, rng)

@@ -9,6 +9,7 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import ZipFile
 
 import index_corpus
 import pytest
@@ -166,6 +167,17 @@ def test_what_was_compiled_from_other_sources_is_not_used(monkeypatch: pytest.Mo
     assert text_leaf.load() == (None, "Python (what was compiled is of another release: install again)")
     monkeypatch.setitem(sys.modules, "index.text._leaf", None)
     assert text_leaf.load() == (None, "Python (no compiler at install)")
+
+
+@pytest.mark.prove
+def test_without_a_compiler_the_wheel_is_pure_python(tmp_path: Path) -> None:
+    pytest.importorskip("hatchling", reason="hatchling is not installed: pip install -e '.[dev]'")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, "CC": "false"}, capture_output=True, timeout=300)
+    assert done.returncode == 0 and b"the text leaf is not compiled" in done.stderr + done.stdout
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert not [name for name in ZipFile(wheel).namelist() if name.endswith((".so", ".pyd"))]
 
 
 @pytest.mark.prove
