@@ -95,7 +95,7 @@ class ScatterGather:
         """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing.
 
         At `shown_at` the asker shows what has come: silent peers' slots are asked of others in good time for that.
-        `covered` is filled in as answers come, and returned."""
+        `covered` is filled in as answers come, beside what it holds, and returned."""
         covered = Gathered() if covered is None else covered
         avoided = set(avoid)
         race = _GatherRun(self._overlay, self._rng, ready, question, avoided, self._aside, self._tracer, covered)
@@ -106,7 +106,7 @@ class ScatterGather:
                 await race.run(hedged * self._hedge_fraction, left)
         except TimeoutError:
             pass  # the deadline is the asker's own: what has come so far is the answer
-        covered.late = race.silent()
+        covered.late |= race.silent()
         return covered
 
 
