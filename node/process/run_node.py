@@ -56,7 +56,7 @@ from node.owner.watch import OwnerWatch
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
 from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
-from node.service.node_service import NodeService
+from node.service.service import Service
 from node.version import VERSION
 from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
@@ -124,7 +124,7 @@ async def _serve(
     async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
         settings.obey = partial(_obey, core)
-        answers = NodeService(core, overlay, network, departure, system_clock, settings, newest_lines())
+        answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines())
         crawl = config.crawl
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
         web = WebServer(answers, config.node, data.read_token(), VERSION, identity, own.node_id.hex())

@@ -21,14 +21,15 @@ class QueryDesk:
 
 
 class DeskSearch:
-    """One search, as `Service` hands it out."""
+    """One search: `answer` carries it out, and is called once; meanwhile `so_far` tells what it has found."""
 
     def __init__(self, desk: QueryDesk, question: SearchRequest, strategy_version: int) -> None:
         self._desk, self._question, self._version = desk, question, strategy_version
         self._running: RunningSearch | None = None
 
     async def answer(self) -> Json:
-        """Return the answer that was given just now, else one of the network."""
+        """Return the answer that was given just now, else the network's: the body of /api/v1/search. Raises QueryError
+        (an InputError with `position`) where the cursor is not the query's."""
         desk, asked_at = self._desk, self._desk.clock().steady
         answer = desk.answers.get(self._question, asked_at, self._version)
         if answer is None:
@@ -39,5 +40,6 @@ class DeskSearch:
         return answer
 
     async def so_far(self) -> Json | None:
-        """Return what has been found by now, None where that is nothing."""
+        """Return the answer as it is where nothing more comes, None where nothing was found yet. No peer is asked a
+        question that `answer` does not ask it."""
         return await self._running.so_far() if self._running else None

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 
 from crawl import SitePage, SiteWait, WaitingSite
 from node.config.settings import Config
+from node.owner.desk import SitesSeen
 from node.owner.figure_history import FigureHistory, Figures
 from node.owner.job_ledger import JobRow
 from node.owner.log_ring import LogLine
 from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map
-from node.owner.owner_service import SitesSeen
 from node.owner.setting_change import changed
 from node.owner.setting_list import SettingRow, setting_rows
 from node.sites.host_wishes import HostWishes, Wish, host_named
