@@ -17,8 +17,7 @@ from node.service.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
 from node.web.process_figures import process_figures
-from node.web.requests.parameters import read_parameters
-from node.web.requests.route_table import route
+from node.web.requests.api import parameters
 
 
 class Metrics:
@@ -65,17 +64,11 @@ class _StatusFigures(Collector):
 
 def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
     yield "dse_documents", "Documents kept here", status.documents
-    yield (
-        "dse_settled",
-        "1 when nothing is due and all live owners have stored and indexed the same",
-        float(status.is_settled),
-    )
+    settled = "1 when nothing is due and all live owners have stored and indexed the same"
+    yield "dse_settled", settled, float(status.is_settled)
     yield "dse_under_replicated", "Own slots with fewer live copies than the strategy asks", status.under_replicated
-    yield (
-        "dse_copies_least",
-        "Live copies of the own slot that has fewest",
-        min(dict(status.slots_by_copies), default=0),
-    )
+    least = min(dict(status.slots_by_copies), default=0)
+    yield "dse_copies_least", "Live copies of the own slot that has fewest", least
     yield "dse_copies_mean", "Live copies of own slots, the mean", status.copies_mean
     yield "dse_copies_too_few_seconds", "For how long a slot has waited for more copies, the longest", status.too_few_s
     yield "dse_crawl_frontier", "URLs waiting in the slots that this node crawls", status.frontier
@@ -111,7 +104,7 @@ class Health:
         told = (await self._service.status()).plain()
         reasons, slots = not_ready_reasons(told), view_of(told)
         code = 503 if reasons else 200
-        wanted = read_parameters(route("readyz"), list(request.query.items())).text("format")
+        wanted = parameters(request, "readyz").text("format")
         if wanted == "json" or (not wanted and "application/json" in request.headers.get("Accept", "")):
             figures = {"owned": slots.owned, "ready": slots.ready}
             body = msgspec.json.encode({"ready": not reasons, "reasons": reasons, "slots": figures})
