@@ -25,11 +25,10 @@ from node.config.settings import Config
 from node.config.toml_reader import changes_of
 from node.errors import ConfigError, NothingToDo, NotRunning
 from node.version import VERSION
-from node.views.checkup import Finding, fault_finding, findings_of
+from node.views.checkup import Finding, fault_finding, findings_of, update_findings
 from node.views.lenient_json import Json
 from node.views.redaction import Redaction
 from node.views.safe_text import plain
-from node.views.updates import update_findings
 
 SIGNS = {"good": "good", "look": "LOOK", "bad": "BAD "}
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from dht import BalanceReport, Load, NodeId, Slot
 from dht.leases.load_balance import BalanceOutlook, LeaseMove
-from node.service.peer_status import balance_of, load_of
+from node.service.machine_status import balance_of, load_of
 from node.views.balance import balance_line, load_line
 
 PEER = NodeId(b"\x3f\x2a" + bytes(18))
