@@ -29,7 +29,8 @@ BURST = 8.0  # fetches saved up at most
 
 
 class LookBudget:
-    """Counts how many fetches this node may make for second looks."""
+    """Counts how many fetches this node may make for second looks: a share of its own. A page is paid for whole: the
+    first look, and the one that may have to confirm it."""
 
     def __init__(self) -> None:
         self._credit, self._fetched = 0.0, 0

@@ -6,7 +6,7 @@ restored that holds these records.
 
 A restored node ran before, whatever the copy says. So it votes only once every vote of an earlier run has ended
 (`dht/leases/vote_note.py`), and learns from its peers what it signed since. All checks come before the first write: of
-the files' names (`backup_names.py`), of the room on the disk, and of the person's consent to this network and these
+the files' names, of the room on the disk, and of the person's consent to this network and these
 settings (`restored_settings.py`).
 """
 
@@ -34,6 +34,8 @@ from node.views.safe_text import plain
 from store import COPIED_NAME, StoreCorrupt, check_copied_index, store_copy
 
 CONFIG, NETWORK, IDENTITY, SEALED = "config.toml", "network.toml", "identity.key", "secrets.sealed"
+# What `backup` writes is all that `restore` takes. Anybody can make a backup and sign it with a key of their own, so a
+# name that is not listed here is refused, whatever is signed.
 _VERSION = r"(?:[0-9]{6}|[1-9][0-9]{6,8})"
 _PLAIN = re.compile(
     rf"format|{re.escape(CONFIG)}|{re.escape(NETWORK)}|{re.escape(SEALED)}|hosts\.json"

@@ -15,7 +15,11 @@ MAX_ANSWERS = 512  # some 30 kB each; older ones than KEPT_S go with the next th
 
 class AnswerCache:
     """Answers by what was asked, the deadline apart, and by which version of the strategy: what that switches counts at
-    once. Callers must not change what they get."""
+    once. Callers must not change what they get.
+
+    Many who ask the same within a short while so cost the network one question. An exact and whole answer is
+    remembered; one without a result only for a moment, since a page may be found any second. A partial answer never
+    is."""
 
     def __init__(self, most: int = MAX_ANSWERS) -> None:
         self._most = most

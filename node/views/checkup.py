@@ -229,7 +229,7 @@ def update_findings(
     command: str, prefix: str, status: Json, peers: list[Json], strategy: Json, why: object = "it does not run"
 ) -> Iterator[Finding]:
     """Yield what is known of versions. `command`: this program's, in `prefix`; `status`: empty where no node answers,
-    and then `why`."""
+    and then `why`. Nobody else is asked, and peers do not say their versions."""
     yield Finding("command", "good", f"{command}, in {prefix}")
     if not status:
         yield fault_finding("node", why, "start it: dse-node run")

@@ -23,7 +23,8 @@ MAX_LINKS, MAX_SESSIONS = 8, 16  # at once; the oldest make room, since only the
 
 
 class Logins:
-    """Holds codes of links and of sessions, each with its end. `new_code` returns a word that nobody guesses."""
+    """Holds codes of links and of sessions, each with its end. `new_code` returns a word that nobody guesses. Nothing
+    is written down: a restart ends all."""
 
     def __init__(self, new_code: Callable[[], str]) -> None:
         self._new_code = new_code

@@ -19,7 +19,8 @@ MAX_OF_SITE = 3  # so that nobody fills the list with one
 
 
 class SiteTips:
-    """Holds addresses that wait for the owner, oldest first."""
+    """Holds addresses that wait for the owner, oldest first. Nothing is written down: a restart forgets them, and who
+    suggested what is never known."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, None] = {}

@@ -42,30 +42,21 @@ async def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs(world: World
 
 
 @simulated(WorldPlan(hosts=8, pages=90))
-async def test_one_look_counts_the_whole_of_a_crawl_that_has_ended(world: World) -> None:
-    service = service_of(world, *await world.add(1))
-    await service.crawl([world.web.seed_url], depth=100)
-    await crawled(world)
-    await world.pass_time(30.0)
-    (job,) = await service.owner.jobs()
-    outcomes = Counter(world.web.outcomes().values())
-    assert job.wait.counts["fetched"] == outcomes.pop(VisitState.FETCHED) > 600
-    assert (job.waiting, job.wait.counts["failed"], job.others) == (0, 0, sum(outcomes.values()))
-    assert job.is_done and job.wait.is_counted
-
-
-@simulated(WorldPlan(hosts=2, pages=3))
-async def test_what_is_shown_before_all_was_counted_is_said_to_be_unfinished(
+async def test_one_look_counts_the_whole_of_a_crawl_that_has_ended_or_says_that_it_is_unfinished(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = service_of(world, *await world.add(1))
     await service.crawl([world.web.seed_url], depth=100)
     await crawled(world)
+    await world.pass_time(30.0)
     monkeypatch.setattr(owner_desk, "PROGRESS_WITHIN_S", 0.0)
     (job,) = await service.owner.jobs()
     assert not job.wait.is_counted and not job.is_done
     monkeypatch.undo()
     (job,) = await service.owner.jobs()
+    outcomes = Counter(world.web.outcomes().values())
+    assert job.wait.counts["fetched"] == outcomes.pop(VisitState.FETCHED) > 600
+    assert (job.waiting, job.wait.counts["failed"], job.others) == (0, 0, sum(outcomes.values()))
     assert job.is_done and job.wait.is_counted
 
 

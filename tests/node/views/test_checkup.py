@@ -39,20 +39,8 @@ def found(
 def test_a_healthy_node_has_nothing_but_good_findings() -> None:
     assert {finding.health for finding in found().values()} == {"good"}
     assert not any(finding.remedy for finding in found().values())
-    names = [
-        "peers",
-        "clock",
-        "heartbeats",
-        "port IPv4",
-        "port IPv6",
-        "quota",
-        "open files",
-        "sync",
-        "copies",
-        "version",
-        "strategy",
-    ]
-    assert list(found()) == names
+    names = "peers, clock, heartbeats, port IPv4, port IPv6, quota, open files, sync, copies, version, strategy"
+    assert ", ".join(found()) == names
 
 
 @pytest.mark.parametrize("members", [1, 2, 5])
