@@ -29,7 +29,7 @@ from benchmarks.figures import Row, parser_for, row, show
 from benchmarks.lone_node import dse_node, new_node
 from index import SearchRequest
 from node.config.settings import NodeConfig
-from node.service.answer_cache import AnswerCache
+from node.service.query_desk import AnswerCache
 from node.service.service import Json, Service
 from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer

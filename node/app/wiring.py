@@ -41,10 +41,9 @@ from node.crawling.url_lookup import UrlLookup
 from node.crawling.why_idle import waiting_for
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
-from node.delegation.client_fetches import ClientFetches
 from node.delegation.client_worker import ClientWorker
 from node.delegation.order_server import OrderServer
-from node.delegation.routed_fetcher import RoutedFetcher
+from node.delegation.routed_fetcher import ClientFetches, RoutedFetcher
 from node.delegation.site_token_exchange import SiteTokenExchange
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
@@ -55,8 +54,7 @@ from node.jobs.sitemap_listing import SitemapListing
 from node.jobs.submission import Submission
 from node.sites.dns_proof import DnsProof
 from node.sites.host_book import HostBook
-from node.sites.host_record_writer import HostRecordWriter
-from node.sites.host_records import HostRecords
+from node.sites.host_records import HostRecords, HostRecordWriter
 from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals

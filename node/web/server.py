@@ -4,35 +4,53 @@ import asyncio
 import logging
 import secrets
 import socket
+from collections import Counter
 from functools import partial
 
 from aiohttp import web
 
-from dht import WEB, Listener, LocalFaults, Visitor, library_log, system_clock
+from dht import WEB, Listener, LocalFaults, RateLimiter, Visitor, library_log, system_clock
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
 from node.service.service import Service
-from node.web.bounded_log import BoundedLog
 from node.web.guard import Guard
 from node.web.key_directory import KeyDirectory
 from node.web.monitoring import Health, Metrics
-from node.web.owner.login import Owner
-from node.web.owner.logins import Logins
+from node.web.owner.login import Logins, Owner
 from node.web.owner.owner_pages import OwnerPages
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.api import Api
 from node.web.requests.caller_limit import caller_of
-from node.web.requests.handlers import Handler, handlers_of
 from node.web.requests.proxied_caller import ProxiedCallers
-from node.web.requests.route_table import ROUTES, added_handlers
-from node.web.search.preferences import Preferences
-from node.web.search.rules_file import RulesFile
+from node.web.requests.route_table import ROUTES, Handler, added_handlers, handlers_of
+from node.web.search.preferences import Preferences, RulesFile
 from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
 from node.web.search.suggest_site import SuggestSite
 from node.web.stored.documents import Documents
 from node.web.stored.memento import Memento
 from node.web.stored.snapshots import Snapshots
+
+AT_ONCE, A_MINUTE = 10, 10
+
+
+class BoundedLog(logging.Filter):
+    """Lets a message pass until its allowance is used up; the next that passes says how many were left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._allowed = RateLimiter(A_MINUTE / 60, AT_ONCE)
+        self._left_out = Counter[str]()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = str(record.msg)
+        if not self._allowed.take(message, record.created):
+            self._left_out[message] += 1
+            return False
+        if left_out := self._left_out.pop(message, 0):
+            record.msg = f"{message} ({left_out} more were left out)"
+        return True
+
 
 log = logging.getLogger(__name__)
 

@@ -2,7 +2,7 @@
 
 from node.config.settings import NodeConfig
 from node.service.service import Service
-from node.web.requests.handlers import Handlers, handlers_of
+from node.web.requests.route_table import Handlers, handlers_of
 from node.web.requests.routes import MAX_URL, TEXT, HttpRoute, Parameter
 
 _CDX = (

@@ -26,13 +26,6 @@ from node.config.settings import load_config
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> str:
-    """A data directory made by `init`."""
-    assert main(["init", "--data-dir", str(tmp_path / "home"), "--name", "club", "--yes"]) == 0
-    return str(tmp_path / "home")
-
-
 def run(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "HOME": str(cwd), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "node", *arguments]
@@ -427,7 +420,6 @@ def test_a_bad_draft_is_refused_by_field(
 
 
 def test_paths_lists_places_and_every_key(home: str, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
     assert main(["paths", "--data-dir", home, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["config"] == f"{home}/config.toml"
     assert main(["paths", "--keys"]) == 0

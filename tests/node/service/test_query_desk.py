@@ -3,7 +3,7 @@
 from typing import Any
 
 from index import SearchRequest
-from node.service.answer_cache import EMPTY_KEPT_S, KEPT_S, AnswerCache
+from node.service.query_desk import EMPTY_KEPT_S, KEPT_S, AnswerCache
 
 
 def answer(**changes: Any) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """A node spends a share of its own fetches on second looks, and never more."""
 
-from node.audit.look_budget import BURST, LOOK, PAGE, LookBudget
+from node.audit.second_look import BURST, LOOK, PAGE, LookBudget
 
 
 def test_a_node_spends_a_share_of_its_fetches_whatever_its_looks_take():

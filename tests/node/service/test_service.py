@@ -10,7 +10,7 @@ from dht import encode_document
 from index import SearchRequest
 from node.api.crawl import Followed
 from node.extras.simulation.world import World
-from node.service.node_service import known_url
+from node.service.service import known_url
 from node.web.requests.route_table import route
 from tests.node.bodies import has_shape
 from tests.sim.judged import crawled, service_of
