@@ -26,13 +26,13 @@ from benchmarks.search.typed import CHINESE
 from benchmarks.search.web_pages import read_web
 from dht import Slot
 from index import NEWEST_RULES, DocumentChange, IndexConfig, Text
+from index.asking.page_filler import believe
 from index.engine.index_files import IndexFiles
 from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query, parse_query
 from index.query.ranking_rules import NEWEST_RANKING, RankingRules
 from index.query.scoring import Scorer
 from index.query.search_rules import SearchRules
-from index.results.copy_proof import believe
 from index.results.result_picker import pick
 from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit
 from index.asking.answer_body import AnswerBody
-from index.asking.answer_page import AnswerPage, BoundedRequest
 from index.asking.hit_audit import HitAudit
-from index.asking.page_filler import SPARE, PageFiller
+from index.asking.page_filler import SPARE, AnswerPage, BoundedRequest, PageFiller
 from index.asking.query_trace import Tracer, untraced
 from index.asking.scatter_gather import NEVER, ScatterGather
 from index.asking.search_outcome import PeerQuery, SearchOutcome
@@ -20,7 +19,6 @@ from index.errors import QueryError
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
-from index.results.copy_proof import believe
 from index.results.near_copies import Sign, no_signature
 from index.results.page_cursor import query_digest, read_cursor
 from index.results.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
@@ -92,7 +90,7 @@ class Searcher:
         audit. `tracer` times the parts of each query."""
         self._config, self._read, self._clock = (config := local.config), read, clock
         self._local, self._suggester, self._tracer = local, Suggester(), tracer
-        gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check, tracer)
+        gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.aside, tracer)
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
@@ -201,7 +199,7 @@ class Searcher:
         while True:
             with self._tracer.part("best", wanted=k):
                 await self._rounds.best(asked, outcome, k, per_host, until, avoid, second_at)
-            picked = pick(outcome.order, believe, wanted, is_crowded, not outcome.more)
+            picked = pick(outcome.order, lambda one, other: True, wanted, is_crowded, not outcome.more)
             if outcome.more and len(picked) < wanted and k < MAX_K:
                 k = min(4 * k, MAX_K)
             elif not outcome.sites.are_enough(picked[: wanted - 1], len(picked) >= wanted) and per_host < MAX_K:

@@ -11,8 +11,7 @@ from typing import cast
 from dht import NodeId, Overlay, PeerAudit, Slot
 from index.asking.answer_audit import settle
 from index.asking.hit_audit import AskOf, HitAudit
-from index.asking.replica_plan import Ready
-from index.asking.scatter_gather import NEVER, Gathered, ScatterGather, SlotQuestion
+from index.asking.scatter_gather import NEVER, Gathered, Ready, ScatterGather, SlotQuestion
 from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, note_answers, summed, told_by_slot
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query

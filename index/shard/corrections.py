@@ -11,7 +11,7 @@ from typing import Protocol
 
 from index.query.spelling import RARER, best_of, candidates, is_correctable
 from index.text.analyzer import terms
-from index.text.stop_words import is_stop_word
+from index.text.stop_words import languages_of
 from index.text.surfaces import WrittenWord, written_words
 
 MAX_WORDS = 8  # of one question are looked at
@@ -92,7 +92,7 @@ def _typed_words(text: str) -> list[WrittenWord]:
         around = text[begin : each.start] + text[each.end : end if end >= 0 else len(text)]
         if (
             is_correctable(each.word)
-            and not is_stop_word(each.word)
+            and not languages_of(each.word)
             and not any(mark in around for mark in ":/._@\\*~+-")
         ):
             found.append(each)

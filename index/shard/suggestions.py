@@ -8,14 +8,14 @@ many words begin with is remembered until the index has grown by a tenth.
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Protocol
 
-from index.shard.corrections import Vocabulary, correct, propose, spellings
+from index.engine.protocol import Engine
+from index.shard.corrections import correct, propose, spellings
 from index.text.folding import fold
 from index.text.surfaces import written_words
 
 MAX_CHARS = 100  # of what is typed; nobody needs help with more
-MAX_SUGGESTIONS = 10
+MOST = 10
 MIN_PREFIX = 2  # letters of a word that is completed
 MIN_TITLE_PREFIX = 3
 MIN_DOCUMENTS = 2  # that hold a suggested word: one page's slip is none
@@ -26,16 +26,6 @@ GROWN = 1.1  # times the documents, and what was remembered is forgotten
 MAX_KEPT = 4096
 
 
-class WrittenText(Vocabulary, Protocol):
-    """The words and titles of an engine."""
-
-    def words_together(self, words: Sequence[str]) -> int:
-        """Count how many documents hold all of some words as written."""
-
-    def titles_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
-        """Return the `limit` commonest titles that begin so, each with its count; some document bears it."""
-
-
 class Suggester:
     """Suggests questions by what begins as the typed text does."""
 
@@ -43,8 +33,8 @@ class Suggester:
         self._kept: dict[str, Sequence[tuple[str, int]]] = {}
         self._kept_at = 0  # documents
 
-    def suggest(self, typed: str, engine: WrittenText, documents: int, limit: int = MAX_SUGGESTIONS) -> list[str]:
-        """Return up to `limit` questions, the likeliest first; none equals the typed text."""
+    def suggest(self, typed: str, engine: Engine, documents: int) -> list[str]:
+        """Return up to `MOST` questions, the likeliest first; none equals the typed text."""
         line = " ".join(unicodedata.normalize("NFKC", typed[: MAX_CHARS + 1]).lower().split())
         if not line or len(line) > MAX_CHARS or not line.isprintable():
             return []
@@ -53,11 +43,11 @@ class Suggester:
         is_open = not typed[-1].isspace()
         words = self._words(head, last, engine) if is_open else []
         completed = [f"{head}{space}{word}" for word in words]
-        titles = [title for title, _ in engine.titles_from(line, limit)] if len(line) >= MIN_TITLE_PREFIX else []
-        found = [*titles, *completed] if head else [*completed[: limit // 2], *titles, *completed[limit // 2 :]]
-        return [each for each in dict.fromkeys(found) if each != line][:limit] or _corrected(line, engine, documents)
+        titles = [title for title, _ in engine.titles_from(line, MOST)] if len(line) >= MIN_TITLE_PREFIX else []
+        found = [*titles, *completed] if head else [*completed[: MOST // 2], *titles, *completed[MOST // 2 :]]
+        return [each for each in dict.fromkeys(found) if each != line][:MOST] or _corrected(line, engine, documents)
 
-    def _words(self, head: str, last: str, engine: WrittenText) -> list[str]:
+    def _words(self, head: str, last: str, engine: Engine) -> list[str]:
         """The words that the last one may become."""
         prefix = fold(last)
         if len(prefix) < MIN_PREFIX or not prefix.isalpha():
@@ -68,7 +58,7 @@ class Suggester:
         counted = {word: engine.words_together([*beside, word]) for word in begun}
         return sorted((word for word in begun if counted[word] >= least), key=lambda word: (-counted[word], word))
 
-    def _begun(self, prefix: str, engine: WrittenText) -> Sequence[tuple[str, int]]:
+    def _begun(self, prefix: str, engine: Engine) -> Sequence[tuple[str, int]]:
         if len(prefix) > SHORT_PREFIX:
             return engine.words_from(prefix, TRIED)
         if (found := self._kept.get(prefix)) is None:
@@ -83,7 +73,7 @@ class Suggester:
             self._kept_at = documents
 
 
-def _corrected(line: str, engine: WrittenText, documents: int) -> list[str]:
+def _corrected(line: str, engine: Engine, documents: int) -> list[str]:
     """The text with its misspelled words corrected by what is written here alone."""
     proposals = propose(line, engine, documents)
     return correct(line, proposals, {word: engine.word_count(word) for word in spellings(proposals)})

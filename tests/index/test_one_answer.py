@@ -118,7 +118,7 @@ async def test_many_more_partitions(make_world: Make, engine: str, seed: int) ->
 async def test_sorted_by_date_every_node_gives_the_brute_force_order(
     make_world: Make, monkeypatch: pytest.MonkeyPatch, engine: str, seed: int, pages: int, step: int
 ) -> None:
-    monkeypatch.setattr("index.shard.newest.MANY", 3)  # so that decades are cut down to days
+    monkeypatch.setattr("index.shard.shard_search.MANY", 3)  # so that decades are cut down to days
     rng = random.Random(40 + seed)
     world = make_world(rng, rng.randint(1, 5), rng.randint(1, 3), config(engine, **TINY))
     texts = [replace(each, **_dated(rng)) for each in corpus.web(rng, pages)]

@@ -76,7 +76,7 @@ async def test_no_answer_is_partial_while_another_analyzer_and_ranking_are_built
     network = world.network
     assert await check(world, OLD) == {OLD}
     network.plan(analyzer=NEW[0], ranking=NEW[1])
-    while any([await node.local.step() for node in world.nodes]):
+    while any([await node.local.advance() for node in world.nodes]):
         assert await check(world, OLD) == {OLD}, "it does not count yet"
     assert all(node.local.beside() == {2: (1.0, True)} for node in world.nodes)
     network.switch()
@@ -135,13 +135,13 @@ async def test_building_goes_on_after_a_restart_and_the_index_before_goes_last(t
     put(bench, texts(40))
     await bench.follow()
     bench.network.plan(analyzer=2)
-    await bench.local.step()
+    await bench.local.advance()
     assert bench.local.beside() == {2: (16 / 40, False)}
     await bench.local.close()
     read = bench.feed.log[:16]
     bench.feed.log[:16] = [type(change)(change.id, None) for change in read]  # whoever reads these again loses them
     bench.open()
-    await bench.local.step()
+    await bench.local.advance()
     await bench.follow()
     assert bench.local.beside() == {2: (1.0, True)} and numbers_of(bench) == ["analyzer-1", "analyzer-2"]
     bench.network.switch()

@@ -17,7 +17,7 @@ from index.query.collection_statistics import Statistics
 from index.query.leaf import Term, phrase_of, term_of
 from index.query.parser import parse_query
 from index.query.ranking_rules import NEWEST_RANKING
-from index.query.rewards import MANY, words_in
+from index.query.rewards import MANY, kept_share, words_in
 from index.query.scoring import (
     CLOSE_ONE,
     K1,
@@ -29,7 +29,6 @@ from index.query.scoring import (
     measure,
     name_of,
     score,
-    score_of,
     upper_bound,
     weighted,
 )
@@ -37,7 +36,6 @@ from index.results.oracle import SearchOracle
 from index.text.analyzer import terms
 from index.text.field_terms import analyse
 from index.text.forward_index import forward_of
-from index.text.weak_words import kept_share
 
 
 def page(title: str = "", body: str = "", url: str = "http://a.example/") -> Text:
@@ -95,7 +93,7 @@ def test_the_formula_written_plainly(seed: int) -> None:
             plain *= 1 + (most - 1) * numbers.closeness / CLOSE_ONE
             got = score(forward_of(text), query, sums)
             assert got.score == pytest.approx(plain, rel=2e-3)
-            assert got.score == score_of(got.numbers, query, sums)
+            assert got.score == Scorer(query, sums).score(got.numbers)
             assert got.score <= upper_bound(query, sums)
             assert explain(query, got, sums)["score"] == got.score
 

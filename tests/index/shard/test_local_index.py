@@ -43,11 +43,11 @@ class Bench:
         return self.path / f"analyzer-{NEWEST_RULES.analyzer.number}"
 
     def open(self) -> LocalIndex:
-        self.local = LocalIndex.open(self.config, self.path, self.overlay, self.feed, self.overlay.agree)
+        self.local = LocalIndex(self.config, self.path, self.overlay, self.feed, self.overlay.agree)
         return self.local
 
     async def follow(self) -> None:
-        while await self.local.step():
+        while await self.local.advance():
             pass
 
     async def count(self, query: str) -> tuple[int, int]:
@@ -226,13 +226,13 @@ async def test_a_batch_is_full_by_count_or_by_text_however_it_is_read(
     found = texts(40)
     put(bench, found)
     monkeypatch.setattr(index_follower, "READ_COUNT", 3)
-    await bench.local.step()
+    await bench.local.advance()
     assert bench.local.documents == bench.config.batch_count == 16
     monkeypatch.setattr(index_follower, "MAX_BATCH_CHARS", sum(len(t.body) + len(t.boilerplate) for t in found[16:20]))
-    await bench.local.step()
+    await bench.local.advance()
     assert bench.local.documents == 22, "two reads hold that much text"
     monkeypatch.setattr(index_follower, "MAX_READS", 1)
-    await bench.local.step()
+    await bench.local.advance()
     assert bench.local.documents == 25
     await bench.follow()
     assert bench.local.is_current
@@ -273,15 +273,15 @@ async def test_what_is_reached_is_told_by_the_number_of_the_change(make_bench: M
     bench = make_bench("memory")
     put(bench, texts(40))
     assert not bench.local.reached(0)
-    await bench.local.step()
+    await bench.local.advance()
     assert not bench.local.reached(1), "it has not caught up with what was there at the start"
     await bench.follow()
     assert bench.local.reached(40) and not bench.local.reached(41)
     put(bench, texts(40, seed=2))
-    await bench.local.step()
+    await bench.local.advance()
     assert bench.local.reached(56) and not bench.local.reached(57) and not bench.local.is_current, "one batch"
     bench.feed.incarnation = b"2"
-    await bench.local.step()
+    await bench.local.advance()
     assert not bench.local.reached(16), "the index began again"
 
 

@@ -22,7 +22,7 @@ class FaultyBench(Bench):
     def open(self) -> LocalIndex:
         self.steady = 0.0
         self.faults = LocalFaults(lambda: Now(1000.0 + self.steady, self.steady))
-        self.local = LocalIndex.open(self.config, self.path, self.overlay, self.feed, self.overlay.agree, self.faults)
+        self.local = LocalIndex(self.config, self.path, self.overlay, self.feed, self.overlay.agree, self.faults)
         return self.local
 
     async def until(self, claim: Callable[[], bool]) -> None:

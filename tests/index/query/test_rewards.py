@@ -2,8 +2,8 @@
 
 import pytest
 
+from index.query.rewards import kept_share
 from index.text.analyzer import words
-from index.text.weak_words import kept_share
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import random
 import index_corpus as corpus
 
 from index.query.leaf import Leaf, phrase_of, term_of
-from index.query.leaf_finder import LeafFinder
 from index.query.scoring import occurrences
+from index.shard.top_hits import LeafFinder
 from index.text.forward_index import forward_of
 
 

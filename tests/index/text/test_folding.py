@@ -2,7 +2,7 @@
 
 import random
 
-from index.text.letter_table import LetterTable
+from index.text.folding import LetterTable
 
 LETTERS = {ord("A"): ord("a"), ord("é"): ord("e"), ord("網"): ord("网"), ord("Ж"): ord("ж"), 0xFFFF: ord("x")}
 
