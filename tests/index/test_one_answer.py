@@ -34,6 +34,14 @@ Make = Callable[..., World]
 
 
 @pytest.fixture
+async def world(make_world: Make) -> World:
+    """Three nodes that hold 80 documents, each twice."""
+    made, rng = make_world(random.Random(5), 3, 2, config("memory")), random.Random(5)
+    await made.put(corpus.web(rng, 80))
+    return made
+
+
+@pytest.fixture
 def known_rules() -> Iterator[None]:
     with second_rules():
         yield
@@ -149,23 +157,17 @@ async def test_pages_together_give_the_whole_order_without_copies(
     assert [url for page in pages for url in page] == wanted and len(wanted) > 14
 
 
-async def test_the_words_that_a_pattern_stands_for_are_named_and_the_query_stays_as_typed(make_world: Make) -> None:
-    rng = random.Random(46)
-    world = make_world(rng, 3, 1, config("memory"))
-    await world.put(corpus.web(rng, 40))
+async def test_the_words_that_a_pattern_stands_for_are_named_and_the_query_stays_as_typed(world: World) -> None:
     answer = await world.nodes[0].searcher.search(SearchRequest("datenb* zzz*", deadline_ms=20_000))
     assert answer["query"] == "datenb* zzz*"
     assert answer["total"] == 0 and answer["results"], "one of two words is enough to be shown"
     assert "datenb*: datenbank" in str(answer["readings"])
-    world.network.dead.add(world.nodes[2].id)
+    world.network.dead.update(node.id for node in world.nodes[1:])
     partial = await world.nodes[0].searcher.search(SearchRequest("datenb*", deadline_ms=2_000))
     assert not partial["exact"]
 
 
-async def test_copies_are_named_under_the_first(make_world: Make) -> None:
-    rng = random.Random(5)
-    world = make_world(rng, 3, 2, config("memory"))
-    await world.put(corpus.web(rng, 80))
+async def test_copies_are_named_under_the_first(world: World) -> None:
     hits = world.sought("the OR run").hits
     answer = await world.nodes[0].searcher.search(SearchRequest("the OR run", limit=100))
     assert [each["similar"] for each in answer["results"]] == [[t.url for t in hit.similar][:5] for hit in hits]
@@ -186,10 +188,7 @@ async def test_a_page_that_no_index_has_in_its_new_words_yet_is_shown_with_them(
         assert (answer["exact"], [why["reason"] for why in answer["why"]]) == (is_exact, ["changed"] * (not is_exact))
 
 
-async def test_narrowing_by_language_and_site_parameters(make_world: Make) -> None:
-    rng = random.Random(6)
-    world = make_world(rng, 2, 1, config("tantivy"))
-    await world.put(corpus.web(rng, 60))
+async def test_narrowing_by_language_and_site_parameters(world: World) -> None:
     narrow = {"language": "en", "site": "a.example"}
     answer = await world.nodes[0].searcher.search(SearchRequest("run", limit=100, **narrow))
     wanted = world.sought("run", **narrow)
@@ -207,10 +206,7 @@ async def test_a_result_names_the_heading_under_which_its_passage_stands(make_wo
     assert [each["heading"] for each in answer["results"]] == ["Install"]
 
 
-async def test_an_explanation_adds_up_and_a_snippet_shows_the_word(make_world: Make) -> None:
-    rng = random.Random(7)
-    world = make_world(rng, 2, 2, config("tantivy"))
-    await world.put(corpus.web(rng, 40))
+async def test_an_explanation_adds_up_and_a_snippet_shows_the_word(world: World) -> None:
     answer = await world.nodes[1].searcher.search(SearchRequest("running dogs", explain=True))
     assert answer["results"]
     for each in answer["results"]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import index_corpus as corpus
+import msgspec
 import pytest
 from index_network import BITS, FakeOverlay, ListFeed, Network
 
@@ -82,6 +83,13 @@ def put(bench: Bench, found: list[Text]) -> None:
     bench.feed.put(*(DocumentChange(text.id, text) for text in found))
 
 
+async def filled(bench: Bench, count: int) -> Bench:
+    """Have an index follow so many documents."""
+    put(bench, texts(count))
+    await bench.follow()
+    return bench
+
+
 @pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
 async def test_follows_additions_updates_and_deletions(make_bench: Make, engine: str) -> None:
     bench = make_bench(engine, on_disk=False)
@@ -134,9 +142,7 @@ async def test_the_fingerprint_of_a_slot_tells_versions_not_history(make_bench: 
 
 @pytest.mark.parametrize("engine", ["tantivy", "whoosh"])
 async def test_goes_on_after_a_restart_without_reading_again(make_bench: Make, engine: str) -> None:
-    bench = make_bench(engine)
-    put(bench, texts(40))
-    await bench.follow()
+    bench = await filled(make_bench(engine), 40)
     before = await bench.count("run")
     await bench.local.close()
     bench.feed.log[:40] = [
@@ -172,9 +178,7 @@ async def test_a_crash_between_the_two_commits_leaves_no_ghosts(make_bench: Make
 
 @pytest.mark.parametrize("what", ["engine gone", "engine torn", "table torn", "other analyzer"])
 async def test_whatever_is_lost_is_built_again_from_the_store(make_bench: Make, what: str) -> None:
-    bench = make_bench()
-    put(bench, texts(30))
-    await bench.follow()
+    bench = await filled(make_bench(), 30)
     before = await bench.count("run")
     await bench.local.close()
     engine = next(bench.folder.glob("engine-*"))
@@ -197,9 +201,7 @@ async def test_whatever_is_lost_is_built_again_from_the_store(make_bench: Make, 
 
 
 async def test_another_incarnation_of_the_store_leaves_no_ghosts(make_bench: Make) -> None:
-    bench = make_bench()
-    put(bench, texts(30))
-    await bench.follow()
+    bench = await filled(make_bench(), 30)
     bench.feed.log = bench.feed.log[:10]
     bench.feed.incarnation = b"2"
     await bench.follow()
@@ -208,11 +210,7 @@ async def test_another_incarnation_of_the_store_leaves_no_ghosts(make_bench: Mak
 
 
 async def test_another_number_of_slots_is_followed(make_bench: Make) -> None:
-    import msgspec
-
-    bench = make_bench()
-    put(bench, texts(30))
-    await bench.follow()
+    bench = await filled(make_bench(), 30)
     bench.network.strategy = msgspec.structs.replace(bench.network.strategy, slot_bits=3)
     await bench.follow()
     assert (await bench.count("run"))[0] == 30
@@ -286,9 +284,7 @@ async def test_what_is_reached_is_told_by_the_number_of_the_change(make_bench: M
 
 
 async def test_a_question_does_not_wait_for_another_that_is_in_the_engine(make_bench: Make) -> None:
-    bench = make_bench()
-    put(bench, texts(20))
-    await bench.follow()
+    bench = await filled(make_bench(), 20)
     meet = threading.Barrier(2)
 
     def met(engine: object, documents: int) -> list[int]:
@@ -300,9 +296,7 @@ async def test_a_question_does_not_wait_for_another_that_is_in_the_engine(make_b
 
 
 async def test_files_stay_until_all_who_read_have_finished(make_bench: Make) -> None:
-    bench = make_bench()
-    put(bench, texts(20))
-    await bench.follow()
+    bench = await filled(make_bench(), 20)
     await bench.local.check_files()
     begun, go_on = list[int](), threading.Event()
 

@@ -1,4 +1,4 @@
-"""What filters ask of a document: types by address, and ranges of dates as the fewest tags."""
+"""What filters ask of a document: types by address, its date, ranges of dates as the fewest tags, single characters."""
 
 import random
 import unicodedata
@@ -116,7 +116,7 @@ def test_a_character_beside_words_does_not_outweigh_them() -> None:
 
 
 def test_every_character_is_looked_for_as_it_is_written() -> None:
-    for code in (*range(0x4E00, 0x9FFF, 7), *range(0xAC00, 0xD7A3, 11)):
+    for code in (*range(0x4E00, 0x9FFF, 47), *range(0xAC00, 0xD7A3, 71)):
         if unicodedata.category(chr(code)) != "Cn":
             found = parse_query(chr(code))
             assert [f"character:{each}" for each in characters_in(chr(code))] == [_tag(found.root)]
