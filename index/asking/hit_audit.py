@@ -173,6 +173,15 @@ class _Given:
         return self.ask(sorted(self.claim.slots))
 
 
+def best_question(query: Query, ask: AskOf) -> SlotQuestion[BestAnswer]:
+    """Return the question for the best documents, with the check that its answers must pass."""
+
+    def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
+        return wrong_best(answer, ask(slots), query)
+
+    return SlotQuestion(ask, BestAnswer, wrong)
+
+
 class HitAudit:
     """Asks others for what peers answered, and refutes a peer that stands alone."""
 
@@ -268,11 +277,6 @@ class HitAudit:
     async def _ask_of(self, given: _Given, ready: Ready) -> list[Testimony]:
         if not ready:
             return []
-
-        def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
-            return wrong_best(answer, given.ask(slots), given.query)
-
-        covered = await self._gather.cover(
-            ready, SlotQuestion(given.ask, BestAnswer, wrong), self._audit.now + PATIENCE_S
-        )
+        question = best_question(given.query, given.ask)
+        covered = await self._gather.cover(ready, question, self._audit.now + PATIENCE_S)
         return [Testimony(*each) for each in covered.answers]

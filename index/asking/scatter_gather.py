@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot
-from index.asking.query_trace import Tracer, untraced
+from index.asking.query_trace import Tracer
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
 log = logging.getLogger(__name__)
@@ -79,11 +79,11 @@ class ScatterGather:
         rng: random.Random,
         hedge_fraction: float,
         aside: Aside,
-        tracer: Tracer = untraced,
+        tracer: Tracer,
     ) -> None:
         """`aside` runs the check of a large answer off the event loop; `tracer` times each peer that is asked."""
-        self._overlay, self._clock, self._rng, self._tracer = overlay, clock, rng, tracer
-        self._hedge_fraction, self._aside = hedge_fraction, aside
+        self.overlay, self.rng, self.aside, self.tracer = overlay, rng, aside, tracer
+        self._clock, self._hedge_fraction = clock, hedge_fraction
 
     async def cover(
         self,
@@ -99,8 +99,7 @@ class ScatterGather:
         At `shown_at` the asker shows what has come: silent peers' slots are asked of others in good time for that.
         `covered` is filled in as answers come, and returned."""
         covered = Gathered() if covered is None else covered
-        avoided = set(avoid)
-        race = _GatherRun(self._overlay, self._rng, ready, question, avoided, self._aside, self._tracer, covered)
+        race = _GatherRun(self, ready, question, set(avoid), covered)
         now = self._clock().steady
         left, hedged = until - now, min(until, shown_at if shown_at - now >= SOON_S else until) - now
         try:
@@ -116,21 +115,12 @@ class _GatherRun(Generic[A]):
     """One `cover`: the peers that were asked for each slot, and the slots that are still open."""
 
     def __init__(
-        self,
-        overlay: Overlay,
-        rng: random.Random,
-        ready: Ready,
-        question: SlotQuestion[A],
-        avoid: set[NodeId],
-        aside: Aside,
-        tracer: Tracer,
-        covered: Gathered[A],
+        self, asker: ScatterGather, ready: Ready, question: SlotQuestion[A], avoid: set[NodeId], covered: Gathered[A]
     ) -> None:
-        self._aside, self._tracer = aside, tracer
-        self._covered: Gathered[A] = covered
-        self._overlay, self._rng = overlay, rng
+        self._asker, self._overlay = asker, asker.overlay
         self._ready, self._avoid = ready, avoid
         self._question: SlotQuestion[A] = question
+        self._covered: Gathered[A] = covered
         self._open = set(ready)
         self._tried: dict[NodeId, set[Slot]] = {}
         self._flying: dict[NodeId, int] = {}
@@ -176,7 +166,7 @@ class _GatherRun(Generic[A]):
             return []
         late = self._overlay.late.is_late
         slowness = self._overlay.times.slowness
-        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late, slowness)
+        plan = make_plan(wanted, self._overlay.view.node_id, self._asker.rng, self._avoid, self._tried, late, slowness)
         started = []
         for peer, slots in plan:
             self._tried.setdefault(peer, set()).update(slots)
@@ -187,12 +177,13 @@ class _GatherRun(Generic[A]):
 
     async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
         try:
-            with self._tracer.part("ask", peer, slots=len(slots)):
+            with self._asker.tracer.part("ask", peer, slots=len(slots)):
                 found = await self._overlay.ask(
                     peer, self._question.ask(slots), self._question.answer, timeout_s=left_s
                 )
             self._heard.add(peer)
-            if peer != self._overlay.view.node_id and (reason := await self._question.weigh(found, slots, self._aside)):
+            me, question = self._overlay.view.node_id, self._question
+            if peer != me and (reason := await question.weigh(found, slots, self._asker.aside)):
                 raise BadMessage(peer.hex(), reason)
             new = frozenset(self._open.intersection(found.slots))
             if new:
