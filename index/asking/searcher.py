@@ -22,10 +22,9 @@ from index.query.search_rules import SearchRules
 from index.results.near_copies import Sign, no_signature
 from index.results.page_cursor import query_digest, read_cursor
 from index.results.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
-from index.shard.corrections import propose, spellings
+from index.shard.corrections import Suggester, propose, spellings
 from index.shard.local_index import LocalIndex
 from index.shard.messages import MAX_K
-from index.shard.suggestions import Suggester
 
 MAX_LIMIT = 100
 FEW = 3  # results, with which other questions are suggested

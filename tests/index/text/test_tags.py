@@ -94,10 +94,9 @@ def test_what_is_a_character(word: str, is_one: bool) -> None:
 def test_a_character_finds_the_pages_that_hold_it_anywhere(query: str) -> None:
     bodies = ["他喝绿茶。", "茶叶很香", "一杯红茶很香", "喝咖啡", "tea 茶 leaves"]
     texts = [_page(number, body) for number, body in enumerate(bodies)]
-    answer = SearchOracle(texts).search(query)
-    assert {text.body for text in answer.matches} >= {body for body in bodies if "茶" in body}
-    assert "喝咖啡" not in {text.body for text in SearchOracle(texts).search("茶").matches}
-    assert all("茶" not in text.body for text in SearchOracle(texts).search("喝 很 -茶").matches)
+    assert found_by(texts, query) >= {body for body in bodies if "茶" in body}
+    assert "喝咖啡" not in found_by(texts, "茶")
+    assert all("茶" not in body for body in found_by(texts, "喝 很 -茶"))
 
 
 def test_a_page_about_a_character_stands_before_one_that_holds_it_once() -> None:
@@ -124,6 +123,10 @@ def test_every_character_is_looked_for_as_it_is_written() -> None:
 
 def _tag(node: object) -> str:
     return next(child.tag for child in node.children if hasattr(child, "tag"))  # type: ignore[attr-defined]
+
+
+def found_by(texts: list[Text], query: str) -> set[str]:
+    return {text.body for text in SearchOracle(texts).search(query).matches}
 
 
 def _page(number: int, body: str) -> Text:
