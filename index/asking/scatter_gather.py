@@ -97,7 +97,7 @@ class ScatterGather:
         """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing.
 
         At `shown_at` the asker shows what has come: silent peers' slots are asked of others in good time for that.
-        `covered` is filled in as answers come, and returned."""
+        `covered` is filled in as answers come, beside what it holds, and returned."""
         covered = Gathered() if covered is None else covered
         race = _GatherRun(self, ready, question, set(avoid), covered)
         now = self._clock().steady
@@ -107,7 +107,7 @@ class ScatterGather:
                 await race.run(hedged * self._hedge_fraction, left)
         except TimeoutError:
             pass  # the deadline is the asker's own: what has come so far is the answer
-        covered.late = race.silent()
+        covered.late |= race.silent()
         return covered
 
 

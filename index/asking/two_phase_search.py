@@ -55,15 +55,18 @@ class TwoPhaseSearch:
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
         ready = _ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
-
         question = _statistics_question(asked, len(by_slot))
 
-        def cover(ready: Ready, until: float) -> Awaitable[Gathered[StatisticsAnswer]]:
+        def cover(
+            ready: Ready, until: float, covered: Gathered[StatisticsAnswer] | None = None
+        ) -> Awaitable[Gathered[StatisticsAnswer]]:
             some = ready if all(ready.values()) else {slot: peers for slot, peers in ready.items() if peers}
-            return self._remote.cover(some, question, until, avoid, shown_at)
+            return self._remote.cover(some, question, until, avoid, shown_at, covered)
 
         began = self._audit.now
         covered = await cover(ready, until)
+        if left := self._left(ready, covered.slots, len(by_slot)):
+            await cover(left, until, covered)
         patience_s = max(CONFIRM_S, 2 * (self._audit.now - began))  # nobody has to wait for a peer that is silent
 
         def confirm(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
@@ -98,10 +101,8 @@ class TwoPhaseSearch:
             ask = _ask_best(asked, outcome, (k, depth, max(floor, 0.0)), per_host)
             question = best_question(asked.query, ask)
             await self._remote.cover(open_, question, until, avoid, shown_at, coming)
-            if left := self._left(open_, outcome):
-                late = coming.late
+            if left := self._left(open_, coming.slots, outcome.slots):
                 await self._remote.cover(left, question, until, avoid, shown_at, coming)
-                coming.late |= late
             self._hit_audit.offer(coming, asked.query, ask)
             note_answers(outcome, coming)
             best |= told_by_slot(coming)
@@ -149,13 +150,15 @@ class TwoPhaseSearch:
         now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
         return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
 
-    def _left(self, asked: Ready, outcome: SearchOutcome) -> Ready:
-        """Return the slots that nobody answered, with the ready peers that were set aside and are not refuted. A peer
-        that was late may hold a slot that all others have just handed over."""
-        now, refuted = self._overlay.view.ready_by_slot(), self._audit.refuted()
-        open_ = asked.keys() - outcome.coming.slots if len(now) == outcome.slots else ()
-        aside = {slot: [p for p in now[slot] if p not in asked[slot] and p not in refuted] for slot in sorted(open_)}
-        return {slot: peers for slot, peers in aside.items() if peers}
+    def _left(self, asked: Ready, answered: frozenset[Slot], slot_count: int) -> Ready:
+        """Return the slots of `asked` that nobody answered, each with further peers: those ready by now, and its
+        owners, since all peers that were asked may have just handed the slot over. None of them is refuted."""
+        view, refuted = self._overlay.view, self._audit.refuted()
+        now = view.ready_by_slot()
+        open_ = sorted(slot for slot in asked.keys() - answered if asked[slot]) if len(now) == slot_count else ()
+        others = {slot: dict.fromkeys((*now[slot], *view.owners(slot))) for slot in open_}
+        left = {slot: [p for p in others[slot] if p not in asked[slot] and p not in refuted] for slot in open_}
+        return {slot: peers for slot, peers in left.items() if peers}
 
 
 def _statistics_question(asked: PeerQuery, slot_count: int) -> SlotQuestion[StatisticsAnswer]:
