@@ -63,18 +63,19 @@ class AnswerBody:
         doubts, view = Doubts(), self._overlay.view
         if missing := outcome.ready.keys() - outcome.answered:
             doubts.add(Reason.UNANSWERED, missing, outcome.silent)
-        unsure = page.unsure or not outcome.proven
-        is_other = not self._local.plan.is_by(request.rules)
-        flaws = [(page.late, Reason.UNREAD), (unsure, Reason.ORDER), (page.stale, Reason.CHANGED)]
-        flaws.append((is_other, Reason.RULES))
-        for reason in (reason for is_so, reason in flaws if is_so):
+        flaws = {
+            Reason.UNREAD: page.late,
+            Reason.ORDER: page.unsure or not outcome.proven,
+            Reason.CHANGED: page.stale,
+            Reason.RULES: not self._local.plan.is_by(request.rules),
+            Reason.APART: bool(view.why_apart()),
+        }
+        for reason in filter(flaws.__getitem__, flaws):
             doubts.add(reason)
         if page.liars:
             doubts.add(Reason.REFUTED, (), page.liars)
         if outcome.disputed:
             doubts.add(Reason.DISPUTED, outcome.disputed, set().union(*outcome.disputed.values()))
-        if view.why_apart():
-            doubts.add(Reason.APART)
         if is_remnant(view):
             doubts.add(Reason.VANISHED, (), view.peers.vanished())
         weigh(outcome.said, view, doubts)

@@ -56,18 +56,13 @@ class Disputes:
         """Return what is left where only these documents matter."""
         left = Disputes(counts=self.counts)
         for row in rows:
-            left.rows.setdefault(slot_of_row(row, slot_bits), []).append(row)
+            left.rows.setdefault(slot_of(row.key, slot_bits), []).append(row)
         return left
 
     @property
     def slots(self) -> frozenset[Slot]:
         """In which slots anything is disputed."""
         return frozenset(self.rows) | self.counts
-
-
-def slot_of_row(row: HitRow, slot_bits: int) -> Slot:
-    """Return the slot of a document."""
-    return slot_of(row.key, slot_bits)
 
 
 def denied(answer: BestAnswer, rows: Iterable[HitRow], ask: AskBest) -> list[HitRow]:
@@ -92,9 +87,9 @@ def find_disputes(one: Testimony, others: Sequence[Testimony], ask: AskBest) -> 
     for other in others:
         shared = one.slots & other.slots
         for accuser, accused in ((other, one), (one, other)):
-            rows = [hit for hit in accuser.answer.hits if slot_of_row(hit, ask.slot_bits) in shared]
+            rows = [hit for hit in accuser.answer.hits if slot_of(hit.key, ask.slot_bits) in shared]
             for row in denied(accused.answer, rows, ask):
-                disputes.rows.setdefault(slot_of_row(row, ask.slot_bits), []).append(row)
+                disputes.rows.setdefault(slot_of(row.key, ask.slot_bits), []).append(row)
         disputes.counts |= {slot for slot in shared if count_of(one.answer, slot) != count_of(other.answer, slot)}
     return disputes
 
@@ -113,7 +108,7 @@ def find_lacking(claims: Sequence[Testimony], ask: AskBest) -> tuple[NodeId, Slo
     for claim in claims:
         others = [each for each in claims if each.answer.complete and each.slots & claim.slots]
         if others and may_lack(claim.answer, ask):
-            rows = {slot_of_row(hit, ask.slot_bits) for each in others for hit in each.answer.hits}
+            rows = {slot_of(hit.key, ask.slot_bits) for each in others for hit in each.answer.hits}
             shared = {slot for each in others for slot in each.slots & claim.slots}
             return claim.peer, min(rows & shared or shared)
     return None
@@ -127,7 +122,7 @@ def best_rows(disputes: Disputes) -> list[HitRow]:
 
 def who_denies(row: HitRow, claims: Iterable[Testimony], ask: AskBest) -> tuple[list[Testimony], list[Testimony]]:
     """Return who names a document just like this, and who denies it."""
-    slot = slot_of_row(row, ask.slot_bits)
+    slot = slot_of(row.key, ask.slot_bits)
     heard = [claim for claim in claims if slot in claim.slots]
     naming = [claim for claim in heard if row in claim.answer.hits]
     return naming, [claim for claim in heard if denied(claim.answer, [row], ask)]
@@ -260,7 +255,7 @@ class HitAudit:
         if len(naming) < 2 or len(denying) != 1:
             return
         (alone,), against = denying, [claim.peer for claim in naming]
-        slot = slot_of_row(row, ask.slot_bits)
+        slot = slot_of(row.key, ask.slot_bits)
         is_lie = says_level(alone, slot, self._overlay.view.owners(slot), against)
         self._audit.refute(
             alone.peer, Topic.HITS, f"that it does not have document {row.id.hex()}", against, is_behind=not is_lie

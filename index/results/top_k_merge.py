@@ -23,16 +23,11 @@ class MergedHit:
     hit: HitRow
     peer: NodeId
 
-    @property
-    def place(self) -> tuple[int, float, bytes]:
-        """Where it stands in the order; the smaller the better."""
-        return self.hit.place
-
 
 def merge(answers: Iterable[tuple[NodeId, Sequence[HitRow]]], k: int) -> list[MergedHit]:
     """Return the best k of all answers. A document that two peers name counts once, where it stands best."""
     everything = [MergedHit(hit, peer) for peer, hits in answers for hit in hits]
-    everything.sort(key=lambda found: (*found.place, found.peer))
+    everything.sort(key=lambda found: (*found.hit.place, found.peer))
     once: dict[bytes, MergedHit] = {}
     for found in everything:
         once.setdefault(found.hit.id, found)

@@ -78,15 +78,11 @@ class TopHits:
         """Close the hosts that have as many hits as are wanted, all above those of a relevance that is not above a
         bound; tell whether there are new ones."""
         before = len(self.closed)
-        for host in self.full_hosts():
-            if self._of[host][0][0] > bound * self._most and len(self.closed) < MAX_CLOSED:
+        full = [(mine[0][0], host) for host, mine in self._of.items() if len(mine) >= self._per_host]
+        for last, host in sorted(full, key=lambda pair: pair[0], reverse=True):
+            if last > bound * self._most and len(self.closed) < MAX_CLOSED:
                 self.closed.add(host)
         return len(self.closed) > before
-
-    def full_hosts(self) -> list[bytes]:
-        """List the hosts that have as many hits as are wanted, the one with the most promising last of them first."""
-        full = [(mine[0], host) for host, mine in self._of.items() if len(mine) >= self._per_host]
-        return [host for _, host in sorted(full, key=lambda pair: pair[0][0], reverse=True)]
 
     def hits(self) -> list[HitRow]:
         """List the best, best first."""

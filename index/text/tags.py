@@ -10,7 +10,7 @@ inside a run is no term. A document bears a tag for each, by which one alone is 
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -122,17 +122,11 @@ def day_of(text: Text) -> int:
     return day if day <= LAST_DAY else 0
 
 
-class _Written(dict[str, str]):
-    """The output of the analyzer for each character of the world by itself; "" where that is no word of these
-    scripts."""
-
-    def __missing__(self, character: str) -> str:
-        found = words(character)
-        self[character] = written = found[0] if len(found) == 1 and is_character(found[0]) else ""
-        return written
-
-
-_written = _Written()
+@cache
+def _written(character: str) -> str:
+    """The output of the analyzer for a character by itself; "" where that is no word of these scripts."""
+    found = words(character)
+    return found[0] if len(found) == 1 and is_character(found[0]) else ""
 
 
 def is_character(word: str) -> bool:
@@ -146,4 +140,4 @@ def characters_in(*texts: str) -> list[str]:
     if np.frombuffer(said.encode("utf-16-le", "replace"), "<u2").max(initial=0) < _FIRST:  # of most pages
         return []
     codes = np.frombuffer(said.encode("utf-32-le", "replace"), "<u4")  # ten thousand a page: not one by one in Python
-    return sorted({_written[chr(code)] for code in np.unique(codes[codes >= _FIRST]).tolist()} - {""})
+    return sorted({_written(chr(code)) for code in np.unique(codes[codes >= _FIRST]).tolist()} - {""})
