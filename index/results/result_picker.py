@@ -130,12 +130,11 @@ class SiteHits:
         return not self.ends or (is_full and all(map(self._is_sure, _tens(picked))))
 
     def _is_sure(self, ten: Sequence[PickedHit]) -> bool:
+        shown = [each.found.hit for each in ten if not each.is_filling]
         filling = [each.found.hit.place for each in ten if each.is_filling]
         last = max(each.found.hit.place for each in ten)
         for host, end in self.ends.items():
-            before = sum(
-                each.found.hit.host == host and each.found.hit.place <= end for each in ten if not each.is_filling
-            )
+            before = sum(hit.host == host and hit.place <= end for hit in shown)
             if (filling or last > end) and before < OF_ONE_HOST:
                 return False
             if filling and max(filling) > end:
