@@ -216,7 +216,7 @@ class IndexParts:
         overlay, machine = env.member.overlay, env.machine
         feed = StoreChangeFeed(machine.store)
         no_room = partial(machine.store.no_room, 0)
-        self.local = LocalIndex.open(config, machine.files.index, overlay, feed, agree, machine.faults, no_room)
+        self.local = LocalIndex(config, machine.files.index, overlay, feed, agree, machine.faults, no_room)
         read, rng = store.lookup.texts, machine.new_rng()
         self.searcher = Searcher(overlay, self.local, read, machine.clock, rng, signature, audit, machine.tracer)
 
