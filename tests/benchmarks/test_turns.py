@@ -6,6 +6,7 @@ import pytest
 
 from benchmarks.turns import checked_out, figures_of, rows_of
 
+NAME = "made_up"
 PROGRAM = """import json
 print("notes come before")
 print(json.dumps({"rows": [{"what": f"CPU a page (sample, 31 pages)", "ours": 4.0, "unit": "ms"},
@@ -23,15 +24,15 @@ def test_a_row_stands_beside_the_median_of_the_other_commit() -> None:
 
 def test_a_row_is_named_by_its_text_before_the_bracket_and_needs_a_figure(tmp_path: Path) -> None:
     (tmp_path / "benchmarks").mkdir()
-    (tmp_path / "benchmarks" / "made_up.py").write_text(PROGRAM)
-    assert figures_of(tmp_path, "made_up", []) == {"CPU a page": (4.0, "ms")}
+    (tmp_path / "benchmarks" / f"{NAME}.py").write_text(PROGRAM)
+    assert figures_of(tmp_path, NAME, []) == {"CPU a page": (4.0, "ms")}
 
 
 def test_a_benchmark_that_fails_is_told_with_its_error(tmp_path: Path) -> None:
     (tmp_path / "benchmarks").mkdir()
-    (tmp_path / "benchmarks" / "made_up.py").write_text("raise SystemExit('no web')")
+    (tmp_path / "benchmarks" / f"{NAME}.py").write_text("raise SystemExit('no web')")
     with pytest.raises(SystemExit, match=r"benchmarks\.made_up --json .*no web"):
-        figures_of(tmp_path, "made_up", [])
+        figures_of(tmp_path, NAME, [])
 
 
 def test_the_other_commit_is_there_for_the_block_alone() -> None:
