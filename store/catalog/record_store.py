@@ -48,7 +48,7 @@ class RecordStore:
     def __init__(self, disk: Disk, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> None:
         """Open or create the store on a disk; blocks while it recovers from a crash. Raises StoreCorrupt, or
         MachineRefuses. `faults` is told what the disk refuses later."""
-        self.clock, faults = clock, faults or LocalFaults(clock)
+        self.config, self.clock, faults = config, clock, faults or LocalFaults(clock)
         self._ledger = ledger = Ledger(disk, config)
         self._catalog = ledger.catalog
         self._unreadable, self.room = UnreadableRecords(), ledger.room

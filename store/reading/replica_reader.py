@@ -14,7 +14,6 @@ from math import inf
 
 from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.errors import BadReplica
 from store.reading.record_audit import RecordAudit
 from store.record.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
@@ -43,7 +42,6 @@ class ReplicaReader:
 
     def __init__(
         self,
-        config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
         rng: random.Random,
@@ -53,8 +51,9 @@ class ReplicaReader:
     ) -> None:
         """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
         self._sync, self._late, self._times, self._audit = sync, overlay.late, overlay.times, audit
-        self.record_audit = RecordAudit(audit, overlay, config, sync.write_flaw)
-        self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
+        self.record_audit = RecordAudit(audit, overlay, store.config, sync.write_flaw)
+        self._config, self._store = store.config, store
+        self._overlay, self._rng, self._is_ready = overlay, rng, is_ready
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
         """Return the newest version that a ready replica has; None where there is none or nobody answers."""

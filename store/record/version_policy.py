@@ -9,13 +9,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-MOST_LAST = 100
 MOST_DAYS = 3650
 DAY_MS = 86_400_000
 # Of the versions in a span of so many days, which begins at a multiple of that since 1970, the newest is kept, once the
 # whole span is so many days old. Each span lies within one of the wider ones.
 SPANS = ((64, 365), (8, 32), (1, 0))
-MOST_VERSIONS = 256  # of a page: 100 newest, and at most 42 spans of a day, 54 of 8 days, 54 of 64 days
 
 
 class VersionPolicy(NamedTuple):

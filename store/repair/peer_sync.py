@@ -85,14 +85,13 @@ class PeerSync:
         self,
         overlay: Overlay,
         store: RecordStore,
-        config: StoreConfig,
         check: RecordCheck,
         proofs: ProofThread,
         refusals: RefusalCounts,
         host_writers: HostWriters,
         right: WriteRight,
     ) -> None:
-        self._overlay, self._store, self._config = overlay, store, config
+        self._overlay, self._store, self._config = overlay, store, store.config
         self._check, self._proofs, self._refusals = check, proofs, refusals
         self._host_writers, self._right = host_writers, right
 

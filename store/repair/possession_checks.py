@@ -12,7 +12,6 @@ from secrets import token_bytes
 
 from dht import (
     CHALLENGED_RECORDS,
-    Clock,
     Done,
     MachineRefuses,
     NodeId,
@@ -27,7 +26,6 @@ from dht import (
 )
 from store.catalog.catalog_reader import CatalogReader
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.errors import BadReplica
 from store.record.messages import (
     MAX_ACCUSED,
@@ -60,19 +58,12 @@ class PossessionChecks:
     """Holds one node's side of all challenges; it is told to the overlay when it is made."""
 
     def __init__(
-        self,
-        config: StoreConfig,
-        store: RecordStore,
-        overlay: Overlay,
-        sync: PeerSync,
-        peers: PeerAudit,
-        clock: Clock,
-        rng: random.Random,
+        self, store: RecordStore, overlay: Overlay, sync: PeerSync, peers: PeerAudit, rng: random.Random
     ) -> None:
         """`peers`: what is known of others' answers."""
-        self._config, self._store, self._overlay, self._sync = config, store, overlay, sync
-        self.peers, self._clock, self._rng = peers, clock, rng
-        self.audit = PossessionAudit(clock().steady, rng.random)
+        self._store, self._config, self._clock = store, store.config, store.clock
+        self._overlay, self._sync, self.peers, self._rng = overlay, sync, peers, rng
+        self.audit = PossessionAudit(self._clock().steady, rng.random)
         self._asked, self._words = RateLimiter(ASKED_S, ASKED), RateLimiter(WORDS_S, WORDS)
         self._slot_bits = overlay.view.strategy.slot_bits
         overlay.serve(AskPossession, self.on_ask)

@@ -7,7 +7,7 @@ checked beside the event loop where they are many.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dht import Clock, NodeId
+from dht import NodeId
 from store.catalog.record_store import RecordStore
 from store.record.messages import PutPackage
 from store.record.package import open_package
@@ -37,10 +37,9 @@ class RecordJudge:
         admission: Admission,
         refusals: RefusalCounts,
         right: WriteRight,
-        clock: Clock,
     ) -> None:
         self._store, self._proofs, self._check, self._admission = store, proofs, check, admission
-        self._refusals, self._right, self._clock = refusals, right, clock
+        self._refusals, self._right, self._clock = refusals, right, store.clock
 
     async def open(self, message: PutPackage) -> tuple[list[Record], list[PackagePart]]:
         """Return all records of a message, and the parts that some of them came in. Raises BadReplica."""

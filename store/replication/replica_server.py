@@ -6,7 +6,7 @@ A record is judged before it is kept (`record_judge.py`).
 import logging
 from collections.abc import Sequence
 
-from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
+from dht import DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
 from store.catalog.record_store import RecordStore
 from store.errors import BadReplica
 from store.record import messages
@@ -38,10 +38,9 @@ class ReplicaServer:
         handoff: HintedHandoff,
         places: SiteShards,
         right: WriteRight,
-        clock: Clock,
     ) -> None:
         self._store, self._overlay, self._judge, self._repair = store, overlay, judge, repair
-        self._handoff, self._places, self._right, self._clock = handoff, places, right, clock
+        self._handoff, self._places, self._right, self._clock = handoff, places, right, store.clock
         overlay.serve(messages.PutPackage, self.on_put)
         overlay.serve(messages.FetchRecords, self.on_fetch)
         overlay.serve(messages.AskVersions, self.on_versions)

@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from dht import STRICT, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, Slot, Supervisor
 from store.catalog.record_store import RecordStore
 from store.catalog.scrub_pace import SHORTEST_REST_S, period_of
-from store.config import StoreConfig
-from store.reading.place_survey import PlaceSurvey
 from store.reading.range_lister import RangeLister, RangePart
 from store.reading.replica_reader import Name, Records, ReplicaReader, Wants
 from store.record.messages import SlotState
@@ -59,8 +57,6 @@ class ReplicatorStatus:
     copies: CopyCounts  # live ones of own slots
     owed: int  # copies in hinted hand-off
     owed_now: int  # of these, for peers that are live
-    owed_peers: int  # peers that they are for
-    used_bytes: int
     writing_bytes: int  # drafts on their way
 
 
@@ -69,7 +65,6 @@ class Replicator:
 
     def __init__(
         self,
-        config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
         signer: Signer,
@@ -82,44 +77,32 @@ class Replicator:
         """`check` knows where records live, and judges what they say. `expects_others`: the peer cache or the network
         file names somebody else, so an empty view at the start means "not heard yet" and not "alone". `audit` is all
         of a node's."""
-        places, clock = check.places, store.clock
-        self._config, self._store, self._overlay, self._clock = config, store, overlay, clock
+        places, config = check.places, store.config
+        self._config, self._store, self._overlay, self._clock = config, store, overlay, store.clock
         self._swept_on = store.today  # whatever a restart forgets is found the next day
         self._scrub_asked = asyncio.Event()
-        self._handoff = handoff = HintedHandoff(store, config)
+        self._handoff = handoff = HintedHandoff(store)
         self._check = check
         proofs = ProofThread()
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
-        right = WriteRight(overlay, store, proofs, config, clock)
+        right = WriteRight(overlay, store, proofs)
         self._drafts = drafts = DraftProofs(overlay, right, signer, places)
-        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right)
-        audit = audit or PeerAudit(clock, rng.random)
-        self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
-        self._repair = repair = ReplicaRepair(
-            config,
-            store,
-            overlay,
-            sync,
-            clock,
-            rng,
-            checks=checks,
-            expects_others=expects_others,
-        )
+        sync = PeerSync(overlay, store, check, proofs, self.refusals, self.host_writers, right)
+        audit = audit or PeerAudit(store.clock, rng.random)
+        self._checks = checks = PossessionChecks(store, overlay, sync, audit, copy(rng))
+        self._repair = repair = ReplicaRepair(store, overlay, sync, rng, checks, expects_others=expects_others)
         self.ready_changed = repair.announced.changed  # set with each change of `ready_slots`
-        self._debts = DebtDelivery(config, overlay, sync, handoff, clock, repair.compare_soon)
-        sender = PackageSender(config, store, overlay, right, places, clock, repair.not_kept, repair.left_here)
-        self._writer = ReplicaWriter(config, overlay, handoff, clock, repair.not_kept, check, drafts, sender)
-        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
+        self._debts = DebtDelivery(store, overlay, sync, handoff, repair.compare_soon)
+        sender = PackageSender(store, overlay, right, places, repair.not_kept, repair.left_here)
+        self._writer = ReplicaWriter(store, overlay, handoff, repair.not_kept, check, drafts, sender)
+        self._reader = ReplicaReader(store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
-        judge = RecordJudge(store, proofs, check, admission, self.refusals, right, clock)
-        self._server = ReplicaServer(store, overlay, judge, repair, handoff, places, right, clock)
+        judge = RecordJudge(store, proofs, check, admission, self.refusals, right)
+        self._server = ReplicaServer(store, overlay, judge, repair, handoff, places, right)
         audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
-        survey = PlaceSurvey(config, overlay, places)
-        self._shard_mover = ShardMover(
-            config, store, overlay, places, clock, self._writer.move, drafts.rekeyed, survey.lacking
-        )
+        self._shard_mover = ShardMover(store, overlay, places, self._writer.move, drafts.rekeyed)
 
     async def run(self, supervisor: Supervisor = STRICT) -> None:
         """Do everything that goes on by itself, until cancelled. `supervisor`: restarts what fails."""
@@ -196,11 +179,6 @@ class Replicator:
         its start, or since it last may have missed something."""
         return self._repair.compared()
 
-    def unconfirmed_slots(self) -> frozenset[Slot]:
-        """Return the ready slots in which something may be missing here: nobody was there to compare with since this
-        node stood still or was alone, or who has come back was not compared with yet."""
-        return self._repair.unconfirmed
-
     def slot_states(self, slots: Sequence[Slot]) -> list[SlotState]:
         """Return what lies here in each of these slots."""
         bits = self._overlay.view.strategy.slot_bits
@@ -226,8 +204,6 @@ class Replicator:
             copies=self._repair.copies(),
             owed=counts.total(),
             owed_now=self.owed_now,
-            owed_peers=len(counts),
-            used_bytes=self._store.room.record_bytes,
             writing_bytes=self._writer.held_bytes,
         )
 

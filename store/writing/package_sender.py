@@ -3,9 +3,8 @@
 import logging
 from collections.abc import Callable, Iterable, Sequence, Set
 
-from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, SignedGrant, SiteShards, Slot, site_of, slot_of
+from dht import MachineRefuses, NodeId, Overlay, RemoteError, SignedGrant, SiteShards, Slot, site_of, slot_of
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, url_of
 from store.record.package_part import PackagePart, whole_parts
@@ -23,19 +22,18 @@ class PackageSender:
 
     def __init__(
         self,
-        config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
         right: WriteRight,
         places: SiteShards,
-        clock: Clock,
         refused: Callable[[Slot, NodeId], None],
         left_here: Callable[[Set[Slot]], None],
     ) -> None:
         """`refused(slot, peer)` is told of slots of which this node could not keep a copy, `left_here(slots)` of slots
         of others whose copies it keeps for them, `places` of sites that owners say lie elsewhere."""
-        self._config, self._store, self._overlay, self._right = config, store, overlay, right
-        self._places, self._clock, self._refused, self._left_here = places, clock, refused, left_here
+        self._store, self._config, self._clock = store, store.config, store.clock
+        self._overlay, self._right, self._places = overlay, right, places
+        self._refused, self._left_here = refused, left_here
         self._times, self._sent = PutTimes(), SentGrants()
 
     def patience_s(self, peers: Iterable[NodeId]) -> float:

@@ -11,8 +11,8 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
-from dht import Clock, Key, MachineRefuses, NodeId, Overlay, Slot, slot_of
-from store.config import StoreConfig
+from dht import Key, MachineRefuses, NodeId, Overlay, Slot, slot_of
+from store.catalog.record_store import RecordStore
 from store.errors import BadDraft, TooFewCopies
 from store.record.messages import MAX_HINTED
 from store.record.package_part import MAX_PARTS, PackagePart, make_parts
@@ -36,19 +36,18 @@ class ReplicaWriter:
 
     def __init__(
         self,
-        config: StoreConfig,
+        store: RecordStore,
         overlay: Overlay,
         handoff: HintedHandoff,
-        clock: Clock,
         refused: Callable[[Slot, NodeId], None],
         check: RecordCheck,
         proofs: DraftProofs,
         sender: PackageSender,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold."""
-        self._config, self._overlay, self._late, self._handoff = config, overlay, overlay.late, handoff
-        self._clock, self._refused, self._check, self._proofs, self._sender = clock, refused, check, proofs, sender
-        self._queue = DraftQueue(config, clock)
+        self._config, self._clock, self._overlay, self._late = store.config, store.clock, overlay, overlay.late
+        self._handoff, self._refused, self._check, self._proofs, self._sender = handoff, refused, check, proofs, sender
+        self._queue = DraftQueue(store.config, store.clock)
 
     async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         """Return when every draft is safe with its owners; raises BadDraft, NotGranted, or TooFewCopies after a

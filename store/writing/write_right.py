@@ -20,7 +20,6 @@ from functools import partial
 from typing import NamedTuple
 
 from dht import (
-    Clock,
     NodeId,
     Overlay,
     RateLimiter,
@@ -35,7 +34,6 @@ from dht import (
     slot_of,
 )
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.record.former_page import erasure_of, is_erasure, page_in
 from store.record.messages import AskVersions, HeldVersion, VersionsReply, Wanted
 from store.record.package import MAX_RECORDS
@@ -77,12 +75,11 @@ def needs_grant(kind: Kind, epoch: int) -> bool:
 class WriteRight:
     """Judges records by their grants, and keeps those that are taken, on one node."""
 
-    def __init__(
-        self, overlay: Overlay, store: RecordStore, proofs: ProofThread, config: StoreConfig, clock: Clock
-    ) -> None:
-        self._overlay, self._store, self._proofs, self._config, self._clock = overlay, store, proofs, config, clock
-        self._questions = RateLimiter(config.stranger_records_s, MAX_RECORDS)
-        self._imported = ImportQuota(config)
+    def __init__(self, overlay: Overlay, store: RecordStore, proofs: ProofThread) -> None:
+        self._overlay, self._store, self._proofs = overlay, store, proofs
+        self._config, self._clock = store.config, store.clock
+        self._questions = RateLimiter(store.config.stranger_records_s, MAX_RECORDS)
+        self._imported = ImportQuota(store.config)
 
     async def judge(
         self,

@@ -321,7 +321,7 @@ class Node:
         self.audit = PeerAudit(clock, random.Random(self.id).random)
         check = RecordCheck(self.rules, SiteShards(self.overlay, self.hosts), self.store.denial)
         self.replicator = LeaseHolder(
-            self.config, self.store, self.overlay, self.identity, check, random.Random(self.id),
+            self.store, self.overlay, self.identity, check, random.Random(self.id),
             expects_others=expects_others, audit=self.audit,
         )  # fmt: skip
         self.replicator.net, self.replicator.identity = self.net, self.identity

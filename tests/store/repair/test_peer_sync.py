@@ -39,9 +39,9 @@ class Liar:
 @pytest.mark.parametrize("seed", [0, *proved(1, 2)])
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
-    right = WriteRight(liar, store, ProofThread(), CONFIG, StillClock())  # type: ignore[arg-type]
+    right = WriteRight(liar, store, ProofThread())  # type: ignore[arg-type]
     writers = HostWriters(liar, AnyPlaces())  # type: ignore[arg-type]
-    sync = PeerSync(liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), writers, right)  # type: ignore[arg-type]
+    sync = PeerSync(liar, store, CHECK, ProofThread(), RefusalCounts(), writers, right)  # type: ignore[arg-type]
     slots = sorted(random.Random(seed).sample([Slot(s) for s in range(1 << BITS)], 6))
     done = await sync.reconcile(b"p" * 20, slots, BITS, pull=True, push=())  # type: ignore[arg-type]
     mine = [r for r in liar.by_id.values() if slot_of(r.key, BITS) in slots]
