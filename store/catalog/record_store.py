@@ -13,20 +13,17 @@ from pathlib import Path
 from typing import TypeVar
 
 from dht import Clock, DocumentId, Key, LocalFaults, MachineRefuses
-from store.catalog import row_table
-from store.catalog.catalog_reader import CatalogReader
+from store.catalog.catalog import ChangeLog
+from store.catalog.catalog_reader import FORMER_IDS, CatalogReader
 from store.catalog.cell_sums import CELL_BITS, RangeSummary
-from store.catalog.change_log import ChangeLog
-from store.catalog.compaction import Compaction
 from store.catalog.disk_room import MORE_ROOM
 from store.catalog.known_grants import KnownGrants
 from store.catalog.ledger import Ledger
-from store.catalog.record_reader import RecentRecords, RecordReader
+from store.catalog.record_reader import RecentRecords, RecordReader, UnreadableRecords
 from store.catalog.row_table import CatalogRow
 from store.catalog.scrub import Scrub
 from store.catalog.side_tables import SideTables
-from store.catalog.store_upkeep import StoreUpkeep
-from store.catalog.unreadable_records import UnreadableRecords
+from store.catalog.store_upkeep import Compaction, StoreUpkeep
 from store.catalog.write_queue import WriteQueue
 from store.config import StoreConfig
 from store.errors import StoreCorrupt
@@ -34,7 +31,7 @@ from store.record.denial import NO_PAGES, RecordDenial
 from store.record.former_page import former_range, is_erasure, page_in
 from store.record.package_part import PackagePart
 from store.record.record import Kind, Record, ShortVersion
-from store.record.time_flaw import DAY_S, time_flaw
+from store.record.record_check import DAY_S, time_flaw
 from store.segments.file_system import Disk, FolderDisk
 
 _RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
@@ -218,7 +215,7 @@ class RecordStore:
         names, today = [(r.kind, r.id) for r in records], self.today
 
         def remove() -> None:
-            rows = zip(records, self._catalog.rows_of(names), strict=True)
+            rows = zip(records, self._catalog.named(names), strict=True)
             same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version.short, r.key)]
             if same:
                 self._ledger.remove(same, today, erased=erased)
@@ -241,7 +238,7 @@ class RecordStore:
         today = self.today
 
         def drop() -> None:
-            rows = self._catalog.inside(first_key, last_key)
+            rows = self._catalog.rows(first_key, last_key)
             if rows:
                 self._ledger.drop(first_key, last_key, rows, today)
                 self._recent.clear()
@@ -250,7 +247,7 @@ class RecordStore:
 
     def formers(self, id: DocumentId) -> list[DocumentId]:
         """List the ids of the former versions of a page that lie here, oldest first; read them as kind FORMER."""
-        return [DocumentId(former) for (former,) in self.tables.query(row_table.FORMER_IDS, former_range(id))]
+        return [DocumentId(former) for (former,) in self.tables.query(FORMER_IDS, former_range(id))]
 
     async def show_former(self, id: DocumentId) -> None:
         """Make the newest former version of a page its page, where none is here: all newer ones were taken back. Raises

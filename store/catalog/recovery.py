@@ -20,8 +20,8 @@ from store.record.package import decode_head
 from store.record.record import Record, ShortVersion
 from store.segments.file_system import Disk
 from store.segments.frame import Frame, FrameType, SegmentPlace
+from store.segments.record_group import open_shared
 from store.segments.segments import Segments
-from store.segments.shared_frame import open_shared
 
 log = logging.getLogger(__name__)
 STEP = 512  # rows or frames in one transaction
@@ -129,7 +129,7 @@ def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
             _drop(catalog, *read.dropped)
         if read.grants:
             with catalog.transaction():
-                grant_table.add(catalog.writer, read.grants, frame.place.segment)
+                grant_table.add(catalog.database, read.grants, frame.place.segment)
         for row in read.rows:
             other = rows.get((row.kind, row.id))
             if other is None or _follows(row.version, row.key, other):
@@ -138,7 +138,7 @@ def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
 
 
 def _put(catalog: Catalog, rows: Sequence[CatalogRow]) -> None:
-    old = catalog.rows_of((r.kind, r.id) for r in rows)
+    old = catalog.named((r.kind, r.id) for r in rows)
     pairs = [(r, o) for r, o in zip(rows, old, strict=True) if o is None or _follows(r.version, r.key, o)]
     if pairs:
         with catalog.transaction():
@@ -146,7 +146,7 @@ def _put(catalog: Catalog, rows: Sequence[CatalogRow]) -> None:
 
 
 def _drop(catalog: Catalog, first: bytes, last: bytes, day: int) -> None:
-    rows = catalog.inside(first, last)
+    rows = catalog.rows(first, last)
     with catalog.transaction():
         catalog.remove(rows, day)
 

@@ -36,6 +36,6 @@ class SideTables:
 
         def run() -> T:
             with self._catalog.transaction():
-                return job(self._catalog.writer)
+                return job(self._catalog.database)
 
         return await self._queue.run(run)

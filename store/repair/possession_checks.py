@@ -1,6 +1,6 @@
 """Challenges other owners to show the bytes of records, answers their challenges, and reports failures.
 
-The decisions are `possession_audit.py`'s and `possession.py`'s. An owner that has a newer version than is asked for
+The decisions are `possession_audit.py`'s. An owner that has a newer version than is asked for
 gives it, which proves it as well as anything.
 """
 
@@ -40,8 +40,17 @@ from store.record.messages import (
 from store.record.range_reconciliation import RangeEntry
 from store.record.record import Kind, Record
 from store.repair.peer_sync import PeerSync
-from store.repair.possession import answer, challenge, sample, shown
-from store.repair.possession_audit import REMEDY, Consequence, Outcome, PossessionAudit, RecordName
+from store.repair.possession_audit import (
+    REMEDY,
+    Consequence,
+    Outcome,
+    PossessionAudit,
+    RecordName,
+    answer,
+    challenge,
+    sample,
+    shown,
+)
 
 log = logging.getLogger(__name__)
 

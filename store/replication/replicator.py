@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 from dht import STRICT, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, Slot, Supervisor
 from store.catalog.record_store import RecordStore
-from store.catalog.scrub_pace import SHORTEST_REST_S, period_of
+from store.catalog.scrub import SHORTEST_REST_S, period_of
 from store.reading.range_lister import RangeLister, RangePart
 from store.reading.replica_reader import Name, Records, ReplicaReader, Wants
 from store.record.messages import SlotState
 from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
-from store.record.record_check import RecordCheck, RefusalCounts
+from store.record.record_check import RecordCheck
 from store.repair.copies_by_need import CopyCounts
 from store.repair.debt_delivery import DebtDelivery
 from store.repair.peer_sync import PeerSync
@@ -29,12 +29,10 @@ from store.repair.possession_audit import PossessionAudit
 from store.repair.possession_checks import PossessionChecks
 from store.repair.replica_repair import ReplicaRepair
 from store.repair.shard_mover import ShardMover
-from store.replication.record_judge import RecordJudge
 from store.replication.replica_server import ReplicaServer
-from store.writing.admission import Admission
-from store.writing.draft_proofs import DraftProofs
+from store.writing.admission import Admission, HostWriters
+from store.writing.draft_queue import DraftProofs
 from store.writing.hinted_handoff import HintedHandoff
-from store.writing.host_writers import HostWriters
 from store.writing.package_sender import PackageSender
 from store.writing.proof_thread import ProofThread
 from store.writing.replica_writer import ReplicaWriter
@@ -84,11 +82,11 @@ class Replicator:
         self._handoff = handoff = HintedHandoff(store)
         self._check = check
         proofs = ProofThread()
-        self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
+        self.refusals = check.refusals
         self.host_writers = HostWriters(overlay, places)
         right = WriteRight(overlay, store, proofs)
         self._drafts = drafts = DraftProofs(overlay, right, signer, places)
-        sync = PeerSync(overlay, store, check, proofs, self.refusals, self.host_writers, right)
+        sync = PeerSync(overlay, store, check, proofs, self.host_writers, right)
         audit = audit or PeerAudit(store.clock, rng.random)
         self._checks = checks = PossessionChecks(store, overlay, sync, audit, copy(rng))
         self._repair = repair = ReplicaRepair(store, overlay, sync, rng, checks, expects_others=expects_others)
@@ -99,8 +97,7 @@ class Replicator:
         self._reader = ReplicaReader(store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
-        judge = RecordJudge(store, proofs, check, admission, self.refusals, right)
-        self._server = ReplicaServer(store, overlay, judge, repair, handoff, places, right)
+        self._server = ReplicaServer(store, overlay, proofs, check, admission, repair, handoff, right)
         audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
         self._shard_mover = ShardMover(store, overlay, places, self._writer.move, drafts.rekeyed)
 

@@ -18,8 +18,7 @@ from store.record.messages import MAX_HINTED
 from store.record.package_part import MAX_PARTS, PackagePart, make_parts
 from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
-from store.writing.draft_proofs import DraftProofs
-from store.writing.draft_queue import DraftQueue, PendingWrite
+from store.writing.draft_queue import DraftProofs, DraftQueue, PendingWrite
 from store.writing.hinted_handoff import HintedHandoff
 from store.writing.import_right import TOO_MUCH
 from store.writing.package_sender import PackageSender

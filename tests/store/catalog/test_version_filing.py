@@ -10,8 +10,7 @@ from dht import Identity
 from store import Document, Kind, MemoryDisk, Record, RecordStore, encode_document
 from store.catalog.store_check import check_store
 from store.catalog.version_filing import THINNED_AT_ONCE
-from store.record.former_page import KEPT_DAYS, erasure_of, filed, former_of, page_in
-from store.record.version_policy import VersionPolicy
+from store.record.former_page import KEPT_DAYS, VersionPolicy, erasure_of, filed, former_of, page_in
 from store.segments.file_system import Disk
 from tests.store.support import CONFIG, DAY, WALL, StillClock, draft, records, url
 

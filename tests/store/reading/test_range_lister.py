@@ -6,8 +6,7 @@ import pytest
 
 from dht import Key, Slot, slot_of, slot_range
 from store.errors import BadReplica, NoReadyOwner
-from store.record.range_message import MAX_ENTRIES, RangeMode, Ranges
-from store.record.range_reconciliation import END, among, item
+from store.record.range_reconciliation import END, MAX_ENTRIES, RangeMode, Ranges, among, item
 from store.record.range_session import SALT_BYTES, answer, listed, listing
 from store.record.record import Kind, ShortVersion
 from tests.store.network import Net, in_network

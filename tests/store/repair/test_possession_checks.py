@@ -8,7 +8,7 @@ import pytest
 from dht import Message, NodeId, Slot, slot_of
 from store import Draft, Record
 from store.record.messages import AskPossession, PossessionFailed, PossessionReply, ReconcileReply, ReconcileStep
-from store.record.range_message import Ranges
+from store.record.range_reconciliation import Ranges
 from tests.parameters import proved
 from tests.store.network import Net, Node, in_network
 from tests.store.support import draft

@@ -15,10 +15,9 @@ from store.errors import BadDraft
 from store.record.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.record.package import open_package, pack, sign_package
 from store.record.package_part import PackagePart
-from store.record.range_message import RangeMode, Ranges
-from store.record.range_reconciliation import FORM
+from store.record.range_reconciliation import FORM, RangeMode, Ranges
 from store.segments.file_system import FolderDisk
-from store.writing.peer_history import gathering_s
+from store.writing.package_sender import gathering_s
 from tests.parameters import proved
 from tests.store.network import CONFIG, Net, Node, in_network, network
 from tests.store.support import draft, random_draft, records

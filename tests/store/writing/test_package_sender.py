@@ -1,7 +1,7 @@
 """When a peer that has not answered is late, and which grants it has been sent."""
 
 from dht import Identity, NodeId
-from store.writing.peer_history import LEAST_S, MOST_PEERS, MOST_S, MOST_SENT, UNKNOWN_S, PutTimes, SentGrants
+from store.writing.package_sender import LEAST_S, MOST_PEERS, MOST_S, MOST_SENT, UNKNOWN_S, PutTimes, SentGrants
 from tests.store.network import Net, in_network
 from tests.store.support import draft, grant, proofs
 from tests.store.writing.test_write_right import PAGES, started, write
