@@ -42,7 +42,7 @@ class Ledger:
     """Writes segments and catalog together. Opening it recovers from whatever a crash left."""
 
     def __init__(self, disk: Disk, config: StoreConfig) -> None:
-        self._disk = disk
+        self._disk, self.config = disk, config
         level = config.compression_level
         self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
         self.segments = Segments(disk, config.segment_bytes, level, self.training)

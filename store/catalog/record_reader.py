@@ -43,11 +43,7 @@ class UnreadableRecords:
         """Tell whether anything of a key is in doubt or lost."""
         return key in self._keys
 
-    def doubt(self, row: CatalogRow) -> None:
-        """Take note of a record that could not be read."""
-        self.doubt_all([row])
-
-    def doubt_all(self, rows: Iterable[CatalogRow]) -> None:
+    def doubt(self, rows: Iterable[CatalogRow]) -> None:
         """Take note of records that could not be read."""
         before = len(self._doubted)
         for row in rows:
@@ -166,7 +162,7 @@ class RecordReader:
             if record is not None:
                 return record
         assert row is not None
-        self._unreadable.doubt(row)
+        self._unreadable.doubt([row])
         return None
 
     def scan(self, kind: Kind, first_key: bytes, last_key: bytes, *, content: bool) -> Iterator[Record]:

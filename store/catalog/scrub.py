@@ -201,7 +201,7 @@ class Scrub:
         )
         if done.hurries and not self._left_bytes():
             self._pass = done = msgspec.structs.replace(done, read_at=now)
-        self._unreadable.doubt_all(found.doubted)
+        self._unreadable.doubt(found.doubted)
         await self._write(lambda: self._note(done, segment if found.damaged_bytes else 0))
 
     def _note(self, state: ScrubPass, damaged_segment: int) -> None:

@@ -18,7 +18,6 @@ from store.catalog.record_reader import RecentRecords, UnreadableRecords
 from store.catalog.row_table import CatalogRow
 from store.catalog.version_filing import FIRST
 from store.catalog.write_queue import WriteQueue
-from store.config import StoreConfig
 from store.errors import StoreCorrupt
 from store.record.former_page import VersionPolicy
 from store.segments.segments import MAGIC, REMEDY
@@ -29,10 +28,10 @@ _STEP_BYTES = 2 << 20  # a quarter of a second where all of it is packed anew
 class Compaction:
     """Rewrites one segment after the other. `step` belongs to the writer thread."""
 
-    def __init__(self, ledger: Ledger, config: StoreConfig, unreadable: UnreadableRecords) -> None:
+    def __init__(self, ledger: Ledger, unreadable: UnreadableRecords) -> None:
         """`unreadable`: who is told of what turns out damaged, and judges it."""
-        self._ledger, self._below, self._unreadable = ledger, config.compact_below, unreadable
-        self._small_bytes = config.segment_bytes // 4
+        self._ledger, self._below, self._unreadable = ledger, ledger.config.compact_below, unreadable
+        self._small_bytes = ledger.config.segment_bytes // 4
         self._segment = 0  # being rewritten, 0 for none
         self._hurt: set[int] = set()  # segments in which bytes are damaged
         self._upto = 0  # the segment up to which nothing dead may stay
@@ -49,8 +48,7 @@ class Compaction:
         try:
             self._ledger.rewrite(rows)
         except StoreCorrupt:
-            for row in rows:
-                self._unreadable.doubt(row)
+            self._unreadable.doubt(rows)
             self._segment = 0
             return False
         if not self._rows:
@@ -119,7 +117,6 @@ class StoreUpkeep:
     def __init__(
         self,
         ledger: Ledger,
-        config: StoreConfig,
         queue: WriteQueue,
         recent: RecentRecords,
         unreadable: UnreadableRecords,
@@ -130,7 +127,7 @@ class StoreUpkeep:
         """`train` makes a dictionary in a thread of its own; `faults` is told of damaged records."""
         self._ledger, self._queue, self._recent, self._unreadable = ledger, queue, recent, unreadable
         self._compaction, self._faults, self._train = compaction, faults, train
-        self._tombstone_days = config.tombstone_days
+        self._tombstone_days = ledger.config.tombstone_days
         self._has_policy = False
         self._thinned: tuple[VersionPolicy, int] | None = None  # by which policy and on which day all was thinned last
 

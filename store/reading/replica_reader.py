@@ -148,14 +148,6 @@ class ReplicaReader:
         self._config, self._store = store.config, store
         self._overlay, self._rng, self._is_ready = overlay, rng, is_ready
 
-    async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
-        """Return the newest version that a ready replica has; None where there is none or nobody answers."""
-        return (await self.read_many([(kind, id, key)], content=content)).get((kind, id))
-
-    async def read_many(self, wanted: Wants, *, content: bool = False) -> Records:
-        """Return those of many records that exist, batched per peer."""
-        return (await self.read_sure(wanted, content=content))[0]
-
     async def read_sure(self, wanted: Wants, *, content: bool = False) -> tuple[Records, frozenset[Name]]:
         """Return those of many records that exist, and the names of those whose existence nobody ready told."""
         found: dict[Name, Record] = {}

@@ -30,8 +30,7 @@ from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntr
 from store.record.range_session import SALT_BYTES, RangeSession
 from store.record.record import Record
 from store.record.record_check import RecordCheck
-from store.writing.admission import HostWriters
-from store.writing.import_right import is_import
+from store.writing.admission import HostWriters, is_import
 from store.writing.proof_thread import ProofThread
 from store.writing.write_right import Ruling, WriteRight
 

@@ -19,7 +19,7 @@ Source: Juels & Kaliski 2007, "PORs: Proofs of Retrievability for Large Files", 
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple, TypeVar
 
@@ -125,15 +125,12 @@ class Accusation:
     records: int
 
 
-class Outcome(NamedTuple):
-    """The outcome of one challenge: of each record whether it was shown."""
+Outcome = Mapping[RecordName, bool]  # of one challenge: of each record whether it was shown
 
-    shown: Mapping[RecordName, bool]
 
-    @property
-    def missing(self) -> tuple[RecordName, ...]:
-        """The records that were not shown."""
-        return tuple(name for name, is_shown in self.shown.items() if not is_shown)
+def missing(outcome: Outcome) -> list[RecordName]:
+    """Return the records that were not shown."""
+    return [name for name, is_shown in outcome.items() if not is_shown]
 
 
 class Consequence(NamedTuple):
@@ -151,12 +148,6 @@ class _Suspicion:
     doubted: frozenset[Slot] = frozenset()  # slots whose copy does not count by now
 
 
-@dataclass(slots=True)
-class _Word:
-    slots: frozenset[Slot] = field(default_factory=frozenset)
-    until: float = 0.0
-
-
 class PossessionAudit:
     """Remembers one node's challenges. `slot_bits` may change: call `renumbered` then."""
 
@@ -165,7 +156,7 @@ class PossessionAudit:
         self._next_at = now + CHALLENGE_EVERY_S * draw()
         self._suspicions: dict[NodeId, _Suspicion] = {}
         self._figures: OrderedDict[NodeId, PeerFigures] = OrderedDict()
-        self._heard: OrderedDict[tuple[NodeId, NodeId], _Word] = OrderedDict()  # by who says it and of whom
+        self._heard = OrderedDict[tuple[NodeId, NodeId], tuple[frozenset[Slot], float]]()  # by who says it and of whom
         self._accusations: deque[Accusation] = deque(maxlen=TOLD)
 
     def is_due(self, now: float) -> bool:
@@ -181,24 +172,24 @@ class PossessionAudit:
 
     def judge(self, now: float, wall: float, peer: NodeId, outcome: Outcome, *, is_again: bool) -> Consequence:
         """Take note of what a peer showed; `is_again`: of what it had not shown before."""
-        missing = outcome.missing
+        lacks = missing(outcome)
         self.count(wall, peer, outcome, is_failure=is_again)
         if not is_again:
-            return self._suspect(now, peer, missing)
-        if not missing:
+            return self._suspect(now, peer, lacks)
+        if not lacks:
             self._suspicions.pop(peer, None)
             return Consequence()
-        slots = frozenset(name.slot for name in missing)
-        self._suspicions[peer] = _Suspicion(missing, now + DOUBTED_AGAIN_S, slots)
-        return Consequence(slots, missing)
+        slots = frozenset(name.slot for name in lacks)
+        self._suspicions[peer] = _Suspicion(tuple(lacks), now + DOUBTED_AGAIN_S, slots)
+        return Consequence(slots, tuple(lacks))
 
     def count(self, wall: float, peer: NodeId, outcome: Outcome, *, is_failure: bool = True) -> None:
         """Count what a peer showed; `is_failure`: what it did not show counts against it."""
-        figures, missing = self._of(peer), len(outcome.missing) if is_failure else 0
-        figures.challenged += len(outcome.shown)
-        figures.answered += sum(outcome.shown.values())
-        figures.failed += missing
-        figures.last_failed_at = wall if missing else figures.last_failed_at
+        figures, failed = self._of(peer), len(missing(outcome)) if is_failure else 0
+        figures.challenged += len(outcome)
+        figures.answered += sum(outcome.values())
+        figures.failed += failed
+        figures.last_failed_at = wall if failed else figures.last_failed_at
 
     def unheard(self, now: float, peer: NodeId) -> None:
         """Count a challenge that a peer did not answer. Nothing follows but another challenge: a lost answer is no
@@ -210,7 +201,7 @@ class PossessionAudit:
     def heard(self, now: float, accuser: NodeId, peer: NodeId, slots: frozenset[Slot]) -> None:
         """Take note that another owner of some slots says that a peer does not show records there."""
         self._heard.pop((accuser, peer), None)
-        self._heard[accuser, peer] = _Word(slots, now + HEARD_S)
+        self._heard[accuser, peer] = slots, now + HEARD_S
         if len(self._heard) > HEARD:
             self._heard.popitem(last=False)
 
@@ -222,8 +213,8 @@ class PossessionAudit:
     def doubted(self, now: float) -> Mapping[Slot, frozenset[NodeId]]:
         """Return whose copies of which slots do not count: by what this node saw, or other owners say."""
         found: dict[Slot, set[NodeId]] = {}
-        for (_, peer), word in self._heard.items():
-            for slot in word.slots if now < word.until else ():
+        for (_, peer), (slots, until) in self._heard.items():
+            for slot in slots if now < until else ():
                 found.setdefault(slot, set()).add(peer)
         for peer, suspicion in self._suspicions.items():
             for slot in suspicion.doubted:
@@ -255,12 +246,12 @@ class PossessionAudit:
         for peer in self._suspicions.keys() - set(members):
             del self._suspicions[peer]
 
-    def _suspect(self, now: float, peer: NodeId, missing: Sequence[RecordName]) -> Consequence:
-        if not missing:
+    def _suspect(self, now: float, peer: NodeId, lacks: Sequence[RecordName]) -> Consequence:
+        if not lacks:
             return Consequence()
         before = self._suspicions.setdefault(peer, _Suspicion((), now + AGAIN_S))
-        before.missing = tuple(dict.fromkeys((*before.missing, *missing)))[:SUSPECTED]
-        return Consequence(frozenset(name.slot for name in missing))
+        before.missing = tuple(dict.fromkeys((*before.missing, *lacks)))[:SUSPECTED]
+        return Consequence(frozenset(name.slot for name in lacks))
 
     def _of(self, peer: NodeId) -> PeerFigures:
         figures = self._figures.pop(peer, None) or PeerFigures()

@@ -48,6 +48,7 @@ from store.repair.possession_audit import (
     RecordName,
     answer,
     challenge,
+    missing,
     sample,
     shown,
 )
@@ -98,7 +99,7 @@ class PossessionChecks:
                     raise BadReplica(f"answer of {peer.hex()}", "shows nothing and postpones everything")
                 found |= said
                 held = {name: record for name, record in held.items() if name not in said}
-        return Outcome(found)
+        return found
 
     async def shows(self, peer: NodeId, slot: Slot, slot_bits: int) -> bool | None:
         """Have an owner show some records of a slot that lies here, all where they are few; return whether it did, None
@@ -111,12 +112,10 @@ class PossessionChecks:
             return None
         now = self._clock()
         self.audit.count(now.wall, peer, outcome)
-        if outcome.missing:
-            missing, first = len(outcome.missing), outcome.missing[0].id.hex()
-            log.info(
-                "kept here, an owner lacks it peer=%s slot=%d missing=%d first=%s", peer.hex(), slot, missing, first
-            )
-        return not outcome.missing
+        if lacks := missing(outcome):
+            count, first = len(lacks), lacks[0].id.hex()
+            log.info("kept here, an owner lacks it peer=%s slot=%d missing=%d first=%s", peer.hex(), slot, count, first)
+        return not lacks
 
     async def on_ask(self, peer: NodeId, message: AskPossession) -> PossessionReply:
         """Show what lies here."""

@@ -80,15 +80,6 @@ class ShardMover:
         self._astray |= dict.fromkeys(prefix for prefix in shards(site) if slot_of(prefix, bits) in here)
         self._calm.clear()
 
-    async def run(self) -> None:
-        """Move what lies astray, again and again."""
-        while True:
-            try:
-                await self.step()
-            except MachineRefuses as error:
-                log.debug("no records moved reason=%s", error)
-            await asyncio.sleep(self._config.move_every_s)
-
     async def step(self) -> None:
         """Find out what has changed, and try once to move each record that lies astray."""
         moved = 0

@@ -108,13 +108,16 @@ class Replicator:
             def start(name: str, run: Callable[[], Awaitable[None]]) -> None:
                 supervisor.start(tasks, name, run, self._store.note_refusal)
 
+            def repeat(name: str, job: Callable[[], Awaitable[None]], pause_s: float) -> None:
+                start(name, lambda: self._repeat(job, pause_s))
+
             start("store-writer", self._writer.run)
             start("store-repair", self._repair.run)
-            start("store-handoff", self._deliver)
-            start("store-tend", self._tend)
+            repeat("store-handoff", self._debts.deliver, self._config.deliver_every_s)
+            repeat("store-tend", self._tend, self._config.tend_every_s)
             start("store-scrub", self._scrub)
-            start("store-try-again", self._try_again)
-            start("store-mover", self._shard_mover.run)
+            repeat("store-try-again", self._store.try_again, TRY_AGAIN_S)
+            repeat("store-mover", self._shard_mover.step, self._config.move_every_s)
 
     def scrub_now(self) -> None:
         """Read all that lies on the disk at once, at a bounded pace; asked again meanwhile, it goes on as it is."""
@@ -139,11 +142,11 @@ class Replicator:
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
         """Return the record from this node or a ready replica, verified; None where there is none or nobody answers."""
-        return await self._reader.read(kind, id, key, content=content)
+        return (await self.read_many([(kind, id, key)], content=content)).get((kind, id))
 
     async def read_many(self, wanted: Wants, *, content: bool = False) -> Records:
         """Return those of many records that exist, batched per peer; by default without their contents."""
-        return await self._reader.read_many(wanted, content=content)
+        return (await self.read_sure(wanted, content=content))[0]
 
     async def read_sure(self, wanted: Wants, *, content: bool = False) -> tuple[Records, frozenset[Name]]:
         """Return those of many records that exist, and the names of those of which nobody said whether they do."""
@@ -204,18 +207,14 @@ class Replicator:
             writing_bytes=self._writer.held_bytes,
         )
 
-    async def _try_again(self) -> None:
-        while True:
-            await asyncio.sleep(TRY_AGAIN_S)
-            await self._store.try_again()
-
-    async def _deliver(self) -> None:
+    async def _repeat(self, job: Callable[[], Awaitable[None]], pause_s: float) -> None:
+        """Do something again and again, also after this machine refused it."""
         while True:
             try:
-                await self._debts.deliver()
+                await job()
             except MachineRefuses as error:
-                log.debug("debts not settled reason=%s", error)
-            await asyncio.sleep(self._config.deliver_every_s)
+                log.debug("not done now, tried again later job=%s reason=%s", job.__qualname__, error)
+            await asyncio.sleep(pause_s)
 
     async def _sweep(self) -> None:
         """Forget, once a day, the grants that neither a record here nor one that is owed names."""
@@ -238,13 +237,8 @@ class Replicator:
             self._scrub_asked.clear()
 
     async def _tend(self) -> None:
-        while True:
-            try:
-                await self._store.upkeep.expire(self._store.today)
-                await self._store.upkeep.thin_versions(self._store.today)
-                await self._handoff.strike_denied()
-                await self._sweep()
-                await self._store.upkeep.compact()
-            except MachineRefuses as error:
-                log.debug("store not tidied reason=%s", error)
-            await asyncio.sleep(self._config.tend_every_s)
+        await self._store.upkeep.expire(self._store.today)
+        await self._store.upkeep.thin_versions(self._store.today)
+        await self._handoff.strike_denied()
+        await self._sweep()
+        await self._store.upkeep.compact()

@@ -21,7 +21,7 @@ from store.config import StoreConfig
 from store.errors import NotGranted, NotImporter, TooFewCopies
 from store.record.package import Signer, sign_package, url_in
 from store.record.record import Draft, Kind, Record
-from store.writing.import_right import is_import
+from store.writing.admission import is_import
 from store.writing.package_sender import gathering_s
 from store.writing.write_right import WriteRight, needs_grant
 

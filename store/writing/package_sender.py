@@ -16,7 +16,7 @@ from store.record.messages import PutPackage, PutReply
 from store.record.package import pack, url_of
 from store.record.package_part import PackagePart, whole_parts
 from store.record.record import Record
-from store.writing.import_right import is_import
+from store.writing.admission import is_import
 from store.writing.write_right import Ruling, WriteRight
 
 # below the 5 s after which a put fails; peers that are always slow are no reason to copy more

@@ -10,7 +10,7 @@ refuses what none of them has. Where nobody else is ready there is nobody to be 
 the ruling depends on the members, on which all agree after a while, and on what is stored; of two versions that were
 granted the higher one wins everywhere. A version that erases older ones needs more: most owners of its slot must have
 signed its grant, or have the erasure already. An import, behind which there is no lease, is judged by whether its
-author may import (`import_right.py`).
+author may import (`admission.py`).
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from store.record.messages import AskVersions, HeldVersion, VersionsReply, Wante
 from store.record.package import MAX_RECORDS
 from store.record.package_part import PackagePart
 from store.record.record import Draft, Kind, Record
-from store.writing.import_right import TOO_MUCH, ImportQuota, import_flaw, is_import
+from store.writing.admission import TOO_MUCH, ImportQuota, import_flaw, is_import
 from store.writing.proof_thread import ProofThread
 
 log = logging.getLogger(__name__)

@@ -431,6 +431,12 @@ class Net:
     def running(self) -> list[Node]:
         return [n for n in self.list if n.overlay.up]
 
+    async def start(self, count: int | None = None) -> None:
+        """Start all nodes, or the first few, and wait until they are ready."""
+        for node in self.list[:count]:
+            node.start()
+        await self.all_ready()
+
     def set_strategy(self, **fields: Any) -> None:
         self.strategy = msgspec.structs.replace(self.strategy, **fields)
 

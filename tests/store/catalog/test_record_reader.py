@@ -44,17 +44,6 @@ def record(number: int, at_ms: int = 1, body: bytes = b"x" * 1000) -> Record:
     return Record(Kind.VISIT, document_id(url), placement_key(url), version, 99, body, b"content", bytes(32), proof)
 
 
-def test_the_newest_version_is_found_without_its_content():
-    recent = RecentRecords(1 << 20)
-    recent.keep(record(1))
-    recent.keep(record(1, at_ms=2))
-    found = recent.find(Kind.VISIT, record(1).id)
-    assert found is not None and (found.version.at_ms, found.content) == (2, None)
-    assert recent.find(Kind.DOCUMENT, record(1).id) is None
-    recent.clear()
-    assert recent.find(Kind.VISIT, record(1).id) is None
-
-
 def test_memory_is_bounded_and_the_oldest_go_first():
     recent = RecentRecords(10 * 2024)
     for number in range(50):
@@ -74,8 +63,7 @@ def row(number: int) -> CatalogRow:
 def test_a_key_is_unreadable_from_the_first_doubt_until_it_is_judged_or_written_anew() -> None:
     unreadable = UnreadableRecords()
     one, two, three = map(row, (1, 2, 3))
-    for each in (one, two, three, one):
-        unreadable.doubt(each)
+    unreadable.doubt([one, two, three, one])
     assert unreadable.doubted() == [one, two, three]
     assert all(unreadable.holds(each.key) for each in (one, two, three)) and not unreadable.holds(row(4).key)
     unreadable.judged([one, two, three], [two, three])
@@ -95,5 +83,5 @@ def test_how_much_is_remembered_is_bounded() -> None:
     for number in range(MOST + 10):
         name = number.to_bytes(20, "big")
         unreadable._doubted[Kind.DOCUMENT, DocumentId(name)] = like
-    unreadable.doubt(like._replace(id=DocumentId(b"z" * 20), key=Key(b"z" * 20)))
+    unreadable.doubt([like._replace(id=DocumentId(b"z" * 20), key=Key(b"z" * 20))])
     assert len(unreadable) == MOST + 10 and not unreadable.holds(b"z" * 20)

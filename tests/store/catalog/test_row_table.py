@@ -1,21 +1,16 @@
 """Rows of an index as they are looked up: many of a site, many sites, many names."""
 
-import sqlite3
 from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dht import DocumentId, Key
 from store import Kind, MemoryDisk
-from store.catalog import row_table
 from store.catalog.catalog import Catalog
-from store.catalog.catalog_reader import STEP, CatalogReader
-from store.catalog.row_table import AT_ONCE, CatalogRow, portions
+from store.catalog.catalog_reader import STEP
+from store.catalog.row_table import CatalogRow
 from store.record.record import ShortVersion
-from store.segments.file_system import SqliteErrors
 from store.segments.frame import SegmentPlace
 
 FIRST, LAST = bytes(20), b"\xff" * 20
@@ -74,24 +69,3 @@ def test_a_site_whose_number_went_to_another_during_a_look_shows_nothing_of_it()
         catalog.put([comes], [None])
     assert list(look) == []
     assert [bare(row) for row in catalog.reader.rows(FIRST, LAST)] == [here, comes]
-
-
-@given(st.lists(st.integers(), max_size=300))
-def test_everything_comes_once_in_few_sizes(wanted: list[int]) -> None:
-    found = list(portions(wanted))
-    assert [n for part in found for n in part if n is not None] == wanted
-    assert {len(part) for part in found} <= {1 << n for n in range(AT_ONCE.bit_length())}
-
-
-def test_a_frame_is_listed_once_and_until_its_last_record_went() -> None:
-    database = sqlite3.connect(":memory:")
-    database.executescript(row_table.SCHEMA)
-    reader = CatalogReader(database, SqliteErrors(""))
-    shared, own = SegmentPlace(1, 16, 900, 0), SegmentPlace(2, 16, 100, 400)
-    numbers = row_table.add_frames(database, [shared.of(0, 3), own, shared.of(2, 3)])
-    assert numbers[0] == numbers[2] != numbers[1]
-    assert reader.live_bytes() == {1: 600, 2: 500}  # one of three did not live when it was written
-    row_table.leave_frames(database, [numbers[0]])
-    assert reader.live_bytes() == {1: 300, 2: 500}
-    row_table.leave_frames(database, [numbers[1], numbers[0]])
-    assert reader.live_bytes() == {} and not database.execute("SELECT * FROM frames").fetchall()

@@ -7,7 +7,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 
 from store import Kind, MemoryDisk, RecordStore
@@ -20,7 +19,6 @@ from store.catalog.scrub import (
     ScrubPass,
     asked_pass,
     is_over,
-    next_pass,
     period_of,
     rest_s,
 )  # fmt: skip
@@ -28,7 +26,7 @@ from store.catalog.store_check import check_store
 from store.segments.file_system import Disk, FolderDisk
 from tests.faults.test_damaged_records import watched
 from tests.store.network import Net, Node, in_network
-from tests.store.replication.test_replicator import complete, started
+from tests.store.replication.test_replicator import complete
 from tests.store.support import CONFIG, WALL, StillClock, draft, random_draft, records
 
 PERIOD_S = 30.0 * DAY_S
@@ -124,7 +122,7 @@ async def test_what_is_damaged_where_nothing_lives_costs_nothing_and_is_rewritte
 @in_network(3)
 async def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners(net: Net) -> None:
     net.config(segment_bytes=200_000, tend_every_s=5.0)
-    await started(net, 3)
+    await net.start(3)
     drafts = [draft(n) if n % 3 else random_draft(n, 6000) for n in range(300)]
     visits = [draft(n, kind=Kind.VISIT) for n in range(1000, 1300)]
     for first in range(0, 300, 60):
@@ -163,7 +161,7 @@ async def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners(net:
 
 @in_network(3)
 async def test_an_operator_has_all_read_at_once_at_the_bound_and_may_ask_twice(net: Net) -> None:
-    await started(net, 3)
+    await net.start(3)
     drafts = [random_draft(n, 40_000) for n in range(100)]
     await net.list[0].replicator.write(drafts)
     await net.until(lambda: complete(net, drafts))
@@ -208,31 +206,6 @@ async def test_a_pass_that_was_asked_for_goes_on_at_once_after_a_restart(tmp_pat
     again.close()
 
 
-def test_steps_are_small() -> None:
-    assert STEP_BYTES <= 1 << 20 and 25 * DAY_S <= period_of(bytes(20)) < 26 * DAY_S
-
-
-@pytest.mark.parametrize("step", [0.0, 1e9])
-async def test_an_empty_store_rests(step: float) -> None:
-    store = opened(MemoryDisk())
-    assert await store.scrub.step(PERIOD_S, WALL + step) == 600.0
-    store.close()
-
-
-def test_the_note_of_a_pass_survives_a_lost_index() -> None:
-    async def story() -> None:
-        disk = MemoryDisk()
-        store = opened(disk)
-        await filled(store)
-        await store.scrub.step(PERIOD_S, WALL)
-        disk.crash(lose_database=True)
-        again = opened(disk)
-        assert again.scrub.status().begun_at == 0.0, "it begins anew"
-        again.close()
-
-    asyncio.run(story())
-
-
 def passes(total: int, period_s: float, began: float, now: float) -> tuple[float, float]:
     """Read a store of so many bytes from a moment on; returns when the pass ended and the least pause."""
     state, least = ScrubPass(began), float("inf")
@@ -269,11 +242,6 @@ def test_who_was_away_catches_up_at_no_more_than_the_bound() -> None:
 def test_an_empty_store_and_a_clock_that_goes_back_start_no_race() -> None:
     assert rest_s(ScrubPass(1000.0), 0, 30.0 * DAY_S, 1000.0) == LONGEST_REST_S
     assert rest_s(ScrubPass(1e9), 10_000, 30.0 * DAY_S, 0.0) == LONGEST_REST_S
-
-
-def test_the_next_pass_remembers_what_the_one_before_found() -> None:
-    after = next_pass(ScrubPass(5.0, 7, 9, 100, found=3), 50.0)
-    assert after == ScrubPass(50.0, ended_at=50.0, found_before=3)
 
 
 def test_a_pass_that_was_asked_for_waits_for_nothing_until_all_is_read_and_is_begun_once() -> None:

@@ -225,15 +225,6 @@ async def test_a_page_that_has_merely_gone_keeps_them() -> None:
     store.close()
 
 
-async def test_what_forbids_copies_is_never_kept() -> None:
-    store = opened(MemoryDisk())
-    await store.put([page(0.0, noarchive=True)])
-    await store.put([page(100.0)])
-    await store.put([page(200.0)])
-    assert kept(store) == ["<p>at 100.0"]
-    store.close()
-
-
 async def test_denials_hide_refuse_and_sweep_them() -> None:
     store = opened(MemoryDisk())
     await store.put([page(0.0)])

@@ -21,9 +21,7 @@ SHORT_S = 300.0  # of waiting for a stable machine: four hours show nothing more
 async def filled(net: Net) -> None:
     """All nodes run, and hold some pages."""
     net.config(step_s=5.0, deliver_every_s=5.0, reconcile_every_s=300.0)  # hours pass
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     await net.list[0].replicator.write([draft(n, hosts=97) for n in range(PAGES)])
     await net.until(net.is_level)
     await asyncio.sleep(20.0)
@@ -137,8 +135,8 @@ OTHERS = (A, B, C, D)
 def story(*live: NodeId, before: tuple[NodeId, ...] = OTHERS) -> tuple[Durability, Absences]:
     """A node that has just learned that only these of the others live."""
     absences = Absences()
-    absences.refresh(0.0, OTHERS, frozenset(before))
-    absences.refresh(0.0, OTHERS, frozenset(live))
+    for there in (before, live):
+        absences.refresh(0.0, OTHERS, frozenset(there), lambda peer: None, lambda peer: True)
     return Durability(ME, absences), absences
 
 

@@ -42,7 +42,7 @@ def audit() -> PossessionAudit:
 
 
 def outcome(*missing: RecordName, shown: int = 0) -> Outcome:
-    return Outcome(dict.fromkeys(missing, False) | {name(1000 + n): True for n in range(shown)})
+    return dict.fromkeys(missing, False) | {name(1000 + n): True for n in range(shown)}
 
 
 def test_a_challenge_is_due_once_a_minute_whatever_happens() -> None:
@@ -80,9 +80,9 @@ def test_who_shows_it_later_counts_again() -> None:
     found.judge(10.0, WALL, A, outcome(name(1), name(2, OTHER)), is_again=False)
     found.judge(100.0, WALL, A, outcome(name(1), name(2, OTHER)), is_again=True)
     assert found.doubted(100.0) == {SLOT: {A}, OTHER: {A}} and not found.again(100.0 + DOUBTED_AGAIN_S - 1)
-    found.judge(700.0, WALL, A, Outcome({name(1): True, name(2, OTHER): False}), is_again=True)
+    found.judge(700.0, WALL, A, {name(1): True, name(2, OTHER): False}, is_again=True)
     assert found.doubted(700.0) == {OTHER: {A}}
-    found.judge(1400.0, WALL, A, Outcome({name(2, OTHER): True}), is_again=True)
+    found.judge(1400.0, WALL, A, {name(2, OTHER): True}, is_again=True)
     assert not found.doubted(1400.0) and not found.again(1e9)
 
 

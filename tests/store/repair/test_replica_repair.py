@@ -63,9 +63,7 @@ class Ledger:
 
 
 async def started(net: Net, count: int) -> None:
-    for node in net.list[:count]:
-        node.start()
-    await net.all_ready()
+    await net.start(count)
     await asyncio.sleep(16)
 
 
@@ -197,9 +195,7 @@ async def test_what_is_lost_while_a_slot_is_compared_is_there_before_it_counts_a
     net.config(handover_bytes_s=8000)  # so a session goes on for seconds after records came
     pages = [replace(page(n), content=random.Random(n).randbytes(2000)) for n in range(60)]
     whole, hurt, bits = *net.list, net.strategy.slot_bits
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     await whole.replicator.write(pages)
     hurt.kill()
     hurt.wipe()

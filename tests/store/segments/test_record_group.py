@@ -4,13 +4,12 @@ import random
 from pathlib import Path
 from random import Random
 
-import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from dht import Identity, Key, document_id, placement_key
+from dht import Identity, Key, placement_key
 from store import Draft, Kind, MemoryDisk, Record, RecordStore, StoreConfig
 from store.catalog.store_check import check_store
 from store.record.merkle import root_of
@@ -21,7 +20,7 @@ from store.segments.file_system import Disk, FolderDisk
 from store.segments.frame import FrameType
 from store.segments.record_group import MOST, NOTHING, decode_group, encode_group, fits, parts_of, roots_of
 from store.segments.segments import Segments
-from tests.store.support import CONFIG, DAY, SIGNER, StillClock, draft, flaws, records, url
+from tests.store.support import CONFIG, SIGNER, StillClock, draft, flaws, records, url
 
 OTHER = Identity(b"\1" * 32)
 ALL = (bytes(20), b"\xff" * 20)
@@ -124,23 +123,6 @@ async def test_compaction_and_a_lost_index_keep_grouped_records_and_their_proofs
         disk.crash(lose_database=True)
         store = RecordStore(disk, CONFIG, StillClock())
     store.close()
-
-
-async def test_a_cell_with_very_many_records_is_scanned_whole() -> None:
-    store = RecordStore(MemoryDisk(), CONFIG, StillClock())
-    where = [f"http://big.example/{n}" for n in range(1300)]
-    for first in range(0, len(where), 650):
-        await store.put(records(*(_waiting(each) for each in where[first : first + 650])))
-    assert len({r.id for r in store.scan(Kind.VISIT, *ALL)}) == len(where)
-    assert len(await store.read_ranges(lambda catalog: catalog.rows(*ALL))) == len(where)
-    await store.drop_range(*ALL)
-    assert not list(store.scan(Kind.VISIT, *ALL)) and all(c.removed for c in store.log.changes(0, 2000))
-    store.close()
-
-
-def _waiting(where: str) -> Draft:
-    body = msgspec.msgpack.encode((where, 3))
-    return Draft(Kind.VISIT, document_id(where), placement_key(where), 0, 3, DAY + 30, body)
 
 
 CHANCE = random.Random(5)
