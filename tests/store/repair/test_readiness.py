@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import pytest
+
 from dht import NodeId, Slot
 from store import StoreConfig
 from store.repair.former_slots import KEPT_S, LONGEST_SHOW_AGAIN_S, SHOW_AGAIN_S
@@ -63,27 +65,14 @@ def show(readiness: Readiness, world: World, at: float, *peers: NodeId, slot: Sl
         readiness.former.showed(at, peer, slot, world(slot).owners)
 
 
-def test_alone_means_ready_at_once() -> None:
-    readiness = owning(SLOT, OTHER)
-    readiness.update(0, World())
-    assert readiness.ready == {SLOT, OTHER}
-
-
-def test_a_gained_slot_is_ready_after_every_live_holder_was_met() -> None:
-    readiness, world = owning(SLOT), World((A, B, C), (A, B, C), ready=(B, C))
-    for peer in (B, C):
+@pytest.mark.parametrize("ready", [(B, C), ()])
+def test_a_gained_slot_is_ready_after_every_holder_that_is_ready_or_else_every_live_one_was_met(
+    ready: tuple[NodeId, ...],
+) -> None:
+    readiness, world = owning(SLOT), World((A, B, C), (A, B, C), ready=ready)
+    for peer in ready or (A, B, C):
         readiness.update(LATE, world)
         assert not readiness.ready and jobs(readiness, world) == [(peer, SyncPurpose.JOIN)]
-        meet(readiness, peer)
-    readiness.update(LATE, world)
-    assert readiness.ready == {SLOT}
-
-
-def test_where_nobody_is_ready_every_live_owner_is_met() -> None:
-    readiness, world = owning(SLOT), World((A, B, C), (A, B))
-    for peer in (A, B):
-        readiness.update(LATE, world)
-        assert not readiness.ready
         meet(readiness, peer)
     readiness.update(LATE, world)
     assert readiness.ready == {SLOT}

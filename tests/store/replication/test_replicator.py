@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from dht import BadMessage, NodeId, Slot, slot_of
 from store import Draft, Kind, Record, TooFewCopies
-from store.errors import BadDraft
 from store.record.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.record.package import open_package, pack, sign_package
 from store.record.package_part import PackagePart
@@ -541,13 +540,6 @@ async def test_the_same_with_real_threads_and_folders(net: Net, tmp_path: Path) 
     await net.until(lambda: all(n.own_ready for n in net.list) and net.is_level(), 20)
     for node in net.list:
         await readable(node, drafts)
-
-
-@in_network(1)
-async def test_a_draft_about_the_wrong_url_is_refused_at_once(net: Net) -> None:
-    net.list[0].start(expects_others=False)
-    with pytest.raises(BadDraft, match="id is not that of its URL"):
-        await net.list[0].replicator.write([replace(draft(1), id=draft(2).id)])
 
 
 @in_network(4)
