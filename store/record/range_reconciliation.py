@@ -2,8 +2,8 @@
 
 Pure: values in, values out. Items are ordered by place = key ‖ kind ‖ id. Two nodes compare ranges of places, and so
 find out what each lacks of the same slots: `range_session.py` has both sides. A message is made of parts that follow
-each other, packed by column: lists of one kind lie together, as a mode, a fingerprint or a mark a part, because there
-are thousands.
+each other, packed by column. Lists of one kind lie together, as a mode, a fingerprint or a mark a part, because a
+message has thousands of parts.
 Source: Meyer 2023, "Range-Based Set Reconciliation", sections 3 and 4.
 """
 

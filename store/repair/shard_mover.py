@@ -224,8 +224,8 @@ class ShardMover:
                 lacking[record].discard(peer)
 
     def _is_there(self, record: Record, key: Key, held: HeldVersion) -> bool:
-        """Whether a copy lies at a place or at a deeper one of its site, of which this node does not know perhaps: that
-        is never given up for a lesser one."""
+        """Whether a copy lies at a place or at a deeper one of its site, of which this node does not know perhaps. A
+        deeper copy is never given up for a lesser one."""
         if held.key == key:
             return True
         url = url_of(record)
