@@ -9,9 +9,9 @@ import logging
 from collections.abc import Callable, Iterable
 
 from dht import Key, NodeId, Overlay, RemoteError, Slot, slot_of
+from store.catalog.hinted_handoff import HintedHandoff
 from store.catalog.record_store import RecordStore
 from store.repair.peer_sync import PeerSync, batches
-from store.writing.hinted_handoff import HintedHandoff
 
 log = logging.getLogger(__name__)
 _DEBT_BATCHES = 16  # for one peer before the next one gets its turn

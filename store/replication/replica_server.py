@@ -8,6 +8,7 @@ import logging
 from collections.abc import Sequence
 
 from dht import DocumentId, MachineRefuses, NodeId, Overlay, Slot, slot_of, slot_range
+from store.catalog.hinted_handoff import HintedHandoff
 from store.catalog.record_store import RecordStore
 from store.errors import BadReplica
 from store.record import messages
@@ -21,7 +22,6 @@ from store.record.record_check import RecordCheck
 from store.repair.peer_sync import items_between
 from store.repair.replica_repair import ReplicaRepair
 from store.writing.admission import Admission
-from store.writing.hinted_handoff import HintedHandoff
 from store.writing.proof_thread import ProofThread
 from store.writing.write_right import Ruling, WriteRight
 

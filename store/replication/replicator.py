@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 
 from dht import STRICT, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, Slot, Supervisor
+from store.catalog.hinted_handoff import HintedHandoff
 from store.catalog.record_store import RecordStore
 from store.catalog.scrub import SHORTEST_REST_S, period_of
 from store.reading.range_lister import RangeLister, RangePart
@@ -32,7 +33,6 @@ from store.repair.shard_mover import ShardMover
 from store.replication.replica_server import ReplicaServer
 from store.writing.admission import Admission, HostWriters
 from store.writing.draft_queue import DraftProofs
-from store.writing.hinted_handoff import HintedHandoff
 from store.writing.package_sender import PackageSender
 from store.writing.proof_thread import ProofThread
 from store.writing.replica_writer import ReplicaWriter

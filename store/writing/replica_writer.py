@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from dht import Key, MachineRefuses, NodeId, Overlay, Slot, View, counted, slot_of
+from store.catalog.hinted_handoff import HintedHandoff
 from store.catalog.record_store import RecordStore
 from store.errors import BadDraft, TooFewCopies
 from store.record.messages import MAX_HINTED
@@ -25,7 +26,6 @@ from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.writing.admission import TOO_MUCH
 from store.writing.draft_queue import DraftProofs, DraftQueue, PendingWrite
-from store.writing.hinted_handoff import HintedHandoff
 from store.writing.package_sender import PackageSender
 
 

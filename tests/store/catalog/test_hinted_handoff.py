@@ -2,7 +2,7 @@
 
 from dht import NodeId
 from store import Kind, MemoryDisk, RecordStore, StoreConfig
-from store.writing.hinted_handoff import HintedHandoff
+from store.catalog.hinted_handoff import HintedHandoff
 from tests.store.support import CONFIG, StillClock, draft, records
 
 PEER, OTHER = NodeId(b"p" * 20), NodeId(b"q" * 20)
