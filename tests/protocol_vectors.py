@@ -38,7 +38,7 @@ from store.record.document import Document
 from store.record.messages import Challenge
 from store.record.range_reconciliation import mark
 from store.record.record import Draft
-from store.repair.possession import shown
+from store.repair.possession_audit import shown
 
 FILE = Path(__file__).parent / "data" / "protocol-vectors.json"
 A, B = Identity(b"\1" * 32), Identity(b"\2" * 32)

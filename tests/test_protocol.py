@@ -44,8 +44,7 @@ from store.record import package
 from store.record.document import Document
 from store.record.host_record import HostRecord
 from store.record.messages import ReconcileStep
-from store.record.range_message import RangeMode, Ranges
-from store.record.range_reconciliation import FORM, item, mark
+from store.record.range_reconciliation import FORM, RangeMode, Ranges, item, mark
 from store.record.signed_head import SignedHead
 from tests import protocol_vectors
 from tests.protocol_tables import rows_of, structs_in

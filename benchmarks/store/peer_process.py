@@ -199,15 +199,8 @@ async def main(order: dict[str, Any]) -> None:
         store = RecordStore.open(folder / "store", config, system_clock)
         places = SiteShards(overlay.view, HostBook(system_clock))
         own = Random(rng.random())  # as a node gives to each part
-        replicator = Replicator(
-            config,
-            store,
-            overlay,
-            identity,
-            RecordCheck(RecordRules(), places, store.denial),
-            own,
-            expects_others=joins,
-        )
+        check = RecordCheck(RecordRules(), places, store.denial)
+        replicator = Replicator(store, overlay, identity, check, own, expects_others=joins)
         peer = PeerProcess(overlay, store, replicator, order["members"])
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

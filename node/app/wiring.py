@@ -72,7 +72,6 @@ class StoreParts:
         self.shards = SiteShards(overlay.view, self.host_book)
         check = RecordCheck(RecordRules(), self.shards, records.denial)
         self.replicator = Replicator(
-            config,
             records,
             overlay,
             member.identity,

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from dht import NodeId, Slot
-from store.writing.write_team import is_safe, next_candidates, write_team
+from store.writing.replica_writer import is_safe, next_candidates, write_team
 
 ME, A, B, C, D, E = (NodeId(bytes([n]) * 20) for n in range(6))
 SLOT = Slot(3)

@@ -31,9 +31,7 @@ def lie(node: Node, alter: Callable[[FetchReply], FetchReply]) -> None:
 
 async def written(net: Net, drafts: list[Draft]) -> None:
     net.config(step_s=5.0)  # calmer looks, for shorter tests
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     await net.list[0].replicator.write(drafts)
     await net.until(net.is_level)
     await asyncio.sleep(OLD_S)

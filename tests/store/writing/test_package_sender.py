@@ -1,10 +1,11 @@
 """When a peer that has not answered is late, and which grants it has been sent."""
 
 from dht import Identity, NodeId
-from store.writing.peer_history import LEAST_S, MOST_PEERS, MOST_S, MOST_SENT, UNKNOWN_S, PutTimes, SentGrants
+from store.writing.package_sender import LEAST_S, MOST_PEERS, MOST_S, MOST_SENT, UNKNOWN_S, PutTimes, SentGrants
 from tests.store.network import Net, in_network
+from tests.store.replication.granted_pages import started
 from tests.store.support import draft, grant, proofs
-from tests.store.writing.test_write_right import PAGES, started, write
+from tests.store.writing.test_write_right import PAGES, write
 
 NEAR, FAR, NEW = (NodeId(bytes([n]) * 20) for n in range(3))
 

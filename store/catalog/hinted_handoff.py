@@ -11,7 +11,6 @@ from sqlite3 import Connection
 
 from dht import DocumentId, Key, MachineRefuses, NodeId
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.record.package import open_package, pack
 from store.record.record import Kind, Record
 
@@ -32,8 +31,8 @@ class OwedCopy:
 class HintedHandoff:
     """Keeps what is owed, by peer. `now` is Unix time."""
 
-    def __init__(self, store: RecordStore, config: StoreConfig) -> None:
-        self._store, self._config = store, config
+    def __init__(self, store: RecordStore) -> None:
+        self._store, self._config = store, store.config
         query = "SELECT peer, count(*), sum(size) FROM owed GROUP BY peer"
         rows = store.tables.query(query)
         self._counts = {NodeId(peer): int(count) for peer, count, _ in rows}
