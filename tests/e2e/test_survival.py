@@ -43,10 +43,10 @@ async def killed_for_good(victim: int, monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 async def killed_and_restarted(
-    victim: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int, is_back: asyncio.Event
+    victim: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int, is_back: asyncio.Event, nodes: int = 5
 ) -> Crawled:
     """A crawl in which a node dies and starts again at once, with the same data directory."""
-    async with demo(monkeypatch, tmp_path, port) as running:
+    async with demo(monkeypatch, tmp_path, port, nodes=nodes) as running:
         killed = await kill_in_mid_crawl(running, running.nodes[victim], time.time)
         running.start_node(killed.node)
         is_back.set()
@@ -77,7 +77,7 @@ async def test_a_crawl_survives_a_kill_and_a_restart(monkeypatch: pytest.MonkeyP
     """Two networks: while the first waits for the killed node's leases, the second one crawls."""
     is_back = asyncio.Event()
     async with asyncio.TaskGroup() as tasks:
-        again = tasks.create_task(killed_and_restarted(1, monkeypatch, tmp_path, 18320, is_back))
+        again = tasks.create_task(killed_and_restarted(1, monkeypatch, tmp_path, 18320, is_back, nodes=3))
         await is_back.wait()
         alone = tasks.create_task(undisturbed(monkeypatch, tmp_path, 18340, 1))
     check_same(again.result(), alone.result())
