@@ -127,7 +127,7 @@ async def test_a_partition_of_minutes_heals_into_one_network_with_the_same_data(
     await world.pass_time(10.0)
     nodes = world.running()
     world.cut(nodes[:3], nodes[3:])
-    await world.pass_time(300.0)
+    await world.pass_time(150.0)
     world.heal()
     await world.pass_time(120.0)
     await crawled(world)
@@ -141,7 +141,7 @@ async def test_a_laptop_sleeps_through_the_crawl_and_catches_up(world: World) ->
     await world.pass_time(10.0)
     laptop = world.nodes["n2"]
     world.sleep(laptop)
-    await world.pass_time(600.0)
+    await world.pass_time(240.0)
     world.wake(laptop)
     await world.pass_time(60.0)
     await crawled(world)
