@@ -22,7 +22,7 @@ ROUTES: tuple[HttpRoute, ...] = (
         "GET",
         "/cdx",
         "cdx",
-        "The stored versions of pages, as CDX servers list them",
+        _ABOUT,
         TEXT,
         parameters=_CDX,
         weight=20,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dht import Slot
 from dht.overlay.service import OverlayService
 from node.extras.simulation.loop import SimLoop
-from tests.sim.test_live_simulated import World, grow, simulate
+from tests.sim.overlays import World, grow, simulate
 
 
 class Work:

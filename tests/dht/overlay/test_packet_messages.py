@@ -11,7 +11,7 @@ from dht import BadMessage, LocalError, Message, NodeId
 from dht.overlay.service import OverlayService
 from dht.transport.transport import PeerRefused
 from node.extras.simulation.loop import SimLoop
-from tests.sim.test_live_simulated import World, grow, simulate
+from tests.sim.overlays import World, grow, simulate
 
 
 class Look(Message, frozen=True, array_like=True):

@@ -1,14 +1,10 @@
 """Whole overlays under virtual time: the same `OverlayService` as over sockets, with leases, strategies and kills."""
 
 import asyncio
-import sys
-import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
-
-import msgspec
 
 from bootstrap import load_network, new_network
 from dht import (
@@ -28,8 +24,6 @@ from dht import (
     Slot,
     Strategy,
     StrategyHistory,
-    encode_document,
-    sign_strategy,
 )
 from dht.leases.lease_balancer import CrawlWork
 from node.extras.simulation.carrier import SimCarrier
@@ -131,83 +125,3 @@ async def grow(world: World, group: asyncio.TaskGroup, count: int, pause_s: floa
     for _ in range(count):
         world.start(group)
         await asyncio.sleep(pause_s)
-
-
-def test_twelve_nodes_share_the_slots_and_replace_a_killed_holder():
-    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
-        await grow(world, group, 12)
-        await world.watch(60)
-        assert world.complete()
-        shares = [len(node.view.leases()) for node in world.nodes]
-        assert max(shares) <= 3 * len(world.slots) / len(world.nodes)
-        victim = max(world.nodes, key=lambda node: len(node.view.leases()))
-        world.kill(victim)
-        await world.watch(38)
-        assert world.complete()
-
-    world = simulate(World(SimLoop(), 5, loss=0.02), scenario)
-    assert not world.doubles
-
-
-def test_nobody_passes_for_dead_where_a_tenth_is_lost_on_long_lines():
-    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
-        world.wire.slow_down((0.075, 0.09))
-        await grow(world, group, 9)
-        await asyncio.sleep(30)
-        for _ in range(240):
-            await asyncio.sleep(0.5)
-            assert {len(node.view.live()) for node in world.nodes} == {9}
-
-    simulate(World(SimLoop(), 8, loss=0.1), scenario)
-
-
-def test_whom_one_peer_cannot_ask_while_others_hear_it_passes_for_dead_once_at_most():
-    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
-        await grow(world, group, 6)
-        await asyncio.sleep(30)
-        world.wire.break_way("n1", "n2")
-        deaths, lived = 0, True
-        for _ in range(1800):
-            await asyncio.sleep(0.1)
-            lives = world.nodes[1].view.is_live(world.nodes[2].node_id)
-            deaths, lived = deaths + (lived and not lives), lives
-        assert deaths <= 1 and lived
-
-    simulate(World(SimLoop(), 9), scenario)
-
-
-def test_a_strategy_reaches_thirty_nodes_within_twenty_seconds():
-    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
-        await grow(world, group, 30, 0.1)
-        await asyncio.sleep(20)
-        first = world.nodes[7].strategies
-        wanted = msgspec.structs.replace(first.newest, version=2, previous=first.newest_digest, min_delay_s=2.0)
-        world.nodes[7].adopt(sign_strategy(encode_document(wanted), PUBLISHER))
-        await asyncio.sleep(20)
-        assert {node.view.strategy.version for node in world.nodes} == {2}
-
-    simulate(World(SimLoop(), 6, slot_bits=4, loss=0.05), scenario)
-
-
-def test_the_same_seed_gives_the_same_trace():
-    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
-        await grow(world, group, 6)
-        await world.watch(60)
-
-    traces = {simulate(World(SimLoop(), 7, loss=0.1), scenario).wire.trace_hash for _ in range(2)}
-    assert len(traces) == 1
-
-
-if __name__ == "__main__":
-    count, seconds, bits = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
-
-    async def measured(world: World, group: asyncio.TaskGroup) -> None:
-        await grow(world, group, count)
-        await world.watch(seconds)
-
-    begun = time.process_time()
-    done = simulate(World(SimLoop(), 1, slot_bits=bits, loss=0.01), measured)
-    print(
-        "cpu", time.process_time() - begun, "sent/node/s", done.wire.sent / count / seconds, "doubles", done.doubles[:5]
-    )
-    print(done.complete(), done.wire.trace_hash)
