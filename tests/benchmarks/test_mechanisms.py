@@ -20,8 +20,8 @@ def test_every_mechanism_has_its_folder() -> None:
         ("store/catalog/ledger.py", "disk: catalog"),
         ("dht/membership/member_table.py", "members, gossip, packets"),
         ("node/extras/simulation/world.py", "the simulation itself"),
-        ("node/web/links.py", "node: rooms between them"),
-        ("tests/conftest.py", "event loop and the rest"),
+        ("node/web/__init__.py", "node: rooms between them"),
+        ("tests/sim/judged.py", "event loop and the rest"),
     ],
 )
 def test_the_longest_folder_that_holds_a_file_counts(file: str, named: str) -> None:

@@ -178,7 +178,7 @@ def test_a_running_node_shrugs_all_of_it_off(tmp_path: Path) -> None:
         wrong_questions(one)
         wrong_strategies(one)
         garbage_and_lies(one)
-        wait_until("the good site is crawled whatever the others do", lambda: len(one.urls("opening hours")) == 4, 90)
+        wait_until("the good site is crawled whatever the others do", lambda: len(one.urls("opening hours")) == 4, 40)
         wait_until("the bad ones are given up", lambda: one.status()["crawl"]["failed"] >= 2, 20)
         open_up(one)
         asyncio.run(lie(one))

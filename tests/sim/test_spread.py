@@ -51,9 +51,9 @@ class CopyWatch:
         self.seen = 0
 
     async def run(self) -> None:
-        """Look twice a second, until cancelled."""
+        """Look every quarter of a second, until cancelled."""
         while True:
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.25)
             self.look()
 
     def look(self) -> None:

@@ -122,12 +122,12 @@ async def test_a_network_of_one_grows_to_two_and_five_and_data_spread(world: Wor
 
 
 @simulated(WorldPlan(seed=7))
-async def test_a_partition_of_minutes_heals_into_one_network_with_the_same_data(world: World) -> None:
+async def test_a_partition_of_ten_minutes_heals_into_one_network_with_the_same_data(world: World) -> None:
     await start(world, 6)
     await world.pass_time(10.0)
     nodes = world.running()
     world.cut(nodes[:3], nodes[3:])
-    await world.pass_time(150.0)
+    await world.pass_time(600.0)
     world.heal()
     await world.pass_time(120.0)
     await crawled(world)
@@ -141,7 +141,7 @@ async def test_a_laptop_sleeps_through_the_crawl_and_catches_up(world: World) ->
     await world.pass_time(10.0)
     laptop = world.nodes["n2"]
     world.sleep(laptop)
-    await world.pass_time(240.0)
+    await world.pass_time(1800.0)
     world.wake(laptop)
     await world.pass_time(60.0)
     await crawled(world)
