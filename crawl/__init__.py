@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
     from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
     from crawl.frontier.mirror_detector import MirrorDetector
+    from crawl.frontier.url_seen import UrlSeenTest
     from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
     from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
     from crawl.parsing.inline import InlineParsers
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from crawl.pipeline.crawl_control import CrawlControl
     from crawl.pipeline.crawl_status import CrawlStatus, span
     from crawl.pipeline.crawler import Crawler
-    from crawl.pipeline.crawler_ports import CrawlerPorts
     from crawl.pipeline.fetch_outcome import forgotten, unfit
     from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
@@ -85,6 +85,7 @@ else:
             "crawl.frontier.admission": "Trail admit_urls allowed_depth refusal_reason",
             "crawl.frontier.mirror_alias": "AliasEvidence MirrorAlias MirrorCandidate",
             "crawl.frontier.mirror_detector": "MirrorDetector",
+            "crawl.frontier.url_seen": "UrlSeenTest",
             "crawl.frontier.url_status": "QueuePosition RobotsAccess UrlStage UrlStatus",
             "crawl.operator_blocklist": "OperatorBlocklist hashes_cover",
             "crawl.parsing.inline": "InlineParsers",
@@ -92,7 +93,6 @@ else:
             "crawl.pipeline.crawl_control": "CrawlControl",
             "crawl.pipeline.crawl_status": "CrawlStatus span",
             "crawl.pipeline.crawler": "Crawler",
-            "crawl.pipeline.crawler_ports": "CrawlerPorts",
             "crawl.pipeline.fetch_outcome": "forgotten unfit",
             "crawl.pipeline.page_builder": "gone_page kept_headers parse_task_of read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
@@ -110,15 +110,15 @@ else:
 
 __all__ = [
     "MAX_SCOPE_CHARS", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl",
-    "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler", "CrawlerPorts",
-    "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher", "FindElsewhere",
-    "FindWay", "InlineParsers", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist",
-    "Page", "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots",
+    "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler", "Decide",
+    "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher", "FindElsewhere", "FindWay",
+    "InlineParsers", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page",
+    "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots",
     "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer",
-    "Trail", "TxtRecords", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls",
-    "allowed_depth", "anywhere", "canonical_url", "change_rate", "decode_body", "decode_visit", "different_bits",
-    "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover", "is_canonical", "kept_headers",
-    "looks_like_html", "nowhere", "open_fetcher", "open_parsers", "parse_task_of", "public_suffixes", "reach",
-    "read_page", "read_request", "refusal_reason", "request_fields", "scope_after_redirect", "scope_for",
-    "signature", "span", "unfit", "visit_flaw",
+    "Trail", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
+    "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate", "decode_body", "decode_visit",
+    "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover", "is_canonical",
+    "kept_headers", "looks_like_html", "nowhere", "open_fetcher", "open_parsers", "parse_task_of",
+    "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "request_fields",
+    "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

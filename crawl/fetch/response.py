@@ -120,10 +120,6 @@ async def anywhere(url: str) -> None:
     """Return, as a `FindWay` to which a way leads everywhere."""
 
 
-async def nobody(url: str) -> None:
-    """Return None, as a `FindElsewhere` to which sites alone say what is there."""
-
-
 async def nowhere(url: str) -> str:
     """Return "", as a `Locate` that knows nothing: sites count at their address once they have answered."""
     return ""

@@ -11,17 +11,17 @@ from msgspec.structs import replace
 from crawl.config import CrawlConfig
 from crawl.content.fingerprint import steady_text
 from crawl.content.link_header import canonical_of, links_of
-from crawl.content.parse_task import ParseResult
+from crawl.content.parse_task import ParseResult, Parsers
 from crawl.content.robots_directives import header_directives, unwanted
 from crawl.errors import PageUnreadable
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
-from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import FollowUp, forgotten, gone, is_outlived, outcome_of_reading, refused
 from crawl.pipeline.fetch_stage import FetchResult
 from crawl.pipeline.handoff import Delivery, FoundUrls
 from crawl.pipeline.page_builder import gone_page, page_of, parse_task_of
+from crawl.pipeline.ports import SiteAccess
 from crawl.pipeline.site_knowledge import SiteKnowledge
 from crawl.pipeline.sitemap_reader import SitemapReader
 from crawl.schedule.revisit_policy import RevisitStatistics
@@ -35,7 +35,8 @@ class ProcessStage:
     """Turns the result of a fetch into what is delivered to the owners of its URLs."""
 
     config: CrawlConfig
-    ports: CrawlerPorts
+    access: SiteAccess
+    parsers: Parsers
     sites: SiteKnowledge
     revisits: RevisitStatistics
     sitemaps: SitemapReader
@@ -69,7 +70,7 @@ class ProcessStage:
         """Parse a page, and put what comes of it into the delivery."""
         now = self.clock().wall
         try:
-            parsed = await self.ports.parsers.parse(parse_task_of(fetched, self.config))
+            parsed = await self.parsers.parse(parse_task_of(fetched, self.config))
         except PageUnreadable as error:
             delivery.outcome = refused(visit, error.reason, now, self.config)
             return
@@ -91,7 +92,7 @@ class ProcessStage:
     def _follow(self, task: FetchTask, parsed: ParseResult, fetched: Fetched, delivery: Delivery) -> None:
         """Put what a page leads to into the delivery: its canonical URL, its feeds, its links."""
         visit, site = task.visit, task.site
-        depth, scope = allowed_depth(visit.depth, self.ports.decide(visit.url)), visit.scope
+        depth, scope = allowed_depth(visit.depth, self.access.decide(visit.url)), visit.scope
         named = links_of(fetched.headers, fetched.url)
         canonical = parsed.canonical or canonical_of(named, visit.url)
         links = [link.url for link in parsed.links if not link.nofollow]

@@ -4,7 +4,7 @@ A link is handed to its owners by the very write that stores a document: a WAITI
 nothing where the URL is known.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
 from msgspec.structs import astuple
@@ -33,12 +33,26 @@ class RecordWriter(Protocol):
     async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None: ...
 
 
+FindVisits = Callable[[Sequence[str]], Awaitable[Mapping[str, Visit]]]
+
+
+async def no_visits(urls: Sequence[str]) -> Mapping[str, Visit]:
+    """Return nothing, as a `FindVisits` where nobody knows a URL."""
+    return {}
+
+
 class Ingest:
     """The crawler's `Sink`, which writes to the network's store."""
 
-    def __init__(self, writer: RecordWriter, clock: Clock, place: Callable[[str], Key] = placement_key) -> None:
-        """`place`: where the records of a canonical URL live now."""
-        self._writer, self._clock, self._place = writer, clock, place
+    def __init__(
+        self,
+        writer: RecordWriter,
+        clock: Clock,
+        place: Callable[[str], Key] = placement_key,
+        find: FindVisits = no_visits,
+    ) -> None:
+        """`place`: where the records of a canonical URL live now. `find`: reads the visits of canonical URLs."""
+        self._writer, self._clock, self._place, self.find = writer, clock, place, find
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners

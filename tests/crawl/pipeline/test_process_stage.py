@@ -22,7 +22,7 @@ async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Craw
     site.add("a.test", {"/loop": answer(302, Location="/pool"), "/pool": answer(302, Location="/loop")})
     site.add("a.test", {f"/{n}": answer(307, Location=f"/{n + 1}") for n in range(20)})
     site.add("a.test", {"/self": answer(301, Location="/self")})
-    crawl.denied = ("b.test",)
+    crawl.access.denied = ("b.test",)
     await crawl.run(*(seed(site.url("a.test", path)) for path in ("/", "/loop", "/0", "/self")))
     assert crawl.owner.visits[site.url("a.test")].target == site.url("a.test", "/x")
     assert crawl.owner.visits[site.url("a.test", "/x")].target == "http://b.test:1/"
