@@ -58,7 +58,6 @@ from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
 from node.service.node_service import NodeService
 from node.version import VERSION
-from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 from store import RecordStore
 
@@ -125,9 +124,7 @@ async def _serve(
         departure = Departure(overlay, core.store, data.leaving)
         settings.obey = partial(_obey, core)
         answers = NodeService(core, overlay, network, departure, system_clock, settings, newest_lines())
-        crawl = config.crawl
-        identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
-        web = WebServer(answers, config.node, data.read_token(), VERSION, identity, own.node_id.hex())
+        web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name)
         spare_collector()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
