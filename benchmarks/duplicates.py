@@ -26,7 +26,7 @@ import numpy as np
 from benchmarks.figures import Row, parser_for, row, show
 from crawl.canonical_url import find_url
 from crawl.content.extract import extract
-from crawl.content.parse_task import ParseResult, ParseTask
+from crawl.content.page import ParseResult, ParseTask
 from crawl.content.similarity import NEAR_BITS, signature
 from crawl.frontier.mirror_alias import origin_of
 from crawl.frontier.mirror_detector import MirrorDetector

@@ -15,8 +15,7 @@ from dht import lazily
 if TYPE_CHECKING:
     from crawl.config import CrawlConfig
     from crawl.content.media_types import looks_like_html
-    from crawl.content.page import Page
-    from crawl.content.parse_task import ParseResult, Parsers, ParseTask
+    from crawl.content.page import Page, ParseResult, Parsers, ParseTask
     from crawl.content.similarity import different_bits, signature
     from crawl.errors import (
         AddressRefused,
@@ -34,11 +33,11 @@ if TYPE_CHECKING:
     from crawl.fetch.sent_request import SentRequest, read_request, request_fields
     from crawl.fetch.txt_records import TxtRecords
     from crawl.fetch_hours import FetchHours
-    from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
+    from crawl.frontier.admission import CrawlDecision, Decide, Trail, admit_urls, allowed_depth, refusal_reason
+    from crawl.frontier.fetch_task import QueuePosition, RobotsAccess, UrlStage, UrlStatus
     from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
     from crawl.frontier.mirror_detector import MirrorDetector
     from crawl.frontier.url_seen import UrlSeenTest
-    from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
     from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
     from crawl.parsing.inline import InlineParsers
     from crawl.parsing.pool import open_parsers
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
     from crawl.pipeline.fetch_outcome import forgotten, unfit
     from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
-    from crawl.policy import CrawlDecision, Decide
     from crawl.politeness.robots import Robots
     from crawl.politeness.robots_cache import RobotsCache
     from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
@@ -69,8 +67,7 @@ else:
         {
             "crawl.config": "CrawlConfig",
             "crawl.content.media_types": "looks_like_html",
-            "crawl.content.page": "Page",
-            "crawl.content.parse_task": "ParseResult ParseTask Parsers",
+            "crawl.content.page": "Page ParseResult ParseTask Parsers",
             "crawl.content.similarity": "different_bits signature",
             "crawl.errors": (
                 "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable"
@@ -82,11 +79,11 @@ else:
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",
-            "crawl.frontier.admission": "Trail admit_urls allowed_depth refusal_reason",
+            "crawl.frontier.admission": "CrawlDecision Decide Trail admit_urls allowed_depth refusal_reason",
+            "crawl.frontier.fetch_task": "QueuePosition RobotsAccess UrlStage UrlStatus",
             "crawl.frontier.mirror_alias": "AliasEvidence MirrorAlias MirrorCandidate",
             "crawl.frontier.mirror_detector": "MirrorDetector",
             "crawl.frontier.url_seen": "UrlSeenTest",
-            "crawl.frontier.url_status": "QueuePosition RobotsAccess UrlStage UrlStatus",
             "crawl.operator_blocklist": "OperatorBlocklist hashes_cover",
             "crawl.parsing.inline": "InlineParsers",
             "crawl.parsing.pool": "open_parsers",
@@ -96,7 +93,6 @@ else:
             "crawl.pipeline.fetch_outcome": "forgotten unfit",
             "crawl.pipeline.page_builder": "gone_page kept_headers parse_task_of read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
-            "crawl.policy": "CrawlDecision Decide",
             "crawl.politeness.robots": "Robots",
             "crawl.politeness.robots_cache": "RobotsCache",
             "crawl.politeness.site_tokens": "TokenAnswer TokenIssuer",

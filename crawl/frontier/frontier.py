@@ -15,10 +15,9 @@ from dataclasses import replace as replaced
 
 from msgspec.structs import replace
 
-from crawl.frontier.fetch_task import FetchTask, QueuedUrl
+from crawl.frontier.fetch_task import FetchTask, QueuedUrl, QueuePosition, UrlStage
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.frontier.site_queues import SiteQueues
-from crawl.frontier.url_status import QueuePosition, UrlStage
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState, reach
 from crawl.scope import domain_of

@@ -12,18 +12,16 @@ from collections.abc import Callable, Iterable, Mapping
 from random import Random
 
 from crawl.config import CrawlConfig
-from crawl.content.parse_task import Parsers
+from crawl.content.page import Parsers
 from crawl.errors import SlotLost
 from crawl.fetch.address_filter import refuse_literal
-from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.fetch_task import FetchTask, UrlStatus
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.lent_turns import LentTurns
 from crawl.frontier.site_queues import SiteQueues
 from crawl.frontier.url_seen import AsyncUrlSeenTest, UrlSeenTest
-from crawl.frontier.url_status import UrlStatus
 from crawl.pipeline.crawl_control import CrawlControl
-from crawl.pipeline.crawl_counters import CrawlCounters
-from crawl.pipeline.crawl_status import SOON_S, CrawlSnapshot, CrawlStatus
+from crawl.pipeline.crawl_status import SOON_S, CrawlCounters, CrawlSnapshot, CrawlStatus
 from crawl.pipeline.fetch_stage import DnsPrefetch, FetchStage
 from crawl.pipeline.handoff import Handoff
 from crawl.pipeline.ports import Sink, SiteAccess

@@ -13,16 +13,20 @@ from crawl.canonical_url import find_url, is_canonical
 from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import is_same, says_the_same
 from crawl.content.media_types import OTHER_TYPE, READ_TYPES, looks_like_html
-from crawl.content.parse_task import too_large
+from crawl.content.page import too_large
 from crawl.content.robots_directives import header_directives, unwanted
 from crawl.fetch.response import Fetched
-from crawl.frontier.admission import refusal_reason
+from crawl.frontier.admission import Decide, refusal_reason
 from crawl.frontier.mirror_alias import MirrorAlias, is_aliased
-from crawl.policy import Decide
 from crawl.politeness.robots import BARRED_AGAIN_S, BARRED_PAGE_KEPT_S
 from crawl.schedule.change_rate import seen
-from crawl.schedule.due_times import due_after_failure, due_after_fetch, due_after_redirect, due_after_refusal
-from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl.schedule.revisit_policy import (
+    RevisitStatistics,
+    due_after_failure,
+    due_after_fetch,
+    due_after_redirect,
+    due_after_refusal,
+)
 from crawl.schedule.url_state import Visit, VisitState
 from crawl.scope import is_within, scope_after_redirect
 

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
-from crawl.content.parse_task import Parsers
+from crawl.content.page import Parsers
 from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetch.response import Fetched, Locate
-from crawl.frontier.admission import Trail, refusal_reason
+from crawl.frontier.admission import CrawlDecision, Trail, refusal_reason
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
@@ -41,7 +41,6 @@ from crawl.pipeline.fetch_outcome import (
 )
 from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.pipeline.site_knowledge import SiteKnowledge
-from crawl.policy import CrawlDecision
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import RobotsAnswer, RobotsUnreachable
 from crawl.politeness.site_delays import DOWN

@@ -17,7 +17,7 @@ from crawl.frontier.admission import Trail, admit_urls
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.url_seen import AsyncUrlSeenTest
-from crawl.pipeline.crawl_counters import CrawlCounters
+from crawl.pipeline.crawl_status import CrawlCounters
 from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.schedule.url_state import Visit, VisitState, rank, rank_of
 from dht import Clock, RemoteError

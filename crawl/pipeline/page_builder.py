@@ -5,8 +5,7 @@ Pure: a response and its parsing in, values out.
 
 from crawl.config import DAY_S, CrawlConfig
 from crawl.content.media_types import READ_TYPES
-from crawl.content.page import Page
-from crawl.content.parse_task import ParseResult, ParseTask
+from crawl.content.page import Page, ParseResult, ParseTask
 from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.fetch.response import Fetched
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from crawl.content.page import Page
 from crawl.fetch.response import Fetched, Fetcher
-from crawl.policy import CrawlDecision
+from crawl.frontier.admission import CrawlDecision
 from crawl.politeness.site_tokens import TokenAnswer
 from crawl.schedule.url_state import Visit
 

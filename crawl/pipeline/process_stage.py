@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from crawl.config import CrawlConfig
 from crawl.content.fingerprint import steady_text
 from crawl.content.link_header import canonical_of, links_of
-from crawl.content.parse_task import ParseResult, Parsers
+from crawl.content.page import ParseResult, Parsers
 from crawl.content.robots_directives import header_directives, unwanted
 from crawl.errors import PageUnreadable
 from crawl.fetch.response import Fetched

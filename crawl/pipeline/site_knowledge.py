@@ -11,9 +11,9 @@ import msgspec
 
 from crawl.content.fingerprint import says_the_same, steady_text
 from crawl.frontier.admission import Trail
+from crawl.frontier.fetch_task import QueuePosition, RobotsAccess, UrlStatus
 from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.frontier.trap_learning import TrapLearning
-from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStatus
 from crawl.politeness.robots_cache import RobotsCache, RobotsUnreachable
 from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods

@@ -35,8 +35,7 @@ from node.crawling.fetch_pause import FetchPause
 from node.crawling.fetch_rules import FetchRules, StrategyPolicy
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
-from node.crawling.record_rules import RecordRules
-from node.crawling.store_change_feed import StoreChangeFeed
+from node.crawling.store_change_feed import RecordRules, StoreChangeFeed
 from node.crawling.url_lookup import UrlLookup
 from node.crawling.why_idle import waiting_for
 from node.delegation.client_audit import ClientAudit

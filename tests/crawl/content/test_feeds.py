@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawl.content.extract import extract
 from crawl.content.feeds import MAX_NAMED, MAX_URL_CHARS, feeds_of, read_feed
-from crawl.content.parse_task import Engine, ParseTask
+from crawl.content.page import Engine, ParseTask
 from crawl.content.sitemap import Sitemap, parse_sitemap
 
 HERE = "http://a.test/blog/feed"

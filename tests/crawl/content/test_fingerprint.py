@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawl.content.extract import extract
 from crawl.content.fingerprint import fingerprint, is_same, says_the_same
-from crawl.content.parse_task import Engine, ParseTask
+from crawl.content.page import Engine, ParseTask
 
 MAIN = "<p>The library opens at nine, and closes when the last reader has gone home for the day.</p>"
 BODY = "<nav><a href=/x>{nav}</a></nav>" + MAIN + "<p>{clock}</p><footer>{foot}</footer>"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawl.content.extract import extract
-from crawl.content.parse_task import ParseTask
+from crawl.content.page import ParseTask
 from crawl.content.similarity import BINS, NEAR_BITS, RUN_BYTES, SIGNATURE_BYTES, different_bits, signature
 from node.extras.demo.sample_web import unpack_sample
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from crawl import CrawlConfig, Visit
 from crawl.content.link_header import links_of
-from crawl.content.parse_task import ParseResult
+from crawl.content.page import ParseResult
 from crawl.content.robots_directives import header_directives
 from crawl.fetch.response import Fetched
 from crawl.pipeline.fetch_outcome import judge
