@@ -94,23 +94,10 @@ def test_sixteen_bits_are_told_by_the_xml_declaration(charset: str) -> None:
     assert declared_charset('<?xml version="1.0"?>'.encode(charset)) == charset
 
 
-PIECES = [
-    "<meta ",
-    "charset",
-    "=",
-    "'",
-    '"',
-    "utf-8",
-    ">",
-    "/",
-    "<!--",
-    "-->",
-    " ",
-    "content=",
-    "http-equiv=",
-    "<p ",
-    "\0",
-]
+PIECES = (
+    *("<meta ", "charset", "=", "'", '"', "utf-8", ">", "/", "<!--", "-->", " ", "content=", "http-equiv=", "<p "),
+    *("\x00"),
+)
 
 
 @settings(max_examples=300, deadline=None)

@@ -94,8 +94,3 @@ def test_edited_pages_are_near_and_other_pages_are_not(pages: list[str]) -> None
     assert len(pages) > 80
     assert found >= 0.9 * len(pages)
     assert wrong <= 0.03 * (found + len(called))
-
-
-def test_the_bound_is_where_the_benchmark_found_it() -> None:
-    one = bytes(16)
-    assert different_bits(one, ((1 << NEAR_BITS) - 1).to_bytes(16, "big")) == NEAR_BITS

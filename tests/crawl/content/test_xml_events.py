@@ -162,11 +162,15 @@ def test_hostile_lists_are_bounded_in_time(part: str) -> None:
 PIECES = (
     *("<urlset>", "<url>", "</url>", "<loc>", "</loc>", "<item>", "</item>", "<link>", "</link>", "&", "<"),
     *("<![CDATA[", "]]>", "<!--", "-->", "<?xml ?>", "/x", "&amp;", "\0"),
-    *( "\ud800", "&#xd800;", "&#1114112;", "<a b=c>", "<p:a xmlns:p=''/>"),
+    *( "\ud800", "&#xd800;", "&#1114112;", "&#xfffe;", "<a b=c>", "<p:a xmlns:p=''/>", "\ufeff", "<!", "http://["),
+    *("<lastmod>", "</lastmod>", "0001-01-01T00:00:00+23:59", "9999-12-31", "T24:00Z", "<sitemap>", "\n"),
 )  # fmt: skip
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
-def test_rubbish_never_fails(text: str) -> None:
-    parse_sitemap(text.encode("utf-8", "surrogatepass"), HERE, 10)
+@given(
+    st.binary(max_size=300)
+    | st.lists(st.sampled_from(PIECES), max_size=30).map(lambda parts: "".join(parts).encode("utf-8", "surrogatepass"))
+)
+def test_rubbish_never_fails(body: bytes) -> None:
+    parse_sitemap(body, HERE, 10)

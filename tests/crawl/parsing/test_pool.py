@@ -148,11 +148,8 @@ async def error_of(reading: Awaitable[ParseResult]) -> Exception | None:
 
 
 async def failure(reading: Awaitable[ParseResult]) -> str:
-    try:
-        await reading
-    except PageUnreadable as error:
-        return error.reason
-    return ""
+    error = await error_of(reading)
+    return error.reason if isinstance(error, PageUnreadable) else ""
 
 
 @pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])

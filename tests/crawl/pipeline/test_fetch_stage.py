@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from crawl import (
     AliasEvidence,
     CrawlConfig,
-    FamilyMissing,
     InlineParsers,
     MirrorAlias,
     Visit,
@@ -23,7 +22,7 @@ from crawl.frontier.mirror_detector import PROOF
 from crawl.pipeline.fetch_stage import LOOK_UPS, DnsPrefetch
 from crawl.schedule.change_rate import History
 from crawl.schedule.lastmod import TEST_EACH
-from dht import Now, Slot, WorkingFamilies, system_clock
+from dht import Now, Slot, system_clock
 from tests.crawl.world import SLOT, Crawl, Web, answer, linked, new_frontier, seed, state
 
 
@@ -145,15 +144,7 @@ async def test_a_dead_host_costs_few_requests_and_each_of_its_urls_gets_a_reason
     assert set(reasons) == {"host", "status 503"}
 
 
-async def test_private_addresses_and_missing_families_are_told_apart(
-    site: Web, crawl: Crawl, config: CrawlConfig
-) -> None:
-    async with open_fetcher(config, "0", system_clock, WorkingFamilies((4,))) as fetcher:
-        with pytest.raises(FamilyMissing) as missing:
-            await fetcher.fetch("http://six.test/", {}, 1000)
-        assert missing.value.family == 6
-        with pytest.raises(FamilyMissing):
-            await fetcher.fetch("http://[::1]/", {}, 1000)
+async def test_private_addresses_are_refused_and_counted(crawl: Crawl) -> None:
     await crawl.run(seed("http://meta.test/"), seed("http://169.254.169.254/"), seed("http://0.0.0.0/"))
     assert {visit.state for visit in crawl.owner.visits.values()} == {VisitState.REFUSED}
     assert crawl.crawler.status().refused == {"address": 3}

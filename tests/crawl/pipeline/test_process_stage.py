@@ -34,23 +34,6 @@ async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Craw
     assert len(site.paths("a.test")) == len(set(site.paths("a.test")))
 
 
-async def test_redirects_between_hosts_end_too(site: Web, crawl: Crawl) -> None:
-    """Each hop is a URL of its own, asked for once; a chain that comes back ends there, others with a reason."""
-    a, b = (lambda path: site.url("a.test", path)), (lambda path: site.url("b.test", path))
-    site.add("a.test", {"/loop": answer(301, Location=b("/loop")), "/back": answer(302, Location=b("/x?n=0"))})
-    site.add("b.test", {"/loop": answer(301, Location=a("/loop"))})
-    for n in range(20):
-        site.add("b.test", {f"/x?n={n}": answer(307, Location=a(f"/y?n={n}"))})
-        site.add("a.test", {f"/y?n={n}": answer(303, Location=b(f"/x?n={n + 1}"))})
-    await crawl.run(seed(a("/loop")), seed(a("/back")))
-    assert state(crawl, a("/loop")) == state(crawl, b("/loop")) == (VisitState.REDIRECT, "")
-    assert crawl.owner.visits[b("/loop")].target == a("/loop")
-    assert state(crawl, a("/y?n=4")) == (VisitState.REFUSED, "more than 10 redirects")
-    assert b("/x?n=5") not in crawl.owner.visits
-    asked = [*map(a, site.paths("a.test")), *map(b, site.paths("b.test"))]
-    assert len(asked) == len(set(asked)) == 2 + 2 + 11
-
-
 async def test_a_canonical_address_elsewhere_is_like_a_link(site: Web, crawl: Crawl) -> None:
     elsewhere = site.url("b.test", "/1")
     site.add("a.test", {"/": linked("/1", head=f'<link rel="canonical" href="{site.url("b.test")}">')})
@@ -82,26 +65,6 @@ async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     assert crawl.owner.pages[site.url("a.test", "/noindex")].content == b""
     assert crawl.owner.pages[site.url("a.test", "/header")].gone
     assert not crawl.owner.pages[site.url("a.test", "/canonical")].gone
-
-
-async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
-    pages = {"/410": answer(410), "/403": answer(403), "/zip": answer(200, "x", "application/zip")}
-    pages |= {"/429": answer(429, Retry_After="3000"), "/500": answer(500)}
-    site.add("a.test", {"/robots.txt": answer(404)})
-    for name, page in pages.items():
-        site.add(f"{'abcdefg'[list(pages).index(name)]}.test", {name: page})
-    urls = {name: site.url(f"{'abcdefg'[n]}.test", name) for n, name in enumerate(pages)}
-    before = system_clock().wall
-    await crawl.run(*map(seed, urls.values()), within_s=20)
-    states = {name: state(crawl, url) for name, url in urls.items()}
-    assert states["/410"] == (VisitState.GONE, "status 410")
-    assert crawl.owner.pages[urls["/410"]].gone
-    assert states["/403"] == (VisitState.REFUSED, "status 403")
-    assert states["/zip"] == (VisitState.REFUSED, "media type: application/zip")
-    assert states["/429"] == (VisitState.FAILED, "status 429")
-    assert crawl.owner.visits[urls["/429"]].due_at >= before + 2999
-    assert states["/500"] == (VisitState.FAILED, "status 500")
-    assert len(site.paths("e.test")) > 2
 
 
 async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> None:
@@ -178,14 +141,6 @@ async def test_a_feed_that_pages_name_leads_to_new_pages_and_is_asked_for_once(s
     visit = crawl.owner.visits[here + "feed"]
     assert (visit.state, visit.reason, visit.etag) == (VisitState.FETCHED, "feed: 1 pages, 0 sitemaps", '"1"')
     assert crawl.owner.visits[here + "deeper"].depth == 0, "as if the page had linked to it"
-
-
-async def test_a_response_without_markup_names_its_canonical_address(site: Web, crawl: Crawl) -> None:
-    site.add(
-        "a.test", {"/": answer(200, "Words.", "text/plain", Link='</better>; rel="canonical"'), "/better": "Words."}
-    )
-    await crawl.run(seed(site.url("a.test"), depth=0))
-    assert crawl.owner.visits[site.url("a.test", "/better")].state == VisitState.FETCHED
 
 
 async def test_a_page_that_has_moved_or_was_closed_is_found_no_more_and_comes_back(
