@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from html import escape
 from html.entities import html5
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from xml.parsers import expat
 
 from lxml import etree
@@ -89,17 +89,51 @@ class Enough(Exception):
     """Raised by a reader to end the reading; never leaves `read_xml`."""
 
 
-class XmlReader(Protocol):
-    """Takes the events of one document."""
+class EntryReader:
+    """Takes the events of a list, entry by entry: elements with one of the names `entries`, and what stands in them.
+
+    An entry that was left open ends where the next one begins. `limit`: entries that are taken."""
+
+    entries: tuple[str, ...]
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._inside = 0  # elements that are open within an entry, with itself
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Note that an element begins."""
+        if self._inside and (self._inside > 1 or tag not in self.entries):
+            self._inside += 1
+            if self._inside == 2:
+                self._start_inside(tag, attributes)
+        elif tag in self.entries:
+            if self._inside:
+                self._take()
+            self._inside = 1
+            self._begin(tag)
 
     def end(self, tag: str, text: str) -> None:
-        """An element ends. `text`: what stands between its beginning or its last child's end and here, bounded."""
+        """Note that one ends. `text`: what stands between its beginning or its last child's end and here, bounded."""
+        if self._inside == 2:
+            self._end_inside(tag, text.strip())
+        elif self._inside == 1:
+            self._take()
+        self._inside = max(0, self._inside - 1)
+
+    def _begin(self, tag: str) -> None:
+        """Begin an entry."""
+
+    def _start_inside(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element that stands in an entry."""
+
+    def _end_inside(self, tag: str, text: str) -> None:
+        """End an element that stands in an entry."""
+
+    def _take(self) -> None:
+        """End an entry; raises Enough after the last that is wanted."""
 
 
-AnyReader = TypeVar("AnyReader", bound=XmlReader)
+AnyReader = TypeVar("AnyReader", bound=EntryReader)
 
 
 def read_xml(body: bytes, begin: Callable[[], AnyReader]) -> AnyReader:
@@ -113,7 +147,7 @@ def read_xml(body: bytes, begin: Callable[[], AnyReader]) -> AnyReader:
     return reader
 
 
-def _is_well_formed(body: bytes, reader: XmlReader) -> bool:
+def _is_well_formed(body: bytes, reader: EntryReader) -> bool:
     """Feed a reader up to where the body breaks; False where it does."""
     depth = 0
     text: list[str] = []
@@ -154,7 +188,7 @@ def _is_well_formed(body: bytes, reader: XmlReader) -> bool:
     return True
 
 
-def _walk(root: etree._Element, reader: XmlReader) -> None:
+def _walk(root: etree._Element, reader: EntryReader) -> None:
     """Feed a reader with the elements of a piece."""
     for event, node in etree.iterwalk(root, events=("start", "end")):
         tag = node.tag.rpartition("}")[2].rpartition(":")[2]

@@ -5,7 +5,6 @@ nothing where the URL is known.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Protocol
 
 from msgspec.structs import astuple
 
@@ -17,6 +16,7 @@ from store import (
     Document,
     Draft,
     Kind,
+    Replicator,
     RequestNote,
     encode_document,
 )
@@ -25,12 +25,6 @@ DAY_S = 86_400
 KEEP_DOCUMENT_DAYS = KEPT_DAYS  # a page that nobody could fetch for a year leaves the answers
 KEEP_GONE_DAYS = KEEP_DOCUMENT_DAYS + 2  # longer than the page that it replaces, clocks apart, or that would come back
 KEEP_VISIT_DAYS = 730  # URL state outlives its document, so that a vanished page is not found "new"
-
-
-class RecordWriter(Protocol):
-    """Writes drafts to their owners: the store's replicator, as far as this file needs it."""
-
-    async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None: ...
 
 
 FindVisits = Callable[[Sequence[str]], Awaitable[Mapping[str, Visit]]]
@@ -46,7 +40,7 @@ class Ingest:
 
     def __init__(
         self,
-        writer: RecordWriter,
+        writer: Replicator,
         clock: Clock,
         place: Callable[[str], Key] = placement_key,
         find: FindVisits = no_visits,

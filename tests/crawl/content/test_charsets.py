@@ -96,7 +96,7 @@ def test_sixteen_bits_are_told_by_the_xml_declaration(charset: str) -> None:
 
 PIECES = (
     *("<meta ", "charset", "=", "'", '"', "utf-8", ">", "/", "<!--", "-->", " ", "content=", "http-equiv=", "<p "),
-    *("\x00"),
+    "\0",
 )
 
 

@@ -85,7 +85,7 @@ def test_hostile_feeds_are_bounded(body: bytes) -> None:
 PIECES = (
     *("<item>", "</item>", "<entry>", "</entry>", "<link>", "</link>", "<guid>", "/y", "<pubDate>", "</pubDate>"),
     *("<updated>", "</updated>", "&", "\x00", "x", "<link href='/x'/>", "2026-01-01", "Sat, 99 May 2026"),
-    *("<![CDATA["),
+    "<![CDATA[",
 )
 
 

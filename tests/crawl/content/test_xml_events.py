@@ -7,19 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawl.content.sitemap import parse_sitemap
-from crawl.content.xml_events import MAX_DEPTH, Enough, read_xml
+from crawl.content.xml_events import MAX_DEPTH, Enough, EntryReader, read_xml
 
 
-class Told:
+class Told(EntryReader):
     """Remembers the events; ends after so many elements."""
 
     def __init__(self, most: int = 1 << 30) -> None:
+        super().__init__(most)
         self.events: list[str] = []
-        self._most = most
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.events.append(f"<{tag} {' '.join(f'{k}={v}' for k, v in attributes.items())}".rstrip())
-        if len(self.events) > self._most:
+        if len(self.events) > self._limit:
             raise Enough
 
     def end(self, tag: str, text: str) -> None:
