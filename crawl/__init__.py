@@ -14,9 +14,8 @@ from dht import lazily
 
 if TYPE_CHECKING:
     from crawl.config import CrawlConfig
-    from crawl.content.media_types import looks_like_html
+    from crawl.content.fingerprint import different_bits, signature
     from crawl.content.page import Page, ParseResult, Parsers, ParseTask
-    from crawl.content.similarity import different_bits, signature
     from crawl.errors import (
         AddressRefused,
         BadHostsFile,
@@ -29,7 +28,17 @@ if TYPE_CHECKING:
     from crawl.fetch.content_codings import BadCoding, decode_body
     from crawl.fetch.fetcher import open_fetcher
     from crawl.fetch.request_signer import RequestSigner
-    from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, FindElsewhere, FindWay, Locate, anywhere, nowhere
+    from crawl.fetch.response import (
+        BandwidthWait,
+        Fetched,
+        Fetcher,
+        FindElsewhere,
+        FindWay,
+        Locate,
+        anywhere,
+        looks_like_html,
+        nowhere,
+    )
     from crawl.fetch.sent_request import SentRequest, read_request, request_fields
     from crawl.fetch.txt_records import TxtRecords
     from crawl.fetch_hours import FetchHours
@@ -45,13 +54,12 @@ if TYPE_CHECKING:
     from crawl.pipeline.crawl_status import CrawlStatus, span
     from crawl.pipeline.crawler import Crawler
     from crawl.pipeline.fetch_outcome import forgotten, unfit
-    from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
+    from crawl.pipeline.process_stage import gone_page, kept_headers, parse_task_of, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
     from crawl.politeness.robots import Robots
     from crawl.politeness.robots_cache import RobotsCache
     from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
-    from crawl.schedule.change_rate import change_rate
-    from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
+    from crawl.schedule.url_state import Visit, VisitState, change_rate, decode_visit, encode_visit, reach, visit_flaw
     from crawl.scope import (
         MAX_SCOPE_CHARS,
         SCOPE_KINDS,
@@ -66,16 +74,17 @@ else:
         __name__,
         {
             "crawl.config": "CrawlConfig",
-            "crawl.content.media_types": "looks_like_html",
+            "crawl.content.fingerprint": "different_bits signature",
             "crawl.content.page": "Page ParseResult ParseTask Parsers",
-            "crawl.content.similarity": "different_bits signature",
             "crawl.errors": (
                 "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable"
             ),
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
+            "crawl.fetch.response": (
+                "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere looks_like_html nowhere"
+            ),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",
@@ -91,13 +100,12 @@ else:
             "crawl.pipeline.crawl_status": "CrawlStatus span",
             "crawl.pipeline.crawler": "Crawler",
             "crawl.pipeline.fetch_outcome": "forgotten unfit",
-            "crawl.pipeline.page_builder": "gone_page kept_headers parse_task_of read_page",
+            "crawl.pipeline.process_stage": "gone_page kept_headers parse_task_of read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
             "crawl.politeness.robots": "Robots",
             "crawl.politeness.robots_cache": "RobotsCache",
             "crawl.politeness.site_tokens": "TokenAnswer TokenIssuer",
-            "crawl.schedule.change_rate": "change_rate",
-            "crawl.schedule.url_state": "Visit VisitState decode_visit encode_visit reach visit_flaw",
+            "crawl.schedule.url_state": ("Visit VisitState change_rate decode_visit encode_visit reach visit_flaw"),
             "crawl.scope": (
                 "MAX_SCOPE_CHARS SCOPE_KINDS ScopeKind domain_of public_suffixes scope_after_redirect scope_for"
             ),

@@ -35,7 +35,7 @@ class Page(msgspec.Struct, frozen=True):
     text: str
     links: tuple[Link, ...]
     gone: bool = False
-    signature: bytes = b""  # tells near duplicates: crawl/content/similarity.py
+    signature: bytes = b""  # tells near duplicates: crawl/content/fingerprint.py
     description: str = ""
     published_at: float = 0.0  # by its own word, Unix seconds; 0.0 unknown
     modified_at: float = 0.0
@@ -79,7 +79,7 @@ class ParseResult(msgspec.Struct, frozen=True, array_like=True):
     links: tuple[Link, ...]
     directives: RobotsDirectives = RobotsDirectives()
     fingerprint: bytes = b""  # of title and text: crawl/content/fingerprint.py
-    signature: bytes = b""  # of the text: crawl/content/similarity.py
+    signature: bytes = b""  # of the text: crawl/content/fingerprint.py
     description: str = ""
     published_at: float = 0.0  # Unix seconds, 0.0 unknown
     modified_at: float = 0.0

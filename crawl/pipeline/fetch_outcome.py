@@ -12,14 +12,12 @@ from msgspec.structs import replace
 from crawl.canonical_url import find_url, is_canonical
 from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import is_same, says_the_same
-from crawl.content.media_types import OTHER_TYPE, READ_TYPES, looks_like_html
 from crawl.content.page import too_large
 from crawl.content.robots_directives import header_directives, unwanted
-from crawl.fetch.response import Fetched
+from crawl.fetch.response import OTHER_TYPE, READ_TYPES, Fetched, looks_like_html
 from crawl.frontier.admission import Decide, refusal_reason
 from crawl.frontier.mirror_alias import MirrorAlias, is_aliased
 from crawl.politeness.robots import BARRED_AGAIN_S, BARRED_PAGE_KEPT_S
-from crawl.schedule.change_rate import seen
 from crawl.schedule.revisit_policy import (
     RevisitStatistics,
     due_after_failure,
@@ -27,7 +25,7 @@ from crawl.schedule.revisit_policy import (
     due_after_redirect,
     due_after_refusal,
 )
-from crawl.schedule.url_state import Visit, VisitState
+from crawl.schedule.url_state import Visit, VisitState, seen
 from crawl.scope import is_within, scope_after_redirect
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))

@@ -18,8 +18,7 @@ from math import exp, inf, log, log2, sqrt
 from typing import Literal
 
 from crawl.config import CrawlConfig
-from crawl.schedule.change_rate import change_rate
-from crawl.schedule.url_state import Visit, VisitState
+from crawl.schedule.url_state import Visit, VisitState, change_rate
 
 RevisitStrategy = Literal["gain", "changed", "all"]
 

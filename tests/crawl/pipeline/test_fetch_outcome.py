@@ -21,8 +21,8 @@ from crawl.pipeline.fetch_outcome import (
     outcome_of_reading,
     validators,
 )
-from crawl.schedule.change_rate import History
 from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl.schedule.url_state import History
 
 NOW = 1_700_000_000.0
 CONFIG = CrawlConfig()

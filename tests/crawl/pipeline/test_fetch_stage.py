@@ -20,8 +20,8 @@ from crawl import (
 )
 from crawl.frontier.mirror_detector import PROOF
 from crawl.pipeline.fetch_stage import LOOK_UPS, DnsPrefetch
-from crawl.schedule.change_rate import History
 from crawl.schedule.lastmod import TEST_EACH
+from crawl.schedule.url_state import History
 from dht import Now, Slot, system_clock
 from tests.crawl.world import SLOT, Crawl, Web, answer, linked, new_frontier, seed, state
 

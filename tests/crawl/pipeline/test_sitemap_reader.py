@@ -15,7 +15,7 @@ from crawl import (
     open_fetcher,
 )
 from crawl.pipeline.sitemap_reader import SitemapListings
-from crawl.schedule.change_rate import History
+from crawl.schedule.url_state import History
 from dht import system_clock
 from tests.crawl.world import Crawl, Web, answer, linked, seed, state
 
