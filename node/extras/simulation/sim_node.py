@@ -89,10 +89,8 @@ class SimNode:
     supervisor: Supervisor = field(init=False)  # of its newest run
     is_founder: bool = field(init=False, default=False)  # it began the network, and starts though nobody is there
     is_bare: bool = field(init=False, default=False)  # a bootstrap node: an overlay and nothing above it
-
-    def __post_init__(self) -> None:
-        """Let an error of its upkeep end the world."""
-        self.supervise: Callable[[LocalFaults], Supervisor] = lambda faults: STRICT
+    # By default an error of its upkeep ends the world.
+    supervise: Callable[[LocalFaults], Supervisor] = field(init=False, default_factory=lambda: lambda faults: STRICT)
 
     @property
     def is_running(self) -> bool:
