@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.search.measures import DEPTH
 from benchmarks.search.quiet_network import QuietNetwork
-from crawl.content.similarity import signature
+from crawl.content.fingerprint import signature
 from dht import DocumentId, Key, system_clock
 from index import DocumentChange, IndexConfig, LocalIndex, Searcher, SearchRequest, Text
 from index.errors import QueryError

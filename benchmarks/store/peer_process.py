@@ -39,7 +39,7 @@ from dht import (
     system_clock,
 )
 from dht.messages import Done
-from node.crawling.record_rules import RecordRules
+from node.crawling.store_change_feed import RecordRules
 from node.sites.host_book import HostBook
 from store import Draft, Kind, RecordCheck, RecordStore, Replicator, StoreConfig
 

@@ -13,7 +13,9 @@ from index.shard.messages import HitRow
 from index.text.field_terms import BODY
 from index.text.forward_index import ForwardRecord, content_digest
 
-NEAR_BITS = 8  # different bits of 128 at most: what crawl/content/similarity.py takes for near, by measured error rates
+NEAR_BITS = (
+    8  # different bits of 128 at most: what crawl/content/fingerprint.py takes for near, by measured error rates
+)
 LEAST_TERMS = 24  # of a main text: what says less is a copy only where all of the page is the same
 _BANDS = NEAR_BITS + 1  # two signatures with at most so many different bits less one agree in one band
 _BAND_BITS = -(-128 // _BANDS)

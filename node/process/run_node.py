@@ -58,7 +58,6 @@ from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
 from node.service.service import Service
 from node.version import VERSION
-from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 from store import RecordStore
 
@@ -125,10 +124,7 @@ async def _serve(
         departure = Departure(overlay, core.store, data.leaving)
         settings.obey = partial(_obey, core)
         answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines())
-        named = config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url
-        web = WebServer(
-            answers, config.node, data.read_token(), VERSION, CrawlerIdentity(*named, key), own.node_id.hex()
-        )
+        web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name)
         spare_collector()
         log.info("node starts id=%s network=%s", own.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:

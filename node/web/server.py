@@ -9,7 +9,8 @@ from functools import partial
 
 from aiohttp import web
 
-from dht import WEB, Listener, LocalFaults, RateLimiter, Visitor, library_log, system_clock
+from crawl import CrawlConfig
+from dht import WEB, CrawlerKey, Identity, Listener, LocalFaults, RateLimiter, Visitor, library_log, system_clock
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
 from node.service.service import Service
@@ -67,11 +68,15 @@ class WebServer:
         self,
         service: Service,
         config: NodeConfig,
+        crawl: CrawlConfig,
         token: str,
         version: str,
-        crawler: CrawlerIdentity,
-        node_id: str = "",
+        identity: Identity,
+        network: str = "",
     ) -> None:
+        """`network`: the name of this node's network, as site owners read it."""
+        key = CrawlerKey(identity) if crawl.sign else None
+        crawler = CrawlerIdentity(crawl.agent, crawl.user_agent(version), network, crawl.info_url, key)
         self._config = config
         self._door = Listener(WEB, system_clock)
         self._proxied = ProxiedCallers(config.web_trusted_proxies, config.web_proxy_header)
@@ -81,7 +86,7 @@ class WebServer:
         new_code = partial(secrets.token_urlsafe, CODE_BYTES)
         logins = Logins(new_code)
         self._searches = RunningSearches(service, new_code)
-        self._guard = Guard(config, token, metrics, pages.problem, logins, node_id)
+        self._guard = Guard(config, token, metrics, pages.problem, logins, identity.node_id.hex())
         self._handlers = handlers_of(
             Api(service, version),
             pages,
@@ -94,7 +99,7 @@ class WebServer:
             Health(service, metrics),
             Owner(logins, pages),
             OwnerPages(service, pages),
-            KeyDirectory(service, crawler.key),
+            KeyDirectory(service, key),
         )
         self._handlers |= added_handlers(service, config)
         self.listening = asyncio.Event()

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from crawl import CrawlConfig
+from dht import Identity
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import BoundedLog, WebServer
 
 
@@ -59,7 +60,7 @@ def test_figures_are_in_the_prometheus_format(site: Any) -> None:
 
 async def test_a_port_in_use_is_one_line_with_the_remedy(site: Any) -> None:
     config = NodeConfig(web_port=site.port)
-    server = WebServer(site.service, config, "token", "0", CrawlerIdentity())
+    server = WebServer(site.service, config, CrawlConfig(), "token", "0", Identity(bytes(32)))
     with pytest.raises(PortInUse) as caught:
         await asyncio.wait_for(server.run(), 5)
     assert str(site.port) in str(caught.value)

@@ -1,7 +1,7 @@
-"""Sitemaps to be fetched, feeds handed over, lists kept: each is bounded, and the oldest gives way."""
+"""Sitemaps to be fetched and feeds handed over: each is bounded, and the oldest gives way."""
 
 from crawl.frontier.admission import Trail
-from crawl.pipeline.sitemap_state import SiteFeeds, SitemapListings, SitemapQueue
+from crawl.pipeline.site_knowledge import SiteFeeds, SitemapQueue
 
 
 def test_each_feed_of_a_site_is_news_once_and_their_number_is_bounded() -> None:
@@ -12,15 +12,6 @@ def test_each_feed_of_a_site_is_news_once_and_their_number_is_bounded() -> None:
     assert feeds.take_new("c.test", []) == []
     assert feeds.take_new("b.test", ["http://b.test/f"]) == ["http://b.test/f"]
     assert feeds.take_new("a.test", ["http://a.test/f"]) == ["http://a.test/f"], "forgotten for another site"
-
-
-def test_the_oldest_lists_give_way() -> None:
-    listed = SitemapListings(5)
-    for name, count in (("a", 2), ("b", 2), ("a", 3), ("c", 2)):
-        listed.add(name, [f"{name}{n}" for n in range(count)])
-    assert [len(listed.find(name)) for name in "abc"] == [3, 0, 2]
-    listed.add("d", ["x"] * 6)
-    assert [len(listed.find(name)) for name in "abcd"] == [0, 0, 0, 0]
 
 
 def test_the_queue_is_bounded_and_keeps_to_the_site() -> None:
