@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from dht.front_door import lazily
 
 if TYPE_CHECKING:
-    from dht.atomic_file import write_atomically
     from dht.audit.evidence import (
         ALIKE_BITS,
         DOMAINS_NEEDED,
@@ -55,8 +54,7 @@ if TYPE_CHECKING:
     from dht.identity.crawler_key import CrawlerKey, crawler_key_of
     from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
     from dht.identity.node_key import Identity, node_id_of, verify
-    from dht.identity.puzzle import solve_all, work_of
-    from dht.identity.puzzle_solver import PuzzleFile
+    from dht.identity.puzzle import PuzzleFile, solve_all, work_of
     from dht.keys import (
         MAX_SLOT_BITS,
         MAX_SPREAD,
@@ -75,17 +73,15 @@ if TYPE_CHECKING:
         split_url,
     )
     from dht.leases.lease_balancer import BalanceReport
-    from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused
+    from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused, write_atomically
     from dht.membership.working_families import WorkingFamilies
     from dht.messages import Done, Message
     from dht.overlay.api import Overlay, View
     from dht.overlay.assembly import open_overlay
-    from dht.overlay.overlay_files import OverlayFiles
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
-    from dht.overlay.settings import OnEvent, OverlaySettings
-    from dht.ownership.placement_diff import SlotMove, placement_diff
-    from dht.ownership.rendezvous import Placement
+    from dht.overlay.settings import OnEvent, OverlayFiles, OverlaySettings
+    from dht.ownership.rendezvous import Placement, SlotMove, placement_diff
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
     from dht.protocol.engine import ProtocolEngine
@@ -95,10 +91,10 @@ if TYPE_CHECKING:
     from dht.protocol.udp_driver import EngineDriver
     from dht.rate_limit import RateLimiter
     from dht.reachability.dial_back import DialBack
-    from dht.reachability.node_role import Mode
+    from dht.reachability.evidence import Mode
     from dht.rng import Rng
     from dht.signals import when_told_to_stop
-    from dht.slot_resize import resize_inside
+    from dht.slot_set import resize_inside
     from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
     from dht.strategy.diff import difference
     from dht.strategy.document import (
@@ -151,7 +147,6 @@ else:
     __getattr__ = lazily(
         __name__,
         {
-            "dht.atomic_file": "write_atomically",
             "dht.audit.evidence": (
                 "ALIKE_BITS DOMAINS_NEEDED EVIDENCE_AT_POINT EVIDENCE_KEPT EVIDENCE_KEPT_S LOOK_AGAIN_S "
                 "MAX_EVIDENCE_BYTES NO_VOTES_S UNLIKE_BITS Evidence Look decode_piece decode_pieces encode_piece "
@@ -169,24 +164,21 @@ else:
             "dht.identity.crawler_key": "CrawlerKey crawler_key_of",
             "dht.identity.http_signature": "json_web_key signature_fields thumbprint",
             "dht.identity.node_key": "Identity node_id_of verify",
-            "dht.identity.puzzle": "solve_all work_of",
-            "dht.identity.puzzle_solver": "PuzzleFile",
+            "dht.identity.puzzle": "PuzzleFile solve_all work_of",
             "dht.keys": (
                 "MAX_SLOT_BITS MAX_SPREAD SITE_BYTES DocumentId Key NodeId Slot distance document_id "
                 "placement_key site_of slot_of slot_range slot_start split_url"
             ),
             "dht.leases.lease_balancer": "BalanceReport",
-            "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused",
+            "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused write_atomically",
             "dht.membership.working_families": "WorkingFamilies",
             "dht.messages": "Done Message",
             "dht.overlay.api": "Overlay View",
             "dht.overlay.assembly": "open_overlay",
-            "dht.overlay.overlay_files": "OverlayFiles",
             "dht.overlay.peer_cache_file": "has_met_peers",
             "dht.overlay.service": "OverlayService",
-            "dht.overlay.settings": "OnEvent OverlaySettings",
-            "dht.ownership.placement_diff": "SlotMove placement_diff",
-            "dht.ownership.rendezvous": "Placement",
+            "dht.overlay.settings": "OnEvent OverlayFiles OverlaySettings",
+            "dht.ownership.rendezvous": "Placement SlotMove placement_diff",
             "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
             "dht.ownership.site_shards": "FRESH_S SURE_S SiteShards shards stray_range",
             "dht.protocol.engine": "ProtocolEngine",
@@ -196,10 +188,10 @@ else:
             "dht.protocol.udp_driver": "EngineDriver",
             "dht.rate_limit": "RateLimiter",
             "dht.reachability.dial_back": "DialBack",
-            "dht.reachability.node_role": "Mode",
+            "dht.reachability.evidence": "Mode",
             "dht.rng": "Rng",
             "dht.signals": "when_told_to_stop",
-            "dht.slot_resize": "resize_inside",
+            "dht.slot_set": "resize_inside",
             "dht.strategy.crawl_rules": "CrawlRules Pattern RuleDecision host_matches",
             "dht.strategy.diff": "difference",
             "dht.strategy.document": (

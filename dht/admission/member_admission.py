@@ -17,8 +17,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from dht.admission.attester_order import AttesterOrder
 from dht.admission.cut_off import cut_off_by_one
-from dht.admission.guest_lists import GuestLists
-from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.admission.inviters import NO_INVITERS, GuestLists, Inviters
 from dht.admission.membership_claim import MembershipClaim, mark_of
 from dht.clock import DAY_S, Now, day_of
 from dht.keys import NodeId
@@ -153,7 +152,7 @@ class MemberAdmission:
         return is_last or bool(self._naming(peer, claim.invited_by))
 
     def is_one_too_many(self, peer: NodeId, invited_by: bytes, today: int) -> bool:
-        """Tell whether others have used up an invitation, as guest_lists.py says."""
+        """Tell whether others have used up an invitation, as inviters.py says."""
         if not self.inviters.are_needed:
             return False
         return self.guests.is_one_too_many(peer, invited_by, lambda each: self.first_day(each) or today)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dht.clock import Now
 from dht.keys import NodeId, Slot
 from dht.messages import MAX_MOVE_S, Heir
-from dht.slot_resize import children
+from dht.slot_set import children
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,8 @@ from pathlib import Path
 
 import msgspec
 
-from dht.atomic_file import write_atomically
 from dht.keys import NodeId
-from dht.local_faults import FaultSite, LocalFaults, refused
+from dht.local_faults import FaultSite, LocalFaults, refused, write_atomically
 from dht.membership.farewell_book import Parting
 from dht.membership.member_table import MEMBER_LIMIT
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES

@@ -10,15 +10,13 @@ from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.local_faults import LocalFaults
-from dht.membership.working_families import WorkingFamilies
-from dht.overlay.overlay_files import OverlayFiles
+from dht.membership.working_families import WorkingFamilies, source_towards
 from dht.overlay.service import OverlayService
-from dht.overlay.settings import OverlaySettings
+from dht.overlay.settings import OverlayFiles, OverlaySettings
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.self_heartbeat import is_any
 from dht.protocol.udp_driver import UdpDriver, bind_udp
 from dht.reachability.dial_back import DialBack
-from dht.reachability.own_address import source_towards
 from dht.strategy.history import StrategyHistory
 from dht.strategy.network import Network
 from dht.transport.tls_channel import TlsChannel

@@ -18,7 +18,7 @@ from dht.keys import NodeId
 from dht.membership.kept_files import FarewellFile
 from dht.messages import Done, Message
 from dht.overlay.messenger import Messenger
-from dht.overlay.overlay_files import OverlayFiles
+from dht.overlay.settings import OverlayFiles
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.wire.farewell import FEW_MEMBERS

@@ -13,12 +13,12 @@ from dht.leases.load_balance import BalanceOutlook
 from dht.membership.failure_detector import SilentMember, near_servers, silent_members
 from dht.membership.peer_clocks import ClockReading
 from dht.membership.reasons_apart import LOST
-from dht.membership.refused_heartbeats import RefusedHeartbeat
 from dht.overlay.admission_upkeep import AdmissionUpkeep
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
+from dht.protocol.heartbeat_intake import RefusedHeartbeat
 from dht.reachability.autonat import AutoNat
 from dht.reachability.evidence import ReachabilityEvidence
 from dht.wire.contact import Endpoint, Family

@@ -11,32 +11,30 @@ from functools import partial
 
 from dht.clock import Clock
 from dht.identity.node_key import node_id_of
-from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
+from dht.identity.puzzle import PuzzleFile, PuzzleSolver
 from dht.keys import Key, NodeId, Slot
 from dht.leases.lease_balancer import CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.membership.farewell_book import FarewellBook
 from dht.membership.kept_files import FarewellFile
-from dht.membership.refused_heartbeats import RefusedHeartbeat
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep
-from dht.overlay.family_upkeep import FamilyUpkeep
 from dht.overlay.farewell_upkeep import FarewellUpkeep
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
-from dht.overlay.overlay_files import OverlayFiles
+from dht.overlay.own_invitation import VoucherUpkeep
 from dht.overlay.peer_cache_file import PeerCacheFile
 from dht.overlay.point_records import PointRecords
 from dht.overlay.report import OverlayReport
-from dht.overlay.role_upkeep import RoleUpkeep
+from dht.overlay.role_upkeep import FamilyUpkeep, RoleUpkeep
 from dht.overlay.self_doubt import SelfDoubt
-from dht.overlay.settings import OnEvent, OverlaySettings
+from dht.overlay.settings import OnEvent, OverlayFiles, OverlaySettings
 from dht.overlay.strategy_upkeep import StrategyUpkeep
-from dht.overlay.voucher_upkeep import VoucherUpkeep
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import DialWanted, Event, StrategyAhead
+from dht.protocol.heartbeat_intake import RefusedHeartbeat
 from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
 from dht.reachability.dial_back import DialBack
 from dht.strategy.document import SignedStrategy, Strategy

@@ -1,26 +1,67 @@
-"""Keeps this node's strategy the newest that peers have, and puts what it says into effect."""
+"""Keeps this node's strategy the newest that peers have, and puts what it says into effect.
 
+Tells those whom a strategy blocks that there is a newer strategy, so that they read it and stop by themselves.
+
+Nobody speaks with them otherwise, so they would only see everybody fall silent. The few members nearest to the one that
+is blocked tell it, once; whoever is asked for strategies, then or later, answers also those whom it blocks
+(`messenger.py`).
+"""
+
+import asyncio
+from collections.abc import Iterable
 from math import inf
 from random import Random
 
+from dht.admission.attester_order import nearest_attesters
 from dht.admission.inviters import Inviters
 from dht.clock import Clock
-from dht.identity.puzzle_solver import PuzzleSolver
+from dht.errors import RemoteError
+from dht.identity.puzzle import PuzzleSolver
 from dht.keys import NodeId
-from dht.overlay.block_notice import BlockNotice
+from dht.messages import StrategyDigest
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.point_records import PointRecords
-from dht.overlay.strategy_dissemination import StrategyDissemination
-from dht.overlay.strategy_sync import StrategySync
+from dht.overlay.strategy_dissemination import StrategyDissemination, StrategySync
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.network_rules import StrategyRules
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
+from dht.wire.contact import Contact
 from dht.wire.heartbeat import Graces
 from dht.wire.invitation import MARK_BYTES
+
+TELLERS = 4  # members, of which one may be away and others see other members
+WAITING = 64  # told one after the other
+WITHIN_S = 4.0
+
+
+class BlockNotice:
+    """Tells them for one node."""
+
+    def __init__(self, strategies: StrategyHistory, view: OverlayView, messenger: Messenger) -> None:
+        self._strategies, self._view, self._messenger = strategies, view, messenger
+        self._to_tell: asyncio.Queue[Contact] = asyncio.Queue(WAITING)
+
+    def note(self, blocked: Iterable[Contact]) -> None:
+        """Take those in who were known and are blocked from now on, where it is this node's part to tell them."""
+        members: set[NodeId] = set(self._view.live()) | {self._view.node_id}
+        for contact in blocked:
+            tellers = nearest_attesters(contact.node_id, members - {contact.node_id}, TELLERS)
+            if self._view.node_id in tellers and not self._to_tell.full():
+                self._to_tell.put_nowait(contact)
+
+    async def run(self) -> None:
+        """Tell one after the other, until cancelled."""
+        while True:
+            contact, newest = await self._to_tell.get(), self._strategies.newest
+            ours = StrategyDigest(newest.version, bytes.fromhex(self._strategies.newest_digest))
+            try:
+                await self._messenger.ask_at(contact, ours, StrategyDigest, timeout_s=WITHIN_S)
+            except RemoteError:
+                continue  # it hears of it when it asks
 
 
 class StrategyUpkeep:

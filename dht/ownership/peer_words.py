@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dht.clock import Clock
 from dht.keys import NodeId
 from dht.membership.member_table import MemberTable
-from dht.ownership.slot_announcements import LastWord
-from dht.slot_resize import resize_inside
+from dht.ownership.ready_peers import LastWord
+from dht.slot_set import resize_inside
 from dht.wire.heartbeat import Heartbeat
 
 

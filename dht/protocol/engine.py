@@ -22,7 +22,7 @@ from dht.membership.peer_clocks import PeerClocks
 from dht.membership.reasons_apart import TwinWatch
 from dht.membership.verified_addresses import VerifiedAddresses
 from dht.membership.working_families import WorkingFamilies
-from dht.protocol.events import Event, MembersChanged
+from dht.protocol.events import Event, MembersChanged, StrategyAlerts
 from dht.protocol.family_probe import FamilyProbe
 from dht.protocol.gossip import Gossip
 from dht.protocol.heartbeat_intake import HeartbeatIntake
@@ -33,9 +33,7 @@ from dht.protocol.network_rules import NetworkRules, StrategyRules
 from dht.protocol.packet_filter import PacketFilter
 from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.protocol.strategy_alerts import StrategyAlerts
-from dht.protocol.table_upkeep import TableUpkeep
-from dht.protocol.value_finder import ValueFinder
+from dht.protocol.value_finder import TableUpkeep, ValueFinder
 from dht.rate_limit import RateLimiter
 from dht.rng import Rng
 from dht.routing.responder import Responder
@@ -46,6 +44,7 @@ from dht.wire.heartbeat import VerifiedHeartbeat, fits
 from dht.wire.packets import (
     HEADER,
     MAC_BYTES,
+    AskedMessage,
     Body,
     Introduce,
     Packet,
@@ -58,7 +57,6 @@ from dht.wire.packets import (
     decode_body,
     kind_of,
 )
-from dht.wire.sealed_message import AskedMessage
 
 ANSWERS = frozenset(kind for kind in PacketKind if kind.is_answer)
 VERIFY_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it

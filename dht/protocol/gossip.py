@@ -17,8 +17,7 @@ from dht.membership.failure_detector import PREFIX_BYTES, FailureDetector
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
-from dht.membership.rumours import FEW_NEW, Rumours
-from dht.protocol.digest_exchange import make_answer, make_ping
+from dht.protocol.digest_exchange import FEW_NEW, Rumours, make_answer, make_ping
 from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.requester import Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat

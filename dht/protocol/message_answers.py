@@ -27,13 +27,16 @@ from dht.wire.packets import (
     PART_BYTES,
     TOKEN_BYTES,
     WINDOW,
+    AskedMessage,
     Packet,
     PacketKind,
     Part,
     Question,
+    ToldMessage,
+    Verdict,
+    about,
     body_size,
 )
-from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict, about
 
 WINDOW_S = 120.0  # the clocks of both sides may differ by so much, as for requests over TLS
 KEPT_S = 15.0  # an answer, for questions that repeat

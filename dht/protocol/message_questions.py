@@ -18,20 +18,22 @@ from dht.identity.node_key import Identity
 from dht.identity.sealing import SEAL_BYTES, seal, unseal
 from dht.protocol.network_rules import NetworkRules
 from dht.rng import Rng
-from dht.routing.rtt import RttEstimator
+from dht.routing.routing_table import RttEstimator
 from dht.wire.contact import Address
 from dht.wire.packets import (
     MAX_TURNS,
     PACKET_LIMIT,
     QUESTION_BYTES,
     WINDOW,
+    AskedMessage,
     Body,
     Packet,
     PacketKind,
     Part,
     Question,
+    ToldMessage,
+    about,
 )
-from dht.wire.sealed_message import AskedMessage, ToldMessage, about
 
 Send = Callable[[bytes, Body, bytes, Address, int], None]
 """(transaction, body, shared key, to, size to pad to)"""

@@ -15,8 +15,7 @@ from dht.protocol.network_rules import NetworkRules
 from dht.protocol.pending_requests import WAITS, OnAnswer, PendingRequest, PendingRequests
 from dht.rate_limit import RateLimiter
 from dht.rng import Rng
-from dht.routing.routing_table import RoutingTable
-from dht.routing.rtt import TIMEOUT_FIRST_S
+from dht.routing.routing_table import TIMEOUT_FIRST_S, RoutingTable
 from dht.wire.contact import Address, Contact
 from dht.wire.packets import PACKET_LIMIT, Body, Put, encode_packet
 

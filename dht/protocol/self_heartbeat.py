@@ -2,7 +2,7 @@
 
 Pure: `now` is an argument. A heartbeat is due every 10 s with jitter, and at once when what it says changed, but at
 most every second. A node that listens on all addresses learns its own from the answers of peers: what most of the last
-few saw. A quiet node, which takes no part (node_role.py), signs nothing.
+few saw. A quiet node, which takes no part (evidence.py), signs nothing.
 """
 
 import ipaddress

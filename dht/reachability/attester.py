@@ -4,6 +4,11 @@ A node that wants to be a member asks its six attesters (attester_order.py). Eac
 addresses in its heartbeat, by datagram from a new port and by connection, and not through a relay; behind a NAT by
 introduction. An asker can cause few such attempts, and only at its own endpoints. A silent member that lost names
 cannot ask: others name it until it is back.
+
+Checks what somebody who wants to be named shows of its invitation; every attester does, and nobody else need.
+
+Pure: values and `now` in, the opened invitation or BadMessage out, with the reason and the remedy that the asker tells
+its operator.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,20 +18,19 @@ from msgspec import Meta
 
 from dht.admission.attested_peers import AttestedPeers
 from dht.admission.attester_order import nearest_attesters
-from dht.admission.member_admission import ATTESTERS
+from dht.admission.member_admission import ATTESTERS, MemberAdmission
 from dht.admission.membership_claim import days_in, mark_of, marks_in
 from dht.clock import Clock, day_of
-from dht.errors import BadMessage
+from dht.errors import BadInvitation, BadMessage
 from dht.keys import NodeId
 from dht.messages import Done, Message
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
 from dht.reachability.autonat import ProbeReply
-from dht.reachability.invitation_check import check_invitation
 from dht.wire.contact import Contact, Endpoint, Family
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES, MOST_ATTESTED, VerifiedHeartbeat, open_heartbeat
-from dht.wire.invitation import SHOWN_LIMIT_BYTES
+from dht.wire.invitation import SHOWN_LIMIT_BYTES, OpenedInvitation, open_shown
 
 ASKED = 6  # members: half of them may be away
 NEAREST = 2 * ASKED  # two nodes seldom know quite the same members
@@ -180,3 +184,34 @@ def _silence_at(there: Endpoint, found: ProbeReply) -> str:
     silent = [f"UDP {there.udp_port}"] if not found.udp else []
     silent += [f"TCP {there.tcp_port}"] if not found.tcp else []
     return f"no answer at {host} from {' and '.join(silent)}"
+
+
+NONE = "asks without an invitation, and this network is by invitation; ask a member for one, then run `dse-node accept`"
+
+
+def check_invitation(
+    opened: VerifiedHeartbeat, shown: bytes, admission: MemberAdmission, network: bytes, wall: float
+) -> OpenedInvitation | None:
+    """Return the invitation of an asker, None where it has none and needs none. Who has been a member by the same
+    invitation needs no one who may still invite; while this node joins, it believes nobody's word for that."""
+    beat, peer, inviters = opened.heartbeat, opened.contact.node_id, admission.inviters
+    says_as_before = admission.invited_by(peer) == beat.invited_by
+    was_in = says_as_before and admission.is_member(peer) and not admission.is_joining
+    if not shown and not beat.invited_by:
+        if inviters.are_needed and not was_in:
+            raise BadMessage(peer.hex(), NONE)
+        return None
+    try:
+        invitation = open_shown(shown, beat.public_key, network)
+    except BadInvitation as error:
+        raise BadMessage(peer.hex(), str(error)) from None
+    if invitation.invited_by != beat.invited_by:
+        raise BadMessage(peer.hex(), "shows another invitation than its heartbeat names; ask again")
+    is_asked = inviters.has_revoked(beat.invited_by) or (inviters.are_needed and not was_in)
+    if is_asked and (reason := inviters.refusal(invitation, wall)):
+        raise BadMessage(peer.hex(), reason)
+    if admission.is_one_too_many(peer, beat.invited_by, day_of(wall)):
+        name, uses = invitation.voucher_id.hex(), invitation.voucher.uses
+        reason = f"its invitation {name} is used up: it is for {uses}, and as many are here by it; ask for another one"
+        raise BadMessage(peer.hex(), reason)
+    return invitation

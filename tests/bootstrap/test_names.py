@@ -3,8 +3,7 @@
 import pytest
 
 from bootstrap import load_network, look_up, new_network
-from bootstrap.names import parse_name
-from bootstrap.networks import format_network
+from bootstrap.networks import format_network, parse_name
 from dht import Address, BadStrategy, Identity, Strategy
 
 FIRST = Strategy(network="", version=1, effective_at=0, next_at=1, expires_at=2)

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from bootstrap import first_contacts
 from bootstrap.networks import load_network, new_network
-from dht import BadStrategy, Identity, InputError, Strategy
+from dht import Address, BadStrategy, Endpoint, Identity, InputError, Strategy
 
 ALICE, BOB = Identity(b"\1" * 32), Identity(b"\2" * 32)
 FIRST = Strategy(network="", version=1, effective_at=100, next_at=5000, expires_at=9000, replicas=2)
@@ -81,3 +83,16 @@ def test_the_networks_page_for_site_owners_is_read_back_and_cannot_break_a_heade
     for bad in ("dse.example.edu", *evil, "https://" + "x" * 200):
         with pytest.raises(BadStrategy, match="http or https address"):
             new_network("x", [ALICE], FIRST, info_url=bad)
+
+
+def test_the_operators_word_comes_first_then_the_file_then_the_strategy_and_nobody_twice():
+    first = Strategy(network="", version=1, effective_at=0, next_at=1, expires_at=2)
+    network = load_network(new_network("x", [Identity(b"\1" * 32)], first, bootstrap=["127.0.0.1:2", "[::1]:3"]))
+    later = msgspec.structs.replace(first, bootstrap=("127.0.0.1:4", "[::1]:3"))
+    found = first_contacts(network, later, extra=[Endpoint("127.0.0.1", 1, 1)])
+    assert found == (
+        Address("127.0.0.1", 1),
+        Address("127.0.0.1", 2),
+        Address("::1", 3),
+        Address("127.0.0.1", 4),
+    )

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dht.identity.puzzle import solve_all, work_of
-from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
+from dht.identity.puzzle import PuzzleFile, PuzzleSolver, solve_all, work_of
 
 
 def test_what_was_solved_is_there_at_the_next_start(tmp_path: Path) -> None:

@@ -6,8 +6,7 @@ from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import DialWanted
 from dht.protocol.introductions import WARM_S
 from dht.protocol.message_questions import Told
-from dht.wire.packets import Introduce, PacketKind, Punch, decode_packet
-from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict
+from dht.wire.packets import AskedMessage, Introduce, PacketKind, Punch, ToldMessage, Verdict, decode_packet
 from tests.dht.attacks.town import Attacker, Town, address_of, host, identity
 
 

@@ -13,15 +13,17 @@ from dht.wire.packets import (
     PACKET_LIMIT,
     PART_BYTES,
     WINDOW,
+    AskedMessage,
     Packet,
     PacketKind,
     Part,
     Question,
+    Verdict,
+    about,
     decode_body,
     decode_packet,
     encode_packet,
 )
-from dht.wire.sealed_message import AskedMessage, Verdict, about
 from tests.dht.protocol.lossy_line import ASKER, NETWORK, LossyLine, at, opened, rules
 
 VICTIM = Address("198.51.100.9", 9)

@@ -7,8 +7,7 @@ import pytest
 
 from dht.identity.node_key import Identity
 from dht.protocol.message_questions import DEAF_S, OPEN_LIMIT, SILENT
-from dht.wire.packets import MAX_PARTS, MAX_TURNS, PACKET_LIMIT, PART_BYTES, QUESTION_BYTES, Part, Question
-from dht.wire.sealed_message import Verdict
+from dht.wire.packets import MAX_PARTS, MAX_TURNS, PACKET_LIMIT, PART_BYTES, QUESTION_BYTES, Part, Question, Verdict
 from tests.dht.protocol.lossy_line import LossyLine, at, opened
 
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from dht.reachability.evidence import ReachabilityVerdict
-from dht.reachability.node_role import PATIENCE_S, NodeRole, left_out
+from dht.reachability.evidence import PATIENCE_S, NodeRole, ReachabilityVerdict, left_out
 
 UNKNOWN, REACHABLE, UNREACHABLE = ReachabilityVerdict
 

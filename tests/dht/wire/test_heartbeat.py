@@ -1,3 +1,5 @@
+""""""
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from dht.keys import Slot
 from dht.slot_set import encode_slots
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
-from dht.wire.heartbeat import Graces, Heartbeat, Load, open_heartbeat, pack_endpoint, sign_heartbeat
+from dht.wire.heartbeat import Graces, Heartbeat, HeartbeatCache, Load, open_heartbeat, pack_endpoint, sign_heartbeat
 
 NODE = Identity(b"n" * 32)
 NET = b"network"
@@ -123,3 +125,22 @@ def test_a_heartbeat_expires_when_the_readers_strategy_says_so_at_the_latest() -
     assert open_heartbeat(data, NOW, NET, AddressPolicy(), Graces(laptop_s=101.0))
     with pytest.raises(BadMessage, match="expired"):
         open_heartbeat(data, NOW, NET, AddressPolicy(), Graces(laptop_s=99.0))
+
+
+def test_the_latest_of_each_author_are_found_however_long_it_goes_on() -> None:
+    cache = HeartbeatCache[int](each=3, most=100)
+    for number in range(1000):
+        for author in (b"a", b"b"):
+            assert cache.find(author, number) is None
+            cache.add(author, number, number)
+    assert len(cache) == 6, "a small network needs a small table"
+    assert [cache.find(b"a", number) for number in (996, 997, 999)] == [None, 997, 999]
+
+
+def test_a_crowd_has_room_for_some_of_each() -> None:
+    cache = HeartbeatCache[int](each=3, most=100)
+    for number in range(4):
+        for author in range(90):
+            cache.add(bytes([author]), number, number)
+    assert len(cache) <= 100
+    assert cache.find(bytes([89]), 3) == 3 and cache.find(bytes([0]), 0) is None
