@@ -40,22 +40,6 @@ def test_two_names_make_a_member_of_a_small_network_and_one_keeps_it() -> None:
     assert admission.hear(C, claim()) == [D] and not admission.is_member(D)
 
 
-def test_names_that_come_before_the_named_one_count_too() -> None:
-    admission = attested(A, B, C)
-    for root in (A, B, C):
-        admission.hear(root, claim(D))
-    assert admission.hear(D, claim()) == [D]
-
-
-def test_each_admission_may_admit_others() -> None:
-    admission = attested(A, B, C)
-    admission.hear(E, claim())
-    admission.hear(D, claim(E))
-    admission.hear(A, claim(D, E))
-    assert set(admission.hear(C, claim(D))) == {D, E}
-    assert admission.hear(D, claim()) == [], "another name is there"
-
-
 def test_phantoms_that_name_each_other_and_everybody_stay_outside() -> None:
     admission = attested(A, B, C)
     for phantom in (D, E, F):
@@ -299,15 +283,6 @@ def test_each_mark_goes_with_its_day() -> None:
         mark_of(B): 20_001,
     }
     assert days_in(marks, b"") == {}
-
-
-def test_who_attests_follows_from_the_subject_alone() -> None:
-    rng = Random(1)
-    peers = [NodeId(rng.randbytes(20)) for _ in range(50)]
-    chosen = nearest_attesters(peers[0], peers, 6)
-    assert len(chosen) == 6 and peers[0] not in chosen
-    assert chosen == nearest_attesters(peers[0], rng.sample(peers, 50), 12)[:6]
-    assert chosen != nearest_attesters(peers[1], peers, 6)
 
 
 def invited(*names: NodeId, by: bytes) -> MembershipClaim:

@@ -1,7 +1,7 @@
 """One lease: when it is handed to another owner, and when it is drained."""
 
 from dht.keys import NodeId, Slot
-from dht.leases.lease import DRAIN_MOST_S, DRAIN_S, HAND_BACK_S, Lease, ReleaseQueue, is_drained
+from dht.leases.lease import DRAIN_S, HAND_BACK_S, Lease, ReleaseQueue
 
 SLOT = Slot(3)
 
@@ -32,13 +32,6 @@ def test_the_heir_of_a_transfer_need_not_wait_and_does_not_prolong_the_draining(
     held.outrank(100.0, by_heir=True)
     held.outrank(102.0, by_heir=True)
     assert held.drained_at == 100.0 + DRAIN_S
-
-
-def test_what_is_still_going_on_delays_the_end_but_not_for_ever():
-    assert not is_drained(99.0, SLOT, 100.0, lambda slot: False)
-    assert is_drained(100.0, SLOT, 100.0, lambda slot: False)
-    assert not is_drained(100.0, SLOT, 100.0, lambda slot: slot == SLOT)
-    assert is_drained(100.0 - DRAIN_S + DRAIN_MOST_S, SLOT, 100.0, lambda slot: True)
 
 
 A, B = (NodeId(bytes([n]) * 20) for n in (1, 2))

@@ -35,14 +35,6 @@ def test_on_a_line_without_loss_nothing_is_sent_twice() -> None:
     assert line.told[b"q"][0] == pytest.approx(0.16)
 
 
-def test_a_long_answer_takes_one_round_trip_for_each_window() -> None:
-    line = LossyLine(1)
-    line.sizes[b"q"] = 25 * PART_BYTES
-    line.ask(b"q")
-    line.run(5)
-    assert line.told[b"q"][0] == pytest.approx(3 * 0.16)
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_whatever_is_lost_doubled_or_overtaken_every_answer_is_whole_and_worked_out_once(seed: int) -> None:
     line = LossyLine(seed, loss=0.3, jitter_s=0.05, doubled=0.2)

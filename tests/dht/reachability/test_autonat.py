@@ -18,7 +18,6 @@ from dht.messages import Message
 from dht.overlay.assembly import open_overlay
 from dht.overlay.settings import OverlaySettings
 from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply, choose_introducers
-from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityVerdict
 from dht.wire.heartbeat import MOST_INTRODUCERS
 from tests.dht.overlay.test_service import until
@@ -122,21 +121,6 @@ async def test_only_the_askers_own_address_is_probed_for_members_and_seldom() ->
         with pytest.raises(BadMessage, match="too many"):  # some were asked for already, by the node itself
             for _ in range(int(ONE_BURST) + 1):
                 await one.ask_at(contact_of(two), ProbeMe(4, port, port), ProbeReply, timeout_s=15)
-
-
-async def test_a_dial_back_is_answered_by_the_right_key_alone() -> None:
-    async with town() as t:
-        node = t.start(41, "127.0.0.1")
-        dial_back = DialBack(Identity(b"\7" * 32), bytes.fromhex(t.network.id), random.Random(1))
-        address = contact_of(node).endpoints[0].udp
-        other = DialBack(Identity(b"\7" * 32), b"another network12345", random.Random(1))
-        async with asyncio.TaskGroup() as tasks:
-            answers = [
-                tasks.create_task(dial_back.reaches(address, node.node_id)),
-                tasks.create_task(dial_back.reaches(address, NodeId(bytes(20)))),
-                tasks.create_task(other.reaches(address, node.node_id)),
-            ]
-        assert [task.result() for task in answers] == [True, False, False]
 
 
 async def test_a_client_answers_that_it_is_there_and_is_in_nobodys_view() -> None:

@@ -1,5 +1,3 @@
-""""""
-
 import re
 from pathlib import Path
 from random import Random

@@ -1,5 +1,3 @@
-""""""
-
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -78,21 +76,6 @@ def test_another_network_or_signer_does_not_count() -> None:
         open_heartbeat(sign_heartbeat(Identity.generate(), beat(), NET), NOW, NET, ANY)
 
 
-def test_private_addresses_pass_where_declared() -> None:
-    for host, reach, ok in [
-        ("10.1.2.3", AddressPolicy(("10.1.0.0/16",)), True),
-        ("10.2.2.3", AddressPolicy(("10.1.0.0/16",)), False),
-        ("fd00::1", AddressPolicy(("fd00::/8",)), True),
-        ("::1", ANY, True),
-        ("::1", AddressPolicy(), False),
-        ("224.0.0.1", ANY, False),
-        ("0.0.0.0", ANY, False),
-        ("::ffff:9.9.9.9", ANY, False),
-        ("localhost", ANY, False),
-    ]:
-        assert reach.allows(host) is ok, host
-
-
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_mutations_never_pass_and_only_raise_remote_errors(data: st.DataObject) -> None:
@@ -103,13 +86,6 @@ def test_mutations_never_pass_and_only_raise_remote_errors(data: st.DataObject) 
         return
     with pytest.raises(RemoteError):
         open_heartbeat(bytes(good), NOW, NET, ANY)
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=1300))
-def test_any_bytes_raise_remote_errors(data: bytes) -> None:
-    with pytest.raises(RemoteError):
-        open_heartbeat(data, NOW, NET, ANY)
 
 
 def test_a_heartbeat_that_names_all_slots_in_four_bytes_holds_no_more_than_its_bytes() -> None:
