@@ -15,15 +15,7 @@ if TYPE_CHECKING:
     from bootstrap.networks import first_contacts, load_network, look_up, new_network, split_invitation, with_invitation
     from bootstrap.seed_url import fetch_network
 else:
-    __getattr__ = lazily(
-        __name__,
-        {
-            "bootstrap.invitation_words": "from_words is_words new_words",
-            "bootstrap.network_urls": "is_url url_flaw",
-            "bootstrap.networks": ("first_contacts load_network look_up new_network split_invitation with_invitation"),
-            "bootstrap.seed_url": "fetch_network",
-        },
-    )
+    __getattr__ = lazily(__name__, __file__)
 
 __all__ = [
     "fetch_network", "first_contacts", "from_words", "is_url", "is_words", "load_network", "look_up", "new_network",

@@ -64,49 +64,7 @@ if TYPE_CHECKING:
         scope_for,
     )
 else:
-    __getattr__ = lazily(
-        __name__,
-        {
-            "crawl.config": "CrawlConfig",
-            "crawl.content.media_types": "looks_like_html",
-            "crawl.content.page": "Page",
-            "crawl.content.parse_task": "ParseResult ParseTask Parsers",
-            "crawl.content.similarity": "different_bits signature",
-            "crawl.errors": (
-                "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable"
-            ),
-            "crawl.fetch.content_codings": "BadCoding decode_body",
-            "crawl.fetch.fetcher": "open_fetcher",
-            "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
-            "crawl.fetch.sent_request": "SentRequest read_request request_fields",
-            "crawl.fetch.txt_records": "TxtRecords",
-            "crawl.fetch_hours": "FetchHours",
-            "crawl.frontier.admission": "Trail admit_urls allowed_depth refusal_reason",
-            "crawl.frontier.mirror_alias": "AliasEvidence MirrorAlias MirrorCandidate",
-            "crawl.frontier.mirror_detector": "MirrorDetector",
-            "crawl.frontier.url_status": "QueuePosition RobotsAccess UrlStage UrlStatus",
-            "crawl.operator_blocklist": "OperatorBlocklist hashes_cover",
-            "crawl.parsing.inline": "InlineParsers",
-            "crawl.parsing.pool": "open_parsers",
-            "crawl.pipeline.crawl_control": "CrawlControl",
-            "crawl.pipeline.crawl_status": "CrawlStatus span",
-            "crawl.pipeline.crawler": "Crawler",
-            "crawl.pipeline.crawler_ports": "CrawlerPorts",
-            "crawl.pipeline.fetch_outcome": "forgotten unfit",
-            "crawl.pipeline.page_builder": "gone_page kept_headers parse_task_of read_page",
-            "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
-            "crawl.policy": "CrawlDecision Decide",
-            "crawl.politeness.robots": "Robots",
-            "crawl.politeness.robots_cache": "RobotsCache",
-            "crawl.politeness.site_tokens": "TokenAnswer TokenIssuer",
-            "crawl.schedule.change_rate": "change_rate",
-            "crawl.schedule.url_state": "Visit VisitState decode_visit encode_visit reach visit_flaw",
-            "crawl.scope": (
-                "MAX_SCOPE_CHARS SCOPE_KINDS ScopeKind domain_of public_suffixes scope_after_redirect scope_for"
-            ),
-        },
-    )
+    __getattr__ = lazily(__name__, __file__)
 
 __all__ = [
     "MAX_SCOPE_CHARS", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl",

@@ -28,26 +28,7 @@ if TYPE_CHECKING:
     from index.shard.planned_rules import unknown_rules
     from index.shard.question_server import Agree
 else:
-    __getattr__ = lazily(
-        __name__,
-        {
-            "index.asking.agreement": "YOUNG_S Reason is_remnant owners_digest",
-            "index.asking.query_trace": "Tracer untraced",
-            "index.asking.searcher": "CountedDocuments RunningSearch Searcher",
-            "index.change_feed": "DocumentChange Text",
-            "index.config": "IndexConfig",
-            "index.errors": "QueryError",
-            "index.query.collection_statistics": "SlotTotals",
-            "index.query.filters": "FILTERS",
-            "index.query.search_request": "SearchRequest",
-            "index.query.search_rules": "NEWEST_RULES",
-            "index.results.oracle": "SearchOracle",
-            "index.shard.local_index": "LocalIndex",
-            "index.shard.messages": "Agreement",
-            "index.shard.planned_rules": "unknown_rules",
-            "index.shard.question_server": "Agree",
-        },
-    )
+    __getattr__ = lazily(__name__, __file__)
 
 __all__ = [
     "FILTERS", "NEWEST_RULES", "YOUNG_S", "Agree", "Agreement", "CountedDocuments", "DocumentChange", "IndexConfig",

@@ -40,35 +40,7 @@ if TYPE_CHECKING:
     from store.replication.replicator import Replicator
     from store.segments.file_system import MemoryDisk
 else:
-    __getattr__ = lazily(
-        __name__,
-        {
-            "store.catalog.catalog_reader": "RecordChange",
-            "store.catalog.record_store": "RecordStore",
-            "store.catalog.scrub": "ScrubStatus",
-            "store.catalog.store_check": "StoreReport check_store",
-            "store.catalog.store_copy": "COPIED_NAME check_copied_index store_copy",
-            "store.config": "StoreConfig",
-            "store.errors": "NoReadyOwner NotGranted StoreCorrupt TooFewCopies",
-            "store.record.denial": "PROOF_PATH REMOVED RecordDenial",
-            "store.record.document": (
-                "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document RequestNote decode_document encode_document"
-            ),
-            "store.record.former_page": "KEPT_DAYS erases is_erasure name_of page_in",
-            "store.record.host_record": "HostAlias HostRecord decode_host encode_host host_name host_url",
-            "store.record.messages": "SlotReport SlotReportReply",
-            "store.record.package": "sign_package url_of",
-            "store.record.range_reconciliation": "RangeEntry",
-            "store.record.record": "Draft Kind Record Version digest_of",
-            "store.record.record_check": "RecordCheck SoundRecords",
-            "store.record.signed_head": "SignedHead encode_signed_head open_signed_head",
-            "store.record.version_policy": "VersionPolicy",
-            "store.repair.copies_by_need": "CopyCounts",
-            "store.repair.possession_audit": "PeerFigures",
-            "store.replication.replicator": "Replicator",
-            "store.segments.file_system": "MemoryDisk",
-        },
-    )
+    __getattr__ = lazily(__name__, __file__)
 
 __all__ = [
     "COPIED_NAME", "KEPT_DAYS", "MAX_MEDIA_TYPE_CHARS", "MAX_ORIGIN_CHARS", "PROOF_PATH", "REMOVED", "CopyCounts",

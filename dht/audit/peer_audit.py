@@ -9,7 +9,7 @@ Pure: `now` is steady time in seconds. A penalty is one node's own memory: it mo
 """
 
 import logging
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from dht.audit.check_queue import CheckQueue
 from dht.audit.sampling import AuditSampling, Topic
 from dht.clock import Clock
 from dht.keys import NodeId
+from dht.rate_limit import remember
 
 LIE_S = 3600.0  # the first penalty for an answer that cannot be honest
 BEHIND_S = 60.0  # the first penalty where the peer's copy may only be behind
@@ -34,16 +35,14 @@ class Penalties:
     """Remembers which peers are avoided, and until when."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[NodeId, _Penalty] = OrderedDict()
+        self._known: dict[NodeId, _Penalty] = {}
 
     def impose(self, peer: NodeId, now: float, first_s: float) -> float:
         """Avoid a peer from now on; return for how many seconds."""
-        before = self._known.pop(peer, None)
+        before = self._known.get(peer)
         is_again = before is not None and now < before.until + MOST_S
         for_s = min(max(2 * before.for_s, first_s), MOST_S) if before is not None and is_again else first_s
-        self._known[peer] = _Penalty(now + for_s, for_s)
-        if len(self._known) > PENALTIES:
-            self._known.popitem(last=False)
+        remember(self._known, peer, _Penalty(now + for_s, for_s), PENALTIES)
         return for_s
 
     def has(self, peer: NodeId, now: float) -> bool:
@@ -88,7 +87,7 @@ class PeerAudit:
         """`draw` gives a random number from 0 to 1."""
         self._clock, self._draw = clock, draw
         self.sampling, self._penalties, self.checks = AuditSampling(), Penalties(), CheckQueue(clock)
-        self._strikes: OrderedDict[tuple[NodeId, Topic], tuple[int, float]] = OrderedDict()  # how many; when the last
+        self._strikes: dict[tuple[NodeId, Topic], tuple[int, float]] = {}  # how many; when the last
         self._refutations: deque[Refutation] = deque(maxlen=KEPT)
 
     @property
@@ -117,9 +116,7 @@ class PeerAudit:
         now, (strikes, last_at) = self.now, self._strikes.get((peer, topic), (0, float("-inf")))
         if now < last_at + STRIKE_EVERY_S:
             return
-        self._strikes[peer, topic] = strikes + 1, now
-        if len(self._strikes) > len(Topic) * REMEMBERED:
-            self._strikes.popitem(last=False)
+        remember(self._strikes, (peer, topic), (strikes + 1, now), len(Topic) * REMEMBERED)
         if strikes + 1 >= STRIKES:
             self.refute(peer, topic, reason, against)
 

@@ -16,6 +16,7 @@ from nacl.exceptions import BadSignatureError, CryptoError
 
 from dht.errors import BadIdentity, BadSignature
 from dht.keys import KEY_BYTES, NodeId
+from dht.rate_limit import remember
 
 HEADER = "dse-node identity 1"
 SHARED_LIMIT = 8192  # twice the members that a node remembers
@@ -44,9 +45,7 @@ def verify(domain: bytes, public_key: bytes, message: bytes, signature: bytes) -
     except (BadSignatureError, CryptoError):
         return False
     with _verified_lock:
-        if len(_verified) >= VERIFIED_LIMIT:
-            del _verified[next(iter(_verified))]
-        _verified[memory] = None
+        remember(_verified, memory, None, VERIFIED_LIMIT)
     return True
 
 
@@ -123,9 +122,7 @@ class Identity:
                 raise BadSignature("public key", f"{public_key.hex()} is none") from error
             both = b"".join(sorted((self.public_key, public_key)))
             key = blake2b(both, key=secret, digest_size=32, person=b"dse-node shared").digest()
-            if len(self._shared) >= SHARED_LIMIT:
-                del self._shared[next(iter(self._shared))]
-            self._shared[public_key] = key
+            remember(self._shared, public_key, key, SHARED_LIMIT)
         return key
 
     def private_bytes(self) -> bytes:

@@ -16,6 +16,7 @@ from dht.membership.known_peer import KnownPeer
 from dht.membership.liveness import LIVE_S
 from dht.membership.member_table import MEMBER_LIMIT, MemberTable
 from dht.membership.working_families import WorkingFamilies
+from dht.rate_limit import remember
 from dht.rng import Rng
 from dht.wire.contact import Contact, Endpoint
 
@@ -133,9 +134,7 @@ class PartnerSelection:
 
     def answered(self, peer: NodeId) -> None:
         self._fails.pop(peer, None)
-        self._answered[peer] = None
-        if len(self._answered) > MEMBER_LIMIT:
-            del self._answered[next(iter(self._answered))]
+        remember(self._answered, peer, None, MEMBER_LIMIT)
 
     def failed(self, peer: NodeId, now: Now) -> None:
         if self._members.find(peer) is None:

@@ -6,6 +6,7 @@ forgotten.
 """
 
 from dht.keys import NodeId
+from dht.rate_limit import remember
 from dht.wire.contact import Address, Family
 
 ADDRESS_LIMIT = 8192
@@ -20,11 +21,7 @@ class VerifiedAddresses:
 
     def note(self, peer: NodeId, address: Address, now: float) -> None:
         """Note that a peer answered what was sent to this address."""
-        where = peer, address.family
-        self._at.pop(where, None)
-        self._at[where] = (address.host, now)
-        if len(self._at) > ADDRESS_LIMIT:
-            del self._at[next(iter(self._at))]
+        remember(self._at, (peer, address.family), (address.host, now), ADDRESS_LIMIT)
 
     def knows(self, peer: NodeId, family: Family, now: float) -> bool:
         """Tell whether a peer answered at any address of a family within the last hour."""

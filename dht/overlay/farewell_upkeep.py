@@ -58,7 +58,7 @@ class FarewellUpkeep:
         self._core, self._clock, self._files = core, clock, files
         self._view, self._messenger, self._file = view, messenger, file
         self._book, self._kept_version = view.farewells, view.farewells.version
-        self._core.own.farewell = self._book.proof(view.node_id)
+        core.own.say_farewell(self._book.proof(view.node_id))
         self.is_asked, self.compared = False, frozenset[NodeId]()
         messenger.serve(FarewellNews, self._answer)
 
@@ -86,7 +86,7 @@ class FarewellUpkeep:
         self._book.part(said, (peer for peer in self._view.members() if peer != self._view.node_id))
         if not await self._keep():
             return False
-        self._core.own.farewell = said
+        self._core.own.say_farewell(said)
         self._core.leave(now)
         heard = await self._tell(going_on)
         log.info("farewell said members=%d acknowledged=%d", len(going_on), len(heard))
@@ -100,7 +100,7 @@ class FarewellUpkeep:
         is_few = len(members) <= FEW_MEMBERS
         if is_few and not self._book.is_over(live, members, gone, self.compared):
             return
-        if self._core.own.farewell is not None:
+        if self._core.own.says.farewell is not None:
             self._core.own.come_back(now)
         others = live.intersection(members) - {me}
         going_on = others - view.away()

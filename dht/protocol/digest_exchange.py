@@ -23,6 +23,7 @@ from dht.membership.digest_index import SEQUENCE, read_digest
 from dht.membership.known_peer import KnownPeer
 from dht.membership.member_table import MemberTable
 from dht.protocol.self_heartbeat import SelfHeartbeat
+from dht.rate_limit import remember
 from dht.rng import Rng
 from dht.wire.packets import ROOM_BYTES, Ping
 
@@ -40,10 +41,7 @@ class Rumours:
 
     def add(self, peer: NodeId) -> None:
         """Tell the news of a peer from now on, so often that the chance that one of n nodes never hears it is small."""
-        self._left.pop(peer, None)
-        self._left[peer] = 1 + len(self._members).bit_length()
-        if len(self._left) > RUMOURS_LIMIT:
-            del self._left[next(iter(self._left))]
+        remember(self._left, peer, 1 + len(self._members).bit_length(), RUMOURS_LIMIT)
 
     def tell(self, partner: NodeId | None, room: int, told: set[NodeId]) -> list[bytes]:
         """Return the newest rumours that fit into `room` bytes; none is about `partner` or those in `told`, which

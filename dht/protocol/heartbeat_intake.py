@@ -22,7 +22,7 @@ from dht.membership.peer_clocks import PeerClocks
 from dht.membership.reasons_apart import TwinWatch
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.rate_limit import RateLimiter
+from dht.rate_limit import RateLimiter, remember
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint
 from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, fits, open_heartbeat_once
@@ -51,12 +51,10 @@ class RefusedHeartbeats:
     def note(self, peer: str, reason: str, now: Now) -> None:
         """Note that a heartbeat was refused; one peer and reason is news once."""
         refused = RefusedHeartbeat(peer, reason)
-        if self._at.pop(refused, None) is None and self._rate.take("", now.steady):
+        if refused not in self._at and self._rate.take("", now.steady):
             self._news.append(refused)
             self.has_news = True
-        self._at[refused] = now.steady
-        if len(self._at) > REFUSED_LIMIT:
-            del self._at[next(iter(self._at))]
+        remember(self._at, refused, now.steady, REFUSED_LIMIT)
 
     def forget(self, peer: NodeId) -> None:
         """Note that a peer's heartbeats are taken again."""

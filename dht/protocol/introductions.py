@@ -18,7 +18,7 @@ from dht.membership.working_families import WorkingFamilies
 from dht.protocol.events import DialWanted
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.requester import Requester
-from dht.rate_limit import RateLimiter
+from dht.rate_limit import RateLimiter, remember
 from dht.wire.contact import Address, Contact, Endpoint, pack_host, unpack_host
 from dht.wire.packets import Find, Introduce, Introduced, Packet, Punch, Punched
 
@@ -88,10 +88,7 @@ class Introductions:
 
     def answered(self, now: Now, peer: NodeId) -> None:
         """Note that a peer behind a NAT answered: the way to it is open."""
-        self._heard.pop(peer, None)
-        self._heard[peer] = now.steady
-        if len(self._heard) > GUESTS:
-            del self._heard[next(iter(self._heard))]
+        remember(self._heard, peer, now.steady, GUESTS)
 
     def reach(self, now: Now, contact: Contact, tcp_port: int = 0, token: bytes = b"") -> bool:
         """Have a peer behind a NAT send something to this node, unless it did lately; False where nobody can tell it.
@@ -120,10 +117,7 @@ class Introductions:
         if not self._one.take(asker, now.steady) or not self._all.take("", now.steady):
             return Introduced(False)
         if body.target == asker:
-            self._guests.pop(asker, None)
-            self._guests[asker] = packet.public_key, source, now.steady
-            if len(self._guests) > GUESTS:
-                del self._guests[next(iter(self._guests))]
+            remember(self._guests, asker, (packet.public_key, source, now.steady), GUESTS)
             return Introduced(True)
         guest = self._guest(now, NodeId(body.target))
         if guest is None or guest[1].family != source.family:

@@ -17,6 +17,7 @@ from dht.errors import MALFORMED, BadSignature
 from dht.identity.node_key import Identity
 from dht.identity.sealing import SEAL_BYTES, seal, unseal
 from dht.protocol.network_rules import NetworkRules
+from dht.rate_limit import remember
 from dht.rng import Rng
 from dht.routing.routing_table import RttEstimator
 from dht.wire.contact import Address
@@ -127,9 +128,7 @@ class MessageQuestions:
         """Note that a peer answered over TLS while packets brought nothing; one that answered packets before is
         believed to do so again."""
         if public_key not in self._paths:
-            self._deaf[public_key] = now.steady + DEAF_S
-            if len(self._deaf) > PATHS_LIMIT:
-                del self._deaf[next(iter(self._deaf))]
+            remember(self._deaf, public_key, now.steady + DEAF_S, PATHS_LIMIT)
 
     def take(self, now: Now, packet: Packet, part: Part) -> str:
         """Take a part of an answer; return why it was refused, or ""."""
@@ -193,10 +192,9 @@ class MessageQuestions:
         """The first part says how long an answer takes; each names the packet that it answers, so none misleads."""
         path = self._paths.get(public_key)
         if path is None:
-            path = self._paths[public_key] = RttEstimator()
+            path = RttEstimator()
+            remember(self._paths, public_key, path, PATHS_LIMIT)
             self._deaf.pop(public_key, None)
-            if len(self._paths) > PATHS_LIMIT:
-                del self._paths[next(iter(self._paths))]
         if not question.parts:
             path.took(took_s)
 

@@ -13,7 +13,7 @@ from dht.keys import NodeId
 from dht.membership.partner_selection import PartnerSelection
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.pending_requests import WAITS, OnAnswer, PendingRequest, PendingRequests
-from dht.rate_limit import RateLimiter
+from dht.rate_limit import RateLimiter, remember
 from dht.rng import Rng
 from dht.routing.routing_table import TIMEOUT_FIRST_S, RoutingTable
 from dht.wire.contact import Address, Contact
@@ -89,10 +89,7 @@ class Requester:
 
     def proved(self, host: str) -> None:
         """Note that somebody answered what was sent to this host: we are welcome there."""
-        self._proved.pop(host, None)
-        self._proved[host] = None
-        if len(self._proved) > PROVED_LIMIT:
-            del self._proved[next(iter(self._proved))]
+        remember(self._proved, host, None, PROVED_LIMIT)
 
     def answer(self, transaction: bytes, body: Body, key: bytes, to: Address, *, limit: int) -> bool:
         """Answer a question under the key shared with its asker; False, and nothing sent, beyond `limit` bytes."""

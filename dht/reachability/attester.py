@@ -79,11 +79,11 @@ class Attester:
     def keep(self) -> None:
         """Drop whom this node does not know any more; call it every minute."""
         own, members, today = self._core.own, self._core.members, day_of(self._clock().wall)
-        days, found = days_in(own.attests, own.attested_days), dict[NodeId, tuple[bytes, int]]()
+        days, found = days_in(own.says.attests, own.says.attested_days), dict[NodeId, tuple[bytes, int]]()
         new_gone = set(members.gone.items()) - self._gone
         self._gone |= new_gone
         gone = {peer for peer, _ in new_gone}
-        for mark in marks_in(own.attests):  # those of an earlier run among them
+        for mark in marks_in(own.says.attests):  # those of an earlier run among them
             if (peer := members.admission.find(mark)) is not None and peer not in gone:
                 found[peer] = mark, days.get(mark, today)
         self._named.restore(dict(sorted(found.items())))

@@ -19,6 +19,7 @@ from enum import Enum
 from typing import Literal
 
 from dht.keys import NodeId
+from dht.rate_limit import remember
 from dht.wire.contact import Endpoint, Family
 
 WORDS = 3  # peers asked in a round
@@ -113,10 +114,7 @@ class ReachabilityEvidence:
 
     def hear(self, peer: NodeId, word: ProbeReport) -> None:
         """Take a peer's report; the newest of WORDS peers count."""
-        self._words.pop(peer, None)
-        self._words[peer] = word
-        if len(self._words) > WORDS:
-            del self._words[next(iter(self._words))]
+        remember(self._words, peer, word, WORDS)
         self._judge()
 
     def _begin(self, at: float) -> None:
