@@ -167,3 +167,16 @@ def write_atomically(path: Path, data: bytes) -> None:
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+def keep_file(path: Path | None, data: bytes, site: FaultSite, faults: LocalFaults) -> bool:
+    """Replace a small file, and tell whether that is done; `faults` learns what the machine refuses. Without a path
+    nothing is to be kept."""
+    try:
+        if path is not None:
+            write_atomically(path, data)
+    except OSError as error:
+        faults.begin(site, refused(path, error))
+        return False
+    faults.end(site)
+    return True

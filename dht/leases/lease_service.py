@@ -32,7 +32,7 @@ from dht.leases.lease_balancer import BalanceReport, CrawlWork, LeaseBalancer
 from dht.leases.lease_holder import LeaseHolder
 from dht.leases.quorum_round import Attempt, QuorumRound
 from dht.leases.voter import HOLD_S, VOTE_S, Team, majority
-from dht.local_faults import FaultSite, LocalFaults, refused, write_atomically
+from dht.local_faults import FaultSite, LocalFaults, keep_file
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest, PeerClient
 from dht.ownership.view import OverlayView
 from dht.wire.farewell import FEW_MEMBERS
@@ -56,15 +56,7 @@ class VoteNote:
 
     def write(self) -> bool:
         """Note that this node runs, and tell whether it is noted, which it is not where the machine refuses."""
-        if self._path is None:
-            return True
-        try:
-            write_atomically(self._path, b"votes may be given\n")
-        except OSError as error:
-            self._faults.begin(FaultSite.VOTES, refused(self._path, error))
-            return False
-        self._faults.end(FaultSite.VOTES)
-        return True
+        return keep_file(self._path, b"votes may be given\n", FaultSite.VOTES, self._faults)
 
 
 log = logging.getLogger(__name__)

@@ -3,19 +3,25 @@
 `dht/membership/farewell_book.py` decides which members count. Two rules of order keep a farewell from counting after
 its end. A node writes its farewell to disk before it sends it. It votes again only after a member that goes on has
 acknowledged the return, which that member writes to disk first.
+
+The file keeps an ended farewell from counting again. One that does not decode counts as empty: that costs a log line,
+never a start.
 """
 
 import asyncio
 import logging
 from collections.abc import Collection
+from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from dht.clock import Clock
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId
-from dht.membership.kept_files import FarewellFile
+from dht.local_faults import FaultSite, LocalFaults, keep_file
+from dht.membership.farewell_book import Parting
 from dht.messages import Done, Message
 from dht.overlay.messenger import Messenger
 from dht.overlay.settings import OverlayFiles
@@ -38,6 +44,28 @@ class FarewellNews(Message, frozen=True):
     heartbeats: Annotated[
         tuple[Annotated[bytes, Meta(max_length=HEARTBEAT_LIMIT_BYTES)], ...], Meta(max_length=FEW_MEMBERS)
     ]
+
+
+class FarewellFile:
+    """The file of one node; `path` None keeps nothing. Its calls block and belong on a thread."""
+
+    def __init__(self, path: Path | None, faults: LocalFaults) -> None:
+        self._path, self._faults = path, faults
+
+    def load(self) -> tuple[Parting, ...]:
+        """Return what was kept, nothing where there is none."""
+        try:
+            data = self._path.read_bytes() if self._path is not None else b"\x90"
+            return msgspec.msgpack.decode(data, type=tuple[Parting, ...])
+        except FileNotFoundError:
+            return ()
+        except (OSError, msgspec.DecodeError) as error:
+            log.warning("farewells ignored path=%s reason=%s", self._path, error)
+            return ()
+
+    def write(self, partings: tuple[Parting, ...]) -> bool:
+        """Keep these, and tell whether that is done, which it is not where the machine refuses."""
+        return keep_file(self._path, msgspec.msgpack.encode(partings), FaultSite.FAREWELLS, self._faults)
 
 
 class FarewellUpkeep:

@@ -16,11 +16,10 @@ from dht.keys import Key, NodeId, Slot
 from dht.leases.lease_balancer import CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.membership.farewell_book import FarewellBook
-from dht.membership.kept_files import FarewellFile
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep
-from dht.overlay.farewell_upkeep import FarewellUpkeep
+from dht.overlay.farewell_upkeep import FarewellFile, FarewellUpkeep
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.own_invitation import VoucherUpkeep

@@ -22,7 +22,7 @@ from dht.membership.peer_clocks import PeerClocks
 from dht.membership.reasons_apart import TwinWatch
 from dht.membership.verified_addresses import VerifiedAddresses
 from dht.membership.working_families import WorkingFamilies
-from dht.protocol.events import Event, MembersChanged, StrategyAlerts
+from dht.protocol.events import Event, StrategyAlerts
 from dht.protocol.family_probe import FamilyProbe
 from dht.protocol.gossip import Gossip
 from dht.protocol.heartbeat_intake import HeartbeatIntake
@@ -113,7 +113,7 @@ class ProtocolEngine:
         self.finder = ValueFinder(identity, rules, asks, self.routing, store, members, families, self._gossip.notice)
         self._alerts = StrategyAlerts(rules, members, intake.contact_at)
         self._verifications = RateLimiter(1 / VERIFY_S, 1.0)
-        self._events, self._told_epoch = list[Event](), 0
+        self._events = list[Event]()
         members.trust([] if member else [identity.node_id])  # whom a bare bootstrap node has reached are a network
 
     def receive(self, now: Now, data: bytes, source: Address) -> list[Datagram]:
@@ -150,9 +150,6 @@ class ProtocolEngine:
 
     def take_events(self) -> list[Event]:
         """Return what happened since the last call."""
-        if self.members.epoch != self._told_epoch:
-            self._told_epoch = self.members.epoch
-            self._events.append(MembersChanged(self._told_epoch))
         if self.refused_heartbeats.has_news:  # asked for every packet
             self._events += self.refused_heartbeats.take_news()
         if not self._events:

@@ -32,13 +32,6 @@ class StrategyAhead:
 
 
 @dataclass(frozen=True, slots=True)
-class MembersChanged:
-    """The set of members changed; owners computed for an older epoch are void."""
-
-    epoch: int
-
-
-@dataclass(frozen=True, slots=True)
 class DialWanted:
     """An introducer says that a peer dials this node from an endpoint now, and wants to be dialled there; `token` is
     what to say there first. `any_port`: the peer lets everybody in, so that it may be dialled from any port."""
@@ -49,7 +42,7 @@ class DialWanted:
     any_port: bool
 
 
-Event = StrategyAhead | MembersChanged | DialWanted | RefusedHeartbeat
+Event = StrategyAhead | DialWanted | RefusedHeartbeat
 
 
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
