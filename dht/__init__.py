@@ -51,8 +51,7 @@ if TYPE_CHECKING:
         leaves_of,
     )
     from dht.front_door import lazily
-    from dht.identity.crawler_key import CrawlerKey, crawler_key_of
-    from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
+    from dht.identity.crawler_key import CrawlerKey, crawler_key_of, json_web_key, signature_fields, thumbprint
     from dht.identity.node_key import Identity, node_id_of, verify
     from dht.identity.puzzle import PuzzleFile, solve_all, work_of
     from dht.keys import (
@@ -93,7 +92,6 @@ if TYPE_CHECKING:
     from dht.reachability.dial_back import DialBack
     from dht.reachability.evidence import Mode
     from dht.rng import Rng
-    from dht.signals import when_told_to_stop
     from dht.slot_set import resize_inside
     from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
     from dht.strategy.diff import difference
@@ -121,12 +119,11 @@ if TYPE_CHECKING:
         parse_address,
         sign_strategy,
     )
-    from dht.supervisor import STRICT, Supervisor
+    from dht.supervisor import STRICT, Supervisor, when_told_to_stop
     from dht.transport.doorway import WEB, Visitor
     from dht.transport.listener import Listener, library_log
     from dht.transport.request_auth import check_window
-    from dht.transport.small_packets import small_packet_socket
-    from dht.transport.transport import HearTime, NoConnection, Route
+    from dht.transport.transport import HearTime, NoConnection, Route, small_packet_socket
     from dht.wire.address_policy import AddressPolicy
     from dht.wire.contact import Address, Contact, Endpoint, Family
     from dht.wire.farewell import FEW_MEMBERS

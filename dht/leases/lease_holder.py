@@ -18,8 +18,7 @@ from types import MappingProxyType
 
 from dht.clock import Now
 from dht.keys import NodeId, Slot
-from dht.leases.lease import DRAIN_S, IsBusy, Lease, ReleaseQueue, is_drained
-from dht.leases.lease_transfer import LeaseTransfer, LeaseTransfers
+from dht.leases.lease import DRAIN_S, IsBusy, Lease, LeaseTransfer, LeaseTransfers, ReleaseQueue, is_drained
 from dht.leases.quorum_round import Attempt, QuorumRound
 from dht.leases.succession import SlotView, Succession, preference
 from dht.leases.voter import HOLD_S, Team, Voter, team_digest

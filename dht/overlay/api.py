@@ -17,7 +17,7 @@ from dht.wire.heartbeat import Load
 
 
 class PeerWordsView(Protocol):
-    """The last words of single peers about themselves, heard just now or silent (`dht/ownership/peer_words.py`)."""
+    """The last words of single peers about themselves, heard just now or silent (`dht/ownership/votes.py`)."""
 
     def is_stable(self, peer: NodeId) -> bool: ...
 

@@ -25,7 +25,7 @@ from dht.overlay.packet_messages import ByChannel, PacketMessages
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import DialWanted
-from dht.protocol.packet_filter import BLOCKED
+from dht.protocol.network_rules import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.reachability.broken_ways import BrokenWays
 from dht.transport.dispatcher import Dispatcher

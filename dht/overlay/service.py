@@ -20,16 +20,14 @@ from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep
 from dht.overlay.farewell_upkeep import FarewellFile, FarewellUpkeep
-from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.own_invitation import VoucherUpkeep
 from dht.overlay.peer_cache_file import PeerCacheFile
 from dht.overlay.point_records import PointRecords
-from dht.overlay.report import OverlayReport
+from dht.overlay.report import OverlayReport, SelfDoubt
 from dht.overlay.role_upkeep import FamilyUpkeep, RoleUpkeep
-from dht.overlay.self_doubt import SelfDoubt
 from dht.overlay.settings import OnEvent, OverlayFiles, OverlaySettings
-from dht.overlay.strategy_upkeep import StrategyUpkeep
+from dht.overlay.strategy_upkeep import HeartbeatAnnouncer, StrategyUpkeep
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import DialWanted, Event, StrategyAhead

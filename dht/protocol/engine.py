@@ -16,11 +16,11 @@ from dht.errors import BadSignature, RemoteError
 from dht.identity.node_key import Identity, node_id_of
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.known_peer import VerifiedAddresses
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.peer_clocks import PeerClocks
 from dht.membership.reasons_apart import TwinWatch
-from dht.membership.verified_addresses import VerifiedAddresses
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.events import Event, StrategyAlerts
 from dht.protocol.family_probe import FamilyProbe
@@ -29,8 +29,7 @@ from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.introductions import Introductions
 from dht.protocol.message_answers import MessageAnswers
 from dht.protocol.message_questions import MessageQuestions, Told
-from dht.protocol.network_rules import NetworkRules, StrategyRules
-from dht.protocol.packet_filter import PacketFilter
+from dht.protocol.network_rules import NetworkRules, PacketFilter, StrategyRules
 from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.protocol.value_finder import TableUpkeep, ValueFinder

@@ -14,8 +14,7 @@ import msgspec
 
 from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage
-from dht.identity.node_key import Identity, node_id_of
-from dht.identity.sealing import SEAL_BYTES, seal, unseal
+from dht.identity.node_key import SEAL_BYTES, Identity, node_id_of, seal, unseal
 from dht.keys import NodeId
 from dht.protocol.message_questions import Send
 from dht.protocol.network_rules import NetworkRules

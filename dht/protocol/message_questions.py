@@ -14,8 +14,7 @@ import msgspec
 
 from dht.clock import Now
 from dht.errors import MALFORMED, BadSignature
-from dht.identity.node_key import Identity
-from dht.identity.sealing import SEAL_BYTES, seal, unseal
+from dht.identity.node_key import SEAL_BYTES, Identity, seal, unseal
 from dht.protocol.network_rules import NetworkRules
 from dht.rate_limit import remember
 from dht.rng import Rng

@@ -1,7 +1,8 @@
 """One lease: when it is handed to another owner, and when it is drained."""
 
-from dht.keys import NodeId, Slot
-from dht.leases.lease import DRAIN_S, HAND_BACK_S, Lease, ReleaseQueue
+from dht import NodeId, Now, Slot
+from dht.leases.lease import DRAIN_S, HAND_BACK_S, Lease, LeaseTransfers, ReleaseQueue
+from dht.messages import MAX_MOVE_S
 
 SLOT = Slot(3)
 
@@ -53,3 +54,45 @@ def test_after_a_split_the_parts_are_named():
     queue.add(Slot(1), 7, (A,))
     queue.split(2)
     assert queue.take(6, {})[A].slots == ((4, 7), (5, 7), (6, 7), (7, 7))
+
+
+ME, ANN, BOB = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
+
+
+def at(seconds: float) -> Now:
+    return Now(1e9 + seconds, seconds)
+
+
+def test_an_heir_comes_first_for_a_bounded_time_if_it_is_there():
+    moves = LeaseTransfers(ME)
+    moves.put(at(0), SLOT, BOB, 10 * MAX_MOVE_S)
+    assert moves.apply(at(MAX_MOVE_S - 1), SLOT, [ANN, BOB, ME]) == [BOB, ANN, ME]
+    assert moves.apply(at(1), SLOT, [ANN, ME]) == [ANN, ME]
+    assert moves.apply(at(MAX_MOVE_S), SLOT, [ANN, BOB, ME]) == [ANN, BOB, ME]
+
+
+def test_a_move_ends_when_somebody_else_holds_the_slot():
+    moves = LeaseTransfers(ME)
+    moves.put(at(0), SLOT, BOB, 60)
+    moves.note_holders(at(1), SLOT, [BOB])
+    assert moves.lent(at(1)) == {SLOT: BOB}
+    moves.note_holders(at(1), SLOT, [ANN])
+    assert moves.heir(at(1), SLOT) is None
+
+
+def test_what_is_told_is_told_once_with_the_time_that_is_left():
+    moves = LeaseTransfers(ME)
+    moves.put(at(0), SLOT, BOB, 60)
+    move = moves.find(at(20), SLOT)
+    assert move is not None
+    moves.name_heir(SLOT, move)
+    assert moves.take_named(at(20)) == {SLOT: (3, BOB, 40)}
+    assert not moves.take_named(at(20))
+    assert moves.heir(at(20), SLOT) == BOB
+
+
+def test_slots_that_are_no_longer_ours_are_forgotten():
+    moves = LeaseTransfers(ME)
+    moves.put(at(0), SLOT, ME, 60)
+    moves.keep_only(set())
+    assert moves.find(at(0), SLOT) is None and not moves.lent(at(0))

@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from dht.errors import BadSignature
-from dht.identity.node_key import Identity
-from dht.identity.sealing import seal
+from dht.identity.node_key import Identity, seal
 from dht.protocol.message_answers import KEPT_S, MAX_KEPT_BYTES, MAX_WORKING_OF_ONE, WINDOW_S
 from dht.wire.contact import Address
 from dht.wire.packets import (

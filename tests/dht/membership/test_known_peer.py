@@ -1,7 +1,7 @@
 """An address counts once somebody has answered there, for an hour."""
 
 from dht.keys import NodeId
-from dht.membership.verified_addresses import ADDRESS_LIMIT, VALID_S, VerifiedAddresses
+from dht.membership.known_peer import ADDRESS_LIMIT, VALID_S, VerifiedAddresses
 from dht.wire.contact import Address
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
