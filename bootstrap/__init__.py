@@ -1,7 +1,7 @@
 """Which network is this, and where is the first contact? Imports `dht` only.
 
-Nouns: network file (`networks.py`; behind a URL: `network_urls.py`, `seed_url.py`), first contact (`contact.py`; by
-name: `names.py`), and the bare bootstrap node (`__main__.py`). An invitation may be a part of the file, or words
+Nouns: network file and first contact (`networks.py`; behind a URL: `network_urls.py`, `seed_url.py`), and the bare
+bootstrap node (`__main__.py`). An invitation may be a part of the file, or words
 (`invitation_words.py`).
 """
 

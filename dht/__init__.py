@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from dht.front_door import lazily
     from dht.identity.crawler_key import CrawlerKey, crawler_key_of, json_web_key, signature_fields, thumbprint
     from dht.identity.node_key import Identity, node_id_of, verify
-    from dht.identity.puzzle import PuzzleFile, solve_all, work_of
+    from dht.identity.puzzle import solve_all, work_of
+    from dht.identity.puzzle_solver import PuzzleFile
     from dht.keys import (
         MAX_SLOT_BITS,
         MAX_SPREAD,
@@ -123,7 +124,8 @@ if TYPE_CHECKING:
     from dht.transport.doorway import WEB, Visitor
     from dht.transport.listener import Listener, library_log
     from dht.transport.request_auth import check_window
-    from dht.transport.transport import HearTime, NoConnection, Route, small_packet_socket
+    from dht.transport.small_packets import small_packet_socket
+    from dht.transport.transport import HearTime, NoConnection, Route
     from dht.wire.address_policy import AddressPolicy
     from dht.wire.contact import Address, Contact, Endpoint, Family
     from dht.wire.farewell import FEW_MEMBERS

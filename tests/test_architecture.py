@@ -241,19 +241,6 @@ def test_a_front_door_shows_only_what_other_packages_use(package: str) -> None:
     assert shown == used, "tests and benchmarks import from the module that defines a name"
 
 
-@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "node"])
-def test_a_front_door_opens_what_type_checkers_see_of_it(package: str) -> None:
-    """Write a package's table anew from its imports under TYPE_CHECKING where this fails."""
-    door = ast.parse((ROOT / package / "__init__.py").read_text())
-    guard = next(node for node in door.body if isinstance(node, ast.If))
-    seen = {
-        (each.module, alias.name) for each in guard.body if isinstance(each, ast.ImportFrom) for alias in each.names
-    }
-    calls = [node for part in guard.orelse for node in ast.walk(part) if isinstance(node, ast.Call)]
-    table: dict[str, str] = ast.literal_eval(calls[0].args[1])
-    assert {(module, name) for module, names in table.items() for name in names.split()} == seen
-
-
 def test_pure_modules_are_pure() -> None:
     wrong = []
     for path in SOURCES:

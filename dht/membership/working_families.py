@@ -3,13 +3,8 @@
 Pure: `now` is steady seconds; the system's routes are asked through a callable. Peers and sites are reached from the
 same machine, so both ask here, and both tell what they met. A family that could be bound may still lead nowhere:
 without a route the system says so at once; with one, that nobody answers shows it, while somebody answers in the other
-family. The first answer makes it a working one again.
+family. The first answer makes it a working one again."""
 
-From which of its addresses does this machine send somewhere? The system knows, and sends nothing for that.
-"""
-
-import ipaddress
-import socket
 from collections.abc import Callable, Iterable, Mapping
 
 from dht.wire.contact import Address, Family
@@ -134,18 +129,3 @@ class WorkingFamilies:
 
 def _family(host: str) -> Family:
     return Address(host, 0).family
-
-
-PORT = 9  # of any host; connecting a datagram socket is a look at the routes
-
-
-def source_towards(host: str) -> str:
-    """Return the address from which the system sends to a host, "" where it has no route or no usable address."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        with socket.socket(family, socket.SOCK_DGRAM) as probe:
-            probe.connect((host, PORT))
-            source = str(probe.getsockname()[0]).partition("%")[0]
-    except OSError:
-        return ""
-    return "" if ipaddress.ip_address(source).is_link_local and not ipaddress.ip_address(host).is_link_local else source

@@ -11,7 +11,7 @@ from functools import partial
 
 from dht.clock import Clock
 from dht.identity.node_key import node_id_of
-from dht.identity.puzzle import PuzzleFile, PuzzleSolver
+from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 from dht.keys import Key, NodeId, Slot
 from dht.leases.lease_balancer import CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService

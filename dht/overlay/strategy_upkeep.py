@@ -18,7 +18,7 @@ from dht.admission.attester_order import nearest_attesters
 from dht.admission.inviters import Inviters
 from dht.clock import Clock
 from dht.errors import RemoteError
-from dht.identity.puzzle import PuzzleSolver
+from dht.identity.puzzle_solver import PuzzleSolver
 from dht.keys import NodeId, Slot
 from dht.messages import StrategyDigest
 from dht.overlay.messenger import Messenger

@@ -260,7 +260,7 @@ class Gossip:
         own, size = self._members.own[:PREFIX_BYTES], len(suspects) // PREFIX_BYTES * PREFIX_BYTES
         named = any(suspects[n : n + PREFIX_BYTES] == own for n in range(0, size, PREFIX_BYTES))
         if named and self._objections.take("", now.steady):
-            self._own.hurry()
+            self._own.stir(is_news=False)
             self._own.beat(now)
             self.ping(now, accuser)
 

@@ -166,12 +166,8 @@ class SelfHeartbeat:
         if sequence <= self._sequence:
             return False
         self._sequence = sequence + self._rng.randrange(2)  # of two machines that sign at one time one is ahead
-        self.hurry()
+        self.stir(is_news=False)
         return True
-
-    def hurry(self) -> None:
-        """Sign the next heartbeat before its turn: somebody takes us for dead."""
-        self.next_due = min(self.next_due, self._sent + LEAST_S)
 
     def leave_for_good(self) -> None:
         """Say that this node gives all its slots to others, and will not be back."""
@@ -277,10 +273,10 @@ class SelfHeartbeat:
         if says._replace(due=0, load=Load()) != before._replace(due=0, load=Load()):
             self.stir()
 
-    def stir(self) -> None:
-        """Sign the next heartbeat before its turn, and have peers hear it at once."""
-        self._changed = True
-        self.hurry()
+    def stir(self, *, is_news: bool = True) -> None:
+        """Sign the next heartbeat before its turn; if it is news, peers hear it at once."""
+        self._changed |= is_news
+        self.next_due = min(self.next_due, self._sent + LEAST_S)
 
     def _find_addresses(self) -> tuple[Endpoint, ...]:
         """The addresses to announce, v4 first: configured, or listened on, or seen by most witnesses."""

@@ -24,7 +24,8 @@ from dht.rate_limit import remember
 from dht.transport.certificate import PeerKey
 from dht.transport.peer_link import ASKS, LinkFrame, PeerLink, frame_bytes, read_frame
 from dht.transport.request_auth import NONCE_BYTES, RequestAuthenticator, RequestTarget, sign_request
-from dht.transport.transport import Answerer, NoConnection, Reach, bound_packets
+from dht.transport.small_packets import bound_packets
+from dht.transport.transport import Answerer, NoConnection, Reach
 from dht.wire.contact import Address, Contact, Endpoint, Family
 
 log = logging.getLogger(__name__)

@@ -20,7 +20,8 @@ from dht.clock import Clock
 from dht.errors import DseError
 from dht.keys import NodeId
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget
-from dht.transport.transport import FindRelayed, bound_packets
+from dht.transport.small_packets import bound_packets
+from dht.transport.transport import FindRelayed
 from dht.wire.contact import Contact, Endpoint
 
 log = logging.getLogger(__name__)

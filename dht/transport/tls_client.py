@@ -22,6 +22,7 @@ from dht.rate_limit import remember
 from dht.transport.certificate import PeerKey
 from dht.transport.giving_way import LONG_BYTES, GivingWay
 from dht.transport.request_auth import NONCE_BYTES, RequestTarget, sign_request
+from dht.transport.small_packets import small_packet_socket
 from dht.transport.tls_server import TIME_HEADER
 from dht.transport.transport import (
     MAX_BODY_BYTES,
@@ -32,7 +33,6 @@ from dht.transport.transport import (
     PeerRefused,
     Route,
     printable,
-    small_packet_socket,
 )
 from dht.wire.contact import Endpoint
 

@@ -2,18 +2,11 @@
 
 Pure: a protocol and the values it needs. `Messenger` (dht/overlay) decides whom to ask, by which way, and what an
 answer means; a transport only moves bytes, proves who is at both ends, and says how it failed.
-
-Keeps the packets of connections small, so that a line which eats large ones lets them through.
-
-Where a tunnel on the way takes less than an Ethernet frame and nobody says so, connections come about and then stall
-with the first large answer. What the end that dials allows is what both ends send.
 """
 
-import ipaddress
-import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from dht.errors import BadMessage, PeerTimeout
 from dht.keys import NodeId
@@ -105,24 +98,3 @@ class Driver(Protocol):
 
     def kick(self) -> None:
         """Let the engine act now on what it was told."""
-
-
-PAYLOAD_BYTES = 1220  # of TCP in a packet of 1,280 bytes, which every line with IPv6 carries (RFC 8200, 5)
-
-
-def small_packet_socket(address: tuple[Any, ...]) -> socket.socket:
-    """Return a socket for a connection to one address, as `getaddrinfo` gives it."""
-    family, kind, protocol, _, where = address
-    sock = socket.socket(family, kind, protocol)
-    bound_packets(sock, str(where[0]))
-    return sock
-
-
-def bound_packets(sock: socket.socket, host: str) -> None:
-    """Bound the packets of a connection yet to be made; not within this machine, where no line is."""
-    if ipaddress.ip_address(host.partition("%")[0]).is_loopback:
-        return
-    try:
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, PAYLOAD_BYTES)
-    except OSError:
-        return  # a system that does not let it be set loses such lines alone

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dht import FaultSite, LocalFaults, MachineRefuses
-from dht.identity.puzzle import PuzzleFile
+from dht.identity.puzzle_solver import PuzzleFile
 from dht.leases.lease_service import VoteNote
 from dht.overlay.peer_cache_file import PeerCacheFile
 from dht.strategy.document import SignedStrategy

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dht.identity.puzzle import PuzzleSolver
+from dht.identity.puzzle_solver import PuzzleSolver
 from node.extras.simulation.loop import EPOCH
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import DAY_S, World, WorldPlan, simulate

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht.identity.puzzle import STEP_TRIES, PuzzleFile, PuzzleSolver, solve, solve_all, work_of
+from dht.identity.puzzle import STEP_TRIES, solve, solve_all, work_of
+from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 
 KEY = bytes(range(32))
 

@@ -1,6 +1,7 @@
 """Which families work: by routes, by answers, by silence; and never by one peer's silence alone."""
 
-from dht.membership.working_families import FORGET_S, PROBE_S, SILENT_HOSTS, SILENT_S, WorkingFamilies, source_towards
+from dht.membership.working_families import FORGET_S, PROBE_S, SILENT_HOSTS, SILENT_S, WorkingFamilies
+from dht.overlay.assembly import source_towards
 
 FOUR, SIX = "9.0.0.1", "2606:4700::1"
 

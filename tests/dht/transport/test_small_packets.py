@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from dht.transport.transport import PAYLOAD_BYTES, small_packet_socket
+from dht.transport.small_packets import PAYLOAD_BYTES, small_packet_socket
 
 
 @pytest.mark.parametrize(("host", "is_bounded"), [("198.51.100.7", True), ("127.0.0.1", False)])
