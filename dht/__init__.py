@@ -92,7 +92,6 @@ if TYPE_CHECKING:
     from dht.rate_limit import RateLimiter
     from dht.reachability.dial_back import DialBack
     from dht.reachability.evidence import Mode
-    from dht.rng import Rng
     from dht.slot_set import resize_inside
     from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
     from dht.strategy.diff import difference
@@ -156,7 +155,7 @@ __all__ = [
     "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses",
     "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayFiles",
     "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
-    "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
+    "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Route", "Rule",
     "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
     "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View",
     "Visitor", "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers",

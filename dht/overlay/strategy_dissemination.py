@@ -17,6 +17,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from hashlib import sha256
+from random import Random
 from typing import Annotated, Protocol
 
 import msgspec
@@ -26,8 +27,7 @@ from dht.clock import Clock
 from dht.errors import BadStrategy, RemoteError
 from dht.identity.node_key import node_id_of
 from dht.keys import KEY_BYTES, Key, NodeId
-from dht.messages import Answer, GetStrategy, Message, PeerClient, StrategyChain, StrategyDigest
-from dht.rng import Rng
+from dht.messages import ContactClient, GetStrategy, PeerClient, StrategyChain, StrategyDigest
 from dht.strategy.document import decode_signed
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact
@@ -37,16 +37,10 @@ PULL_S = 4.0  # for a peer's chain
 PULLS_WAITING = 16  # peers ahead of us that are remembered; whoever still is says so again
 
 
-class StrategyPeers(PeerClient, Protocol):
-    """Can ask a peer that it knows, and whoever is at a contact."""
-
-    async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
-
-
 class StrategySync:
     """Keeps this node's chain of strategies as long as its peers'. `changed` is called after each adoption."""
 
-    def __init__(self, strategies: StrategyHistory, asks: StrategyPeers, changed: Callable[[], None]) -> None:
+    def __init__(self, strategies: StrategyHistory, asks: ContactClient, changed: Callable[[], None]) -> None:
         self._strategies = strategies
         self._asks = asks
         self._changed = changed
@@ -130,7 +124,7 @@ class StrategyDissemination:
         records: PointerRecords,
         live_peers: Callable[[], Sequence[NodeId]],
         clock: Clock,
-        rng: Rng,
+        rng: Random,
     ) -> None:
         self._strategies, self._sync, self._peers, self._records = strategies, sync, peers, records
         self._live_peers, self._clock, self._rng = live_peers, clock, rng

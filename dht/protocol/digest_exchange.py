@@ -15,6 +15,7 @@ it by comparing digests. Source: Demers et al. 1987 (rumour mongering, blind wit
 from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import islice
+from random import Random
 
 from dht.admission.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, IdRange
 from dht.clock import Now
@@ -24,7 +25,6 @@ from dht.membership.known_peer import KnownPeer
 from dht.membership.member_table import MemberTable
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import remember
-from dht.rng import Rng
 from dht.wire.packets import ROOM_BYTES, Ping
 
 RUMOURS_LIMIT = 64  # rumours at a time; the newest push out the oldest
@@ -83,7 +83,7 @@ def make_ping(
     rumours: Rumours,
     partner: NodeId | None,
     now: Now,
-    rng: Rng,
+    rng: Random,
     *,
     suspects: bytes = b"",
     behind: bool = False,
@@ -174,7 +174,7 @@ def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
     return tuple(fitting)
 
 
-def _digested(members: MemberTable, rng: Rng, *, near: bool) -> tuple[IdRange, int, int]:
+def _digested(members: MemberTable, rng: Random, *, near: bool) -> tuple[IdRange, int, int]:
     """The ids that the digest is about: all, the neighbourhood, or an arc of the ids; and the range of lines in it."""
     lines, block, most = members.digest_index, members.near, DIGEST_PEERS
     if len(lines) <= DIGEST_PEERS:

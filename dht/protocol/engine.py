@@ -8,6 +8,7 @@ lookups.
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from random import Random
 
 from dht.audit.evidence import evidence_points
 from dht.clock import Now
@@ -34,7 +35,6 @@ from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.protocol.value_finder import TableUpkeep, ValueFinder
 from dht.rate_limit import RateLimiter
-from dht.rng import Rng
 from dht.routing.responder import Responder
 from dht.routing.routing_table import RoutingTable
 from dht.wire.address_policy import AddressPolicy
@@ -70,7 +70,7 @@ class ProtocolEngine:
         identity: Identity,
         network: bytes,
         config: DhtConfig,
-        rng: Rng,
+        rng: Random,
         *,
         listening: tuple[Endpoint, ...],
         policy: AddressPolicy,

@@ -33,12 +33,11 @@ class StrategyAhead:
 
 @dataclass(frozen=True, slots=True)
 class DialWanted:
-    """An introducer says that a peer dials this node from an endpoint now, and wants to be dialled there; `token` is
-    what to say there first. `any_port`: the peer lets everybody in, so that it may be dialled from any port."""
+    """An introducer says that a peer dials this node from an endpoint now, and wants to be dialled there. `any_port`:
+    the peer lets everybody in, so that it may be dialled from any port."""
 
     peer: NodeId
     endpoint: Endpoint
-    token: bytes
     any_port: bool
 
 

@@ -7,6 +7,7 @@ that does not answer is asked again at once, then suspected (failure_detector.py
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from random import Random
 
 from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.clock import Now
@@ -22,7 +23,6 @@ from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.requester import Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter
-from dht.rng import Rng
 from dht.wire.contact import Address, Contact
 from dht.wire.packets import Body, Packet, Ping, Pong
 
@@ -57,7 +57,7 @@ class Gossip:
         bootstrap: BootstrapRetry,
         intake: HeartbeatIntake,
         requester: Requester,
-        rng: Rng,
+        rng: Random,
         welcomed: Callable[[Now], None],
     ) -> None:
         """`welcomed` is called when a bootstrap address answered."""

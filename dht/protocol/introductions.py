@@ -79,9 +79,9 @@ class Introductions:
         is_fit = node_id_of(packet.public_key) in self.names and self._rules.policy.allows(address.host)
         if not is_fit or not self._all.take("", now.steady):
             return Punched(False), None
-        if body.public_key and not body.token:
+        if body.public_key:
             self._requester.ask_unlisted(now, Find(self._node_id), asker, address)
-        wanted = DialWanted(node_id_of(asker), endpoint, body.token, any_port=not body.public_key)
+        wanted = DialWanted(node_id_of(asker), endpoint, any_port=not body.public_key)
         return Punched(True), wanted if body.tcp_port else None
 
     # For whoever wants to reach such a node
@@ -90,19 +90,19 @@ class Introductions:
         """Note that a peer behind a NAT answered: the way to it is open."""
         remember(self._heard, peer, now.steady, GUESTS)
 
-    def reach(self, now: Now, contact: Contact, tcp_port: int = 0, token: bytes = b"") -> bool:
+    def reach(self, now: Now, contact: Contact, tcp_port: int = 0) -> bool:
         """Have a peer behind a NAT send something to this node, unless it did lately; False where nobody can tell it.
 
         `tcp_port`: from which this node dials the peer, 0 where datagrams will do."""
         if not tcp_port and now.steady - self._heard.get(contact.node_id, -WARM_S) < WARM_S:
             return True
         if self._node_id in contact.introducers and (guest := self._guest(now, contact.node_id)):
-            return self._tell(now, guest, Punch(b"", (b"", 0), tcp_port, token))
+            return self._tell(now, guest, Punch(b"", (b"", 0), tcp_port))
         able = [known for name in contact.introducers if (known := self._members.find(name)) and self._serves(known)]
         if not able:
             return False
         self._turn += 1
-        self._ask(now, able[self._turn % len(able)], Introduce(contact.node_id, tcp_port, token))
+        self._ask(now, able[self._turn % len(able)], Introduce(contact.node_id, tcp_port))
         return True
 
     # For others
@@ -123,7 +123,7 @@ class Introductions:
         if guest is None or guest[1].family != source.family:
             return Introduced(False)
         seen = pack_host(source.host), source.port
-        return Introduced(self._tell(now, guest, Punch(packet.public_key, seen, body.tcp_port, body.token)))
+        return Introduced(self._tell(now, guest, Punch(packet.public_key, seen, body.tcp_port)))
 
     def _guest(self, now: Now, peer: NodeId) -> tuple[bytes, Address, float] | None:
         guest = self._guests.get(peer)

@@ -8,6 +8,7 @@ drives all of it, and backs off while nothing comes.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from random import Random
 from typing import NamedTuple
 
 import msgspec
@@ -17,7 +18,6 @@ from dht.errors import MALFORMED, BadSignature
 from dht.identity.node_key import SEAL_BYTES, Identity, seal, unseal
 from dht.protocol.network_rules import NetworkRules
 from dht.rate_limit import remember
-from dht.rng import Rng
 from dht.routing.routing_table import RttEstimator
 from dht.wire.contact import Address
 from dht.wire.packets import (
@@ -83,7 +83,7 @@ class OpenQuestion:
 class MessageQuestions:
     """Asks the small messages of one node."""
 
-    def __init__(self, identity: Identity, rules: NetworkRules, send: Send, rng: Rng) -> None:
+    def __init__(self, identity: Identity, rules: NetworkRules, send: Send, rng: Random) -> None:
         self._identity, self._rules, self._send, self._rng = identity, rules, send, rng
         self._open: dict[bytes, OpenQuestion] = {}
         self._paths: dict[bytes, RttEstimator] = {}

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from random import Random
 
 from dht.clock import Now
 from dht.errors import BadSignature
@@ -19,7 +20,6 @@ from dht.keys import NodeId
 from dht.membership.partner_selection import PartnerSelection
 from dht.protocol.network_rules import NetworkRules
 from dht.rate_limit import RateLimiter, remember
-from dht.rng import Rng
 from dht.routing.routing_table import TIMEOUT_FIRST_S, RoutingTable
 from dht.wire.contact import Address, Contact
 from dht.wire.packets import PACKET_LIMIT, Body, Packet, Put, encode_packet
@@ -172,7 +172,7 @@ class Requester:
         routing: RoutingTable,
         partners: PartnerSelection,
         refused: Counter[str],
-        rng: Rng,
+        rng: Random,
     ) -> None:
         self._identity = identity
         self._rules = rules

@@ -6,6 +6,7 @@ few saw. A quiet node, which takes no part (evidence.py), signs nothing.
 """
 
 import ipaddress
+from random import Random
 from typing import NamedTuple
 
 from dht.admission.membership_claim import MembershipClaim, days_in, marks_in
@@ -17,7 +18,6 @@ from dht.keys import NodeId
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.rate_limit import remember
-from dht.rng import Rng
 from dht.wire.contact import Address, Endpoint, Family
 from dht.wire.farewell import Farewell, sign_farewell
 from dht.wire.heartbeat import Heartbeat, Load, pack_endpoint, sign_heartbeat
@@ -55,7 +55,7 @@ class SelfHeartbeat:
         rules: NetworkRules,
         config: DhtConfig,
         listening: tuple[Endpoint, ...],
-        rng: Rng,
+        rng: Random,
         families: WorkingFamilies,
         *,
         member: bool,

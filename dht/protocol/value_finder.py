@@ -11,6 +11,7 @@ Pure: `now` and `rng` are arguments.
 from collections import Counter
 from collections.abc import Callable, Collection
 from itertools import chain, islice
+from random import Random
 
 from dht.clock import Now
 from dht.errors import RemoteError
@@ -20,7 +21,6 @@ from dht.membership.member_table import MemberTable
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.requester import Requester
-from dht.rng import Rng
 from dht.routing.lookup_run import K_EACH, DisjointPaths, LookupAsker, LookupRun
 from dht.routing.routing_table import K, RoutingTable
 from dht.wire.contact import Contact
@@ -168,7 +168,7 @@ class TableUpkeep:
         node_id: NodeId,
         stored_records: int,
         refresh_s: float,
-        rng: Rng,
+        rng: Random,
         joined_on: Callable[[NodeId], int | None],
         evidence_points: Collection[bytes],
     ) -> None:

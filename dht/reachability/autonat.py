@@ -17,14 +17,14 @@ import asyncio
 import logging
 from collections.abc import Collection, Sequence
 from random import Random
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from dht.clock import Clock
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, distance
-from dht.messages import Answer, Done, Message
+from dht.messages import ContactClient, Done, Message
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
@@ -87,14 +87,6 @@ class AreYouThere(Message, frozen=True, array_like=True):
     """Ask a node to answer `Done`, over a connection that is itself the question."""
 
 
-class Dialer(Protocol):
-    """What asks others: a member by its heartbeat, or whoever is at a contact."""
-
-    async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
-
-    async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
-
-
 class AutoNat:
     """Finds out whether strangers reach one node. `every_s`: between two rounds about an address that is well; 0 asks
     nothing."""
@@ -103,7 +95,7 @@ class AutoNat:
         self,
         core: ProtocolEngine,
         view: OverlayView,
-        dialer: Dialer,
+        dialer: ContactClient,
         dial_back: DialBack,
         clock: Clock,
         rng: Random,

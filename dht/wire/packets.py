@@ -141,12 +141,10 @@ class Stored(msgspec.Struct, frozen=True, array_like=True):
 class Introduce(msgspec.Struct, frozen=True, array_like=True):
     """Asks an introducer to have `target`, a node behind a NAT, send something to where this packet comes from. A node
     that names itself asks to be introduced to others from now on. `tcp_port`: from which the asker dials the target
-    and to which it wants to be dialled, 0 where datagrams will do. `token`: what the target says there first, empty
-    where it says nothing."""
+    and to which it wants to be dialled, 0 where datagrams will do."""
 
     target: bytes
     tcp_port: int = 0
-    token: bytes = b""
 
 
 class Introduced(msgspec.Struct, frozen=True, array_like=True):
@@ -162,7 +160,6 @@ class Punch(msgspec.Struct, frozen=True, array_like=True):
     public_key: bytes
     seen: tuple[bytes, int]
     tcp_port: int = 0
-    token: bytes = b""
 
 
 class Punched(msgspec.Struct, frozen=True, array_like=True):
