@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Meta
 
 from dht.keys import NodeId
-from dht.wire.contact import Contact
 
 MAX_CLAIMS = 4096  # in one message; the rest waits for the next round
 MAX_PAST_TEAMS = 8  # of a slot that a voter remembers; after more changes within 30 s it just abstains
@@ -47,12 +46,6 @@ class PeerClient(Protocol):
     """Whatever can ask a peer and wait for its answer."""
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
-
-
-class ContactClient(PeerClient, Protocol):
-    """Can ask a peer that it knows, and whoever is at a contact."""
-
-    async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
 
 
 Heir = tuple[Annotated[int, Meta(ge=0, lt=MAX_RELEASES)], _Id, Annotated[int, Meta(ge=0, le=MAX_MOVE_S)]]

@@ -27,7 +27,8 @@ from dht.clock import Clock
 from dht.errors import BadStrategy, RemoteError
 from dht.identity.node_key import node_id_of
 from dht.keys import KEY_BYTES, Key, NodeId
-from dht.messages import ContactClient, GetStrategy, PeerClient, StrategyChain, StrategyDigest
+from dht.messages import GetStrategy, PeerClient, StrategyChain, StrategyDigest
+from dht.reachability.autonat import ContactClient
 from dht.strategy.document import decode_signed
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact

@@ -17,14 +17,14 @@ import asyncio
 import logging
 from collections.abc import Collection, Sequence
 from random import Random
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from msgspec import Meta
 
 from dht.clock import Clock
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, distance
-from dht.messages import ContactClient, Done, Message
+from dht.messages import Answer, Done, Message, PeerClient
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
@@ -85,6 +85,12 @@ class ProbeReply(Message, frozen=True, array_like=True):
 
 class AreYouThere(Message, frozen=True, array_like=True):
     """Ask a node to answer `Done`, over a connection that is itself the question."""
+
+
+class ContactClient(PeerClient, Protocol):
+    """Can ask a peer that it knows, and whoever is at a contact."""
+
+    async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
 
 
 class AutoNat:
