@@ -29,8 +29,7 @@ from dht.wire.farewell import sign_farewell
 from dht.wire.grant import DOMAIN, Grant, granted_bytes
 from dht.wire.heartbeat import Heartbeat, sign_heartbeat
 from dht.wire.invitation import Invitation, voucher_id
-from dht.wire.packets import PacketHeader, Stored, encode_packet
-from dht.wire.sealed_message import AskedMessage, about
+from dht.wire.packets import AskedMessage, PacketHeader, Stored, about, encode_packet
 from dht.wire.value_record import sign_record
 from index.asking.agreement import owners_digest
 from store import Kind, Version, encode_document, sign_package

@@ -106,7 +106,7 @@ def shares_of(profile: cProfile.Profile) -> Shares:
 def mechanism(file: str) -> str | None:
     """Return the mechanism that a file belongs to, None for a library's."""
     path = Path(file)
-    if not path.is_relative_to(ROOT):
+    if not path.is_relative_to(ROOT) or "site-packages" in path.parts:  # .venv lies in the checkout
         return None
     folders = path.relative_to(ROOT).parent.parts
     places = ("/".join(folders[:depth]) for depth in range(len(folders), -1, -1))

@@ -5,9 +5,9 @@ key, settings, invitations and publishers' keys go only where a pass phrase clos
 restored that holds these records.
 
 A restored node ran before, whatever the copy says. So it votes only once every vote of an earlier run has ended
-(`dht/leases/vote_note.py`), and learns from its peers what it signed since. All checks come before the first write: of
-the files' names, of the room on the disk, and of the person's consent to this network and these
-settings (`restored_settings.py`).
+(`dht/leases/lease_service.py`), and learns from its peers what it signed since. All checks come before the first
+write: of the files' names, of the room on the disk, and of the person's consent to this network and these settings
+(`restored_settings.py`).
 """
 
 import os

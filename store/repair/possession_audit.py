@@ -21,9 +21,10 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from random import Random
 from typing import NamedTuple, TypeVar
 
-from dht import CHALLENGE_EVERY_S, DocumentId, NodeId, Rng, Slot
+from dht import CHALLENGE_EVERY_S, DocumentId, NodeId, Slot
 from store.record.messages import MAX_STRETCH, SHOWN_BYTES, Challenge, HeldVersion, PossessionReply, Shown
 from store.record.record import Kind, Record
 
@@ -34,7 +35,7 @@ Item = TypeVar("Item")
 Find = Callable[[Kind, DocumentId], Record | None]
 
 
-def sample(items: Iterable[Item], most: int, rng: Rng) -> list[Item]:
+def sample(items: Iterable[Item], most: int, rng: Random) -> list[Item]:
     """Return some of many items, each as likely as any other; all where they are few.
 
     Source: Vitter 1985, "Random Sampling with a Reservoir", algorithm R."""
@@ -47,7 +48,7 @@ def sample(items: Iterable[Item], most: int, rng: Rng) -> list[Item]:
     return chosen
 
 
-def challenge(record: Record, rng: Rng) -> Challenge:
+def challenge(record: Record, rng: Random) -> Challenge:
     """Choose what to ask of a record: all of a small one, some bytes from anywhere of a larger one."""
     size = size_of(record)
     length = max(min(size, MAX_STRETCH), 1)

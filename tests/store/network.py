@@ -30,7 +30,7 @@ from dht import (
     slot_of,
 )
 from dht.membership.answer_times import AnswerTimes, LatePeers
-from dht.ownership.slot_announcements import LastWord
+from dht.ownership.ready_peers import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.record.record_check import BodyRules, RecordCheck
 from store.segments.file_system import FolderDisk

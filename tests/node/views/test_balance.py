@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import BalanceReport, Load, NodeId, Slot
-from dht.leases.load_balance import BalanceOutlook, LeaseMove
+from dht.leases.lease_balancer import BalanceOutlook, LeaseMove
 from node.service.machine_status import balance_of, load_of
 from node.views.balance import balance_line, load_line
 from tests.node.bodies import junk

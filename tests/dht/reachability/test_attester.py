@@ -1,9 +1,9 @@
 """Sixteen are named; who gives way to another needs the name less."""
 
-from dht.admission.attested_peers import AttestedPeers
 from dht.admission.member_admission import MemberAdmission
 from dht.admission.membership_claim import MembershipClaim, mark_of
 from dht.keys import NodeId
+from dht.reachability.attester import AttestedPeers
 from dht.wire.heartbeat import DAY_BYTES, MARK_BYTES, MOST_ATTESTED
 
 OWN = NodeId(bytes(20))

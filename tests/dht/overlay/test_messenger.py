@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from dht import PeerTimeout, RemoteError
-from dht.overlay.first_answer import first_answer
+from dht.overlay.messenger import first_answer
 from dht.transport.transport import PeerRefused
 from node.extras.simulation.loop import SimLoop
 

@@ -7,9 +7,8 @@ import pytest
 
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
-from dht.ownership.slot_announcements import SlotAnnouncements
-from dht.slot_resize import resize_inside, resize_overlapping
-from dht.slot_set import encode_slots
+from dht.ownership.ready_peers import SlotAnnouncements
+from dht.slot_set import encode_slots, resize_inside, resize_overlapping
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat, pack_endpoint, read_heartbeat
 

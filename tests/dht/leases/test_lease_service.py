@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dht import FaultSite, LocalFaults, Now
-from dht.leases.vote_note import VoteNote
+from dht.leases.lease_service import VoteNote
 
 
 def note(path: Path | None) -> VoteNote:

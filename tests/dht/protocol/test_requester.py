@@ -2,7 +2,7 @@
 
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.protocol.pending_requests import LATE_LIMIT, OPEN_LIMIT, SLOW, WAITS, PendingRequest, PendingRequests
+from dht.protocol.requester import LATE_LIMIT, REQUESTS_LIMIT, SLOW, WAITS, PendingRequest, PendingRequests
 from dht.wire.contact import Address, Contact, Endpoint
 from dht.wire.packets import Find
 
@@ -85,7 +85,7 @@ def test_an_answer_that_comes_too_late_is_known_but_told_to_nobody():
 
 def test_beyond_the_limit_a_question_ends_at_once():
     requests = PendingRequests()
-    for n in range(OPEN_LIMIT):
+    for n in range(REQUESTS_LIMIT):
         assert requests.add(n.to_bytes(8, "big"), request(3), at(0.0))
     assert not requests.add(b"too many", request(3), at(0.0))
     assert [is_timeout for _, is_timeout in requests.due(at(0.0))] == [False, True]

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.membership.known_peer import KnownPeer
-from dht.membership.waiting_peers import BLOCK_LIMIT, WAIT_S, WAITING_LIMIT, WaitingPeers
+from dht.membership.peer_pools import BLOCK_LIMIT, WAIT_S, WAITING_LIMIT, WaitingPeers
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.heartbeat import Heartbeat, read_heartbeat
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import Key
-from dht.overlay.voucher_upkeep import AGAIN_S, VoucherUpkeep
+from dht.overlay.own_invitation import AGAIN_S, VoucherUpkeep
 from dht.wire.invitation import sign_voucher, voucher_point
 
 INVITER, BEARER = Identity(b"\1" * 32), Identity(b"\2" * 32)
