@@ -16,7 +16,7 @@ from hashlib import sha256
 from random import Random
 
 from dht import NodeId, Placement, Slot, Strategy
-from dht.leases.load_balance import BALANCE_EVERY_S, MOVE_S, BalanceRules, LoadBalance, LoadSnapshot, slots_to_keep
+from dht.leases.lease_balancer import BALANCE_EVERY_S, MOVE_S, BalanceRules, LoadBalance, LoadSnapshot, slots_to_keep
 from dht.leases.succession import preference
 
 GOALS = {16: 1.3, 100: 1.5, 1000: 1.8}  # of the issue: max/mean of due crawl work after β

@@ -26,12 +26,11 @@ import numpy as np
 from benchmarks.figures import Row, parser_for, row, show
 from crawl.canonical_url import find_url
 from crawl.content.extract import extract
-from crawl.content.parse_task import ParseResult, ParseTask
-from crawl.content.similarity import NEAR_BITS, signature
+from crawl.content.fingerprint import NEAR_BITS, signature
+from crawl.content.page import ParseResult, ParseTask
 from crawl.frontier.mirror_alias import origin_of
 from crawl.frontier.mirror_detector import MirrorDetector
-from crawl.schedule.change_rate import History
-from crawl.schedule.url_state import Visit, VisitState
+from crawl.schedule.url_state import History, Visit, VisitState
 from node.extras.demo.sample_reply import CacheBudget
 from node.extras.demo.sample_site import SampleSite, Times
 from node.extras.demo.sample_web import unpack_sample

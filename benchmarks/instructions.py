@@ -121,7 +121,7 @@ async def work_on_node(task: str, warm: Sequence[tuple[str, bytes]], cold: Seque
 
 def parse(files: Sequence[tuple[str, bytes]]) -> None:
     """Parse pages as a parser process does."""
-    from crawl.content.parse_task import ParseTask
+    from crawl.content.page import ParseTask
     from crawl.parsing.inline import parse_once
 
     for url, html in files:

@@ -28,7 +28,7 @@ import aiohttp
 from benchmarks.figures import Row, parser_for, row, show
 from benchmarks.ports import free_ports
 from crawl import Visit, VisitState, decode_visit
-from crawl.pipeline.crawl_counters import kind_of
+from crawl.pipeline.crawl_status import kind_of
 from dht import Slot, slot_start, system_clock
 from node.extras.demo.layout import DemoNode, forced_settings, plan_nodes
 from node.extras.demo.network import install, write_network

@@ -27,11 +27,12 @@ import uvloop
 from benchmarks import idle
 from benchmarks.figures import Row, parser_for, row, show
 from benchmarks.lone_node import dse_node, new_node
+from crawl import CrawlConfig
+from dht import Identity
 from index import SearchRequest
 from node.config.settings import NodeConfig
-from node.service.answer_cache import AnswerCache
+from node.service.query_desk import AnswerCache
 from node.service.service import Json, Service
-from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 
 GOAL_PAGE_MS, GOAL_CACHED_PER_S, GOAL_FIRST_PAGE_S, GOAL_HELP_MS = 10.0, 500.0, 1.0, 60.0
@@ -107,7 +108,7 @@ class CachedAnswer:
 def serve(ready: Connection) -> None:
     """Serve until killed; tell the port."""
     config = NodeConfig(web_port=0)
-    server = WebServer(cast(Service, CachedAnswer()), config, "token", "0.1.0", CrawlerIdentity())
+    server = WebServer(cast(Service, CachedAnswer()), config, CrawlConfig(), "token", "0.1.0", Identity(bytes(32)))
 
     async def run() -> None:
         async with asyncio.TaskGroup() as tasks:

@@ -1,7 +1,7 @@
 """Which network is this, and where is the first contact? Imports `dht` only.
 
-Nouns: network file (`networks.py`; behind a URL: `network_urls.py`, `seed_url.py`), first contact (`contact.py`; by
-name: `names.py`), and the bare bootstrap node (`__main__.py`). An invitation may be a part of the file, or words
+Nouns: network file and first contact (`networks.py`; behind a URL: `network_urls.py`, `seed_url.py`), and the bare
+bootstrap node (`__main__.py`). An invitation may be a part of the file, or words
 (`invitation_words.py`).
 """
 
@@ -10,21 +10,17 @@ from typing import TYPE_CHECKING
 from dht import lazily
 
 if TYPE_CHECKING:
-    from bootstrap.contact import first_contacts
     from bootstrap.invitation_words import from_words, is_words, new_words
-    from bootstrap.names import look_up
     from bootstrap.network_urls import is_url, url_flaw
-    from bootstrap.networks import load_network, new_network, split_invitation, with_invitation
+    from bootstrap.networks import first_contacts, load_network, look_up, new_network, split_invitation, with_invitation
     from bootstrap.seed_url import fetch_network
 else:
     __getattr__ = lazily(
         __name__,
         {
-            "bootstrap.contact": "first_contacts",
             "bootstrap.invitation_words": "from_words is_words new_words",
-            "bootstrap.names": "look_up",
             "bootstrap.network_urls": "is_url url_flaw",
-            "bootstrap.networks": "load_network new_network split_invitation with_invitation",
+            "bootstrap.networks": ("first_contacts load_network look_up new_network split_invitation with_invitation"),
             "bootstrap.seed_url": "fetch_network",
         },
     )

@@ -17,8 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from bootstrap.contact import first_contacts
-from bootstrap.networks import load_network
+from bootstrap.networks import first_contacts, load_network
 from dht import (
     Address,
     BadIdentity,

@@ -11,19 +11,32 @@ info_url = "https://dse.example.edu/bot"
 strategy = '''{"document": {…}, "signatures": […]}'''
 invitation = "dse-invitation-1:…"
 ```
+
+Lists whom a node that starts asks to let it in.
+
+In this order, all of which the overlay then keeps trying at growing intervals while nobody answers: the peers of an
+earlier run (the overlay's own cache, read when it is opened), the network file's addresses, the addresses in the
+strategy in force. Bootstrap nodes are introductions and nothing more: who has ever joined does not need them.
+
+Resolves DNS names of first contacts, such as `dse.example.edu:8091`, which may move to another machine.
+
+The names stand in the network file beside the literal addresses and are no part of the network's id. What a name means
+is a stranger's word: addresses that the network does not allow are left out by whoever joins them.
 """
 
+import asyncio
 import difflib
 import re
+import socket
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from bootstrap.names import parse_name
 from dht import (
     MAX_LISTED,
+    Address,
     BadInvitation,
     BadStrategy,
     Endpoint,
@@ -43,6 +56,33 @@ from dht import (
     parse_invitation,
     sign_strategy,
 )
+
+LOOK_UP_S = 10.0
+MAX_ADDRESSES = 16  # of one name
+_LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
+NAME = re.compile(rf"(?=.{{1,253}}:)({_LABEL}(?:\.{_LABEL})*):([0-9]{{1,5}})", re.IGNORECASE)
+
+
+def parse_name(text: str) -> tuple[str, int]:
+    """Split NAME:PORT into name and port; raises BadStrategy for anything else, a literal address included."""
+    found = NAME.fullmatch(text)
+    if found is None or not 0 < int(found[2]) < 65536 or found[1].replace(".", "").isdigit():
+        reason = f"{text[:80]!r} is no name with a port"
+        raise BadStrategy("seeds", reason, "write NAME:PORT, such as dse.example.edu:8091; addresses go to bootstrap")
+    return found[1], int(found[2])
+
+
+async def look_up(seed: str) -> tuple[Address, ...]:
+    """Return the addresses that a seed's name has now, for UDP; none where they cannot be found."""
+    name, port = parse_name(seed)
+    try:
+        async with asyncio.timeout(LOOK_UP_S):
+            found = await asyncio.get_running_loop().getaddrinfo(name, port, type=socket.SOCK_DGRAM)
+    except (OSError, TimeoutError, UnicodeError):
+        return ()
+    hosts = (str(address[0]) for family, _, _, _, address in found if family in (socket.AF_INET, socket.AF_INET6))
+    return tuple(dict.fromkeys(Address(host, port) for host in hosts if "%" not in host))[:MAX_ADDRESSES]
+
 
 MAX_FILE_BYTES = 1 << 20
 MAX_DOTS = 4_000  # in a line: a key of so many parts takes the reader of TOML a second, and ten times as many a hundred
@@ -211,3 +251,10 @@ def _literal(signed: SignedStrategy) -> str:
     if "'''" in text or "\r" in text or not all(c.isprintable() or c in "\n\t" for c in text):
         return _quoted(text)
     return f"'''\n{text}'''"
+
+
+def first_contacts(network: Network, strategy: Strategy, *, extra: Iterable[Endpoint] = ()) -> tuple[Address, ...]:
+    """Return the addresses for first contact, best first, each once. `extra`: what the operator names, before all."""
+    listed = (parse_address(address) for address in strategy.bootstrap)
+    ordered = [endpoint.udp for endpoint in (*extra, *network.bootstrap, *listed)]
+    return tuple(dict.fromkeys(ordered))

@@ -14,10 +14,8 @@ from dht import lazily
 
 if TYPE_CHECKING:
     from crawl.config import CrawlConfig
-    from crawl.content.media_types import looks_like_html
-    from crawl.content.page import Page
-    from crawl.content.parse_task import ParseResult, Parsers, ParseTask
-    from crawl.content.similarity import different_bits, signature
+    from crawl.content.fingerprint import different_bits, signature
+    from crawl.content.page import Page, ParseResult, Parsers, ParseTask
     from crawl.errors import (
         AddressRefused,
         BadHostsFile,
@@ -30,30 +28,38 @@ if TYPE_CHECKING:
     from crawl.fetch.content_codings import BadCoding, decode_body
     from crawl.fetch.fetcher import open_fetcher
     from crawl.fetch.request_signer import RequestSigner
-    from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, FindElsewhere, FindWay, Locate, anywhere, nowhere
+    from crawl.fetch.response import (
+        BandwidthWait,
+        Fetched,
+        Fetcher,
+        FindElsewhere,
+        FindWay,
+        Locate,
+        anywhere,
+        looks_like_html,
+        nowhere,
+    )
     from crawl.fetch.sent_request import SentRequest, read_request, request_fields
     from crawl.fetch.txt_records import TxtRecords
     from crawl.fetch_hours import FetchHours
-    from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
+    from crawl.frontier.admission import CrawlDecision, Decide, Trail, admit_urls, allowed_depth, refusal_reason
+    from crawl.frontier.fetch_task import QueuePosition, RobotsAccess, UrlStage, UrlStatus
     from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
     from crawl.frontier.mirror_detector import MirrorDetector
-    from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
+    from crawl.frontier.url_seen import UrlSeenTest
     from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
     from crawl.parsing.inline import InlineParsers
     from crawl.parsing.pool import open_parsers
     from crawl.pipeline.crawl_control import CrawlControl
     from crawl.pipeline.crawl_status import CrawlStatus, span
     from crawl.pipeline.crawler import Crawler
-    from crawl.pipeline.crawler_ports import CrawlerPorts
     from crawl.pipeline.fetch_outcome import forgotten, unfit
-    from crawl.pipeline.page_builder import gone_page, kept_headers, parse_task_of, read_page
+    from crawl.pipeline.process_stage import gone_page, kept_headers, parse_task_of, read_page
     from crawl.pipeline.site_list import SitePage, SiteWait, WaitingSite
-    from crawl.policy import CrawlDecision, Decide
     from crawl.politeness.robots import Robots
     from crawl.politeness.robots_cache import RobotsCache
     from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
-    from crawl.schedule.change_rate import change_rate
-    from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
+    from crawl.schedule.url_state import Visit, VisitState, change_rate, decode_visit, encode_visit, reach, visit_flaw
     from crawl.scope import (
         MAX_SCOPE_CHARS,
         SCOPE_KINDS,
@@ -68,40 +74,38 @@ else:
         __name__,
         {
             "crawl.config": "CrawlConfig",
-            "crawl.content.media_types": "looks_like_html",
-            "crawl.content.page": "Page",
-            "crawl.content.parse_task": "ParseResult ParseTask Parsers",
-            "crawl.content.similarity": "different_bits signature",
+            "crawl.content.fingerprint": "different_bits signature",
+            "crawl.content.page": "Page ParseResult ParseTask Parsers",
             "crawl.errors": (
                 "AddressRefused BadHostsFile BadUrl FamilyMissing FetchDeclined FetchFailed PageUnreadable"
             ),
             "crawl.fetch.content_codings": "BadCoding decode_body",
             "crawl.fetch.fetcher": "open_fetcher",
             "crawl.fetch.request_signer": "RequestSigner",
-            "crawl.fetch.response": ("BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere nowhere"),
+            "crawl.fetch.response": (
+                "BandwidthWait Fetched Fetcher FindElsewhere FindWay Locate anywhere looks_like_html nowhere"
+            ),
             "crawl.fetch.sent_request": "SentRequest read_request request_fields",
             "crawl.fetch.txt_records": "TxtRecords",
             "crawl.fetch_hours": "FetchHours",
-            "crawl.frontier.admission": "Trail admit_urls allowed_depth refusal_reason",
+            "crawl.frontier.admission": "CrawlDecision Decide Trail admit_urls allowed_depth refusal_reason",
+            "crawl.frontier.fetch_task": "QueuePosition RobotsAccess UrlStage UrlStatus",
             "crawl.frontier.mirror_alias": "AliasEvidence MirrorAlias MirrorCandidate",
             "crawl.frontier.mirror_detector": "MirrorDetector",
-            "crawl.frontier.url_status": "QueuePosition RobotsAccess UrlStage UrlStatus",
+            "crawl.frontier.url_seen": "UrlSeenTest",
             "crawl.operator_blocklist": "OperatorBlocklist hashes_cover",
             "crawl.parsing.inline": "InlineParsers",
             "crawl.parsing.pool": "open_parsers",
             "crawl.pipeline.crawl_control": "CrawlControl",
             "crawl.pipeline.crawl_status": "CrawlStatus span",
             "crawl.pipeline.crawler": "Crawler",
-            "crawl.pipeline.crawler_ports": "CrawlerPorts",
             "crawl.pipeline.fetch_outcome": "forgotten unfit",
-            "crawl.pipeline.page_builder": "gone_page kept_headers parse_task_of read_page",
+            "crawl.pipeline.process_stage": "gone_page kept_headers parse_task_of read_page",
             "crawl.pipeline.site_list": "SitePage SiteWait WaitingSite",
-            "crawl.policy": "CrawlDecision Decide",
             "crawl.politeness.robots": "Robots",
             "crawl.politeness.robots_cache": "RobotsCache",
             "crawl.politeness.site_tokens": "TokenAnswer TokenIssuer",
-            "crawl.schedule.change_rate": "change_rate",
-            "crawl.schedule.url_state": "Visit VisitState decode_visit encode_visit reach visit_flaw",
+            "crawl.schedule.url_state": ("Visit VisitState change_rate decode_visit encode_visit reach visit_flaw"),
             "crawl.scope": (
                 "MAX_SCOPE_CHARS SCOPE_KINDS ScopeKind domain_of public_suffixes scope_after_redirect scope_for"
             ),
@@ -110,15 +114,15 @@ else:
 
 __all__ = [
     "MAX_SCOPE_CHARS", "SCOPE_KINDS", "AddressRefused", "AliasEvidence", "BadCoding", "BadHostsFile", "BadUrl",
-    "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler", "CrawlerPorts",
-    "Decide", "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher", "FindElsewhere",
-    "FindWay", "InlineParsers", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist",
-    "Page", "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots",
+    "BandwidthWait", "CrawlConfig", "CrawlControl", "CrawlDecision", "CrawlStatus", "Crawler", "Decide",
+    "FamilyMissing", "FetchDeclined", "FetchFailed", "FetchHours", "Fetched", "Fetcher", "FindElsewhere", "FindWay",
+    "InlineParsers", "Locate", "MirrorAlias", "MirrorCandidate", "MirrorDetector", "OperatorBlocklist", "Page",
+    "PageUnreadable", "ParseResult", "ParseTask", "Parsers", "QueuePosition", "RequestSigner", "Robots",
     "RobotsAccess", "RobotsCache", "ScopeKind", "SentRequest", "SitePage", "SiteWait", "TokenAnswer", "TokenIssuer",
-    "Trail", "TxtRecords", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite", "admit_urls",
-    "allowed_depth", "anywhere", "canonical_url", "change_rate", "decode_body", "decode_visit", "different_bits",
-    "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover", "is_canonical", "kept_headers",
-    "looks_like_html", "nowhere", "open_fetcher", "open_parsers", "parse_task_of", "public_suffixes", "reach",
-    "read_page", "read_request", "refusal_reason", "request_fields", "scope_after_redirect", "scope_for",
-    "signature", "span", "unfit", "visit_flaw",
+    "Trail", "TxtRecords", "UrlSeenTest", "UrlStage", "UrlStatus", "Visit", "VisitState", "WaitingSite",
+    "admit_urls", "allowed_depth", "anywhere", "canonical_url", "change_rate", "decode_body", "decode_visit",
+    "different_bits", "domain_of", "encode_visit", "forgotten", "gone_page", "hashes_cover", "is_canonical",
+    "kept_headers", "looks_like_html", "nowhere", "open_fetcher", "open_parsers", "parse_task_of",
+    "public_suffixes", "reach", "read_page", "read_request", "refusal_reason", "request_fields",
+    "scope_after_redirect", "scope_for", "signature", "span", "unfit", "visit_flaw",
 ]  # fmt: skip

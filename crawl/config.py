@@ -4,15 +4,17 @@ Pure: values only. Seconds end in `_s`, bytes in `_bytes`.
 """
 
 import re
+from ipaddress import ip_address
 from math import inf
 from typing import Literal
 
 import msgspec
 
 from crawl.fetch_hours import FetchHours
-from crawl.name_server import name_server
 from crawl.operator_blocklist import OperatorBlocklist
 
+DNS_PORT = 53
+_WRITTEN = re.compile(r"\[([^]]+)\](?::(\d{1,5}))?|([^:]+):(\d{1,5})|(.+)", re.ASCII)
 DAY_S = 86_400.0
 _ORIGIN = re.compile(r"https://(?:[a-z0-9.-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::[0-9]{1,5})?")
 _NODE_PAGE = re.compile(f"({_ORIGIN.pattern})/bot")
@@ -26,6 +28,20 @@ _AT_LEAST: dict[str, float] = {
     **dict.fromkeys(("revisit_s", "min_revisit_s", "max_revisit_s"), 1.0),
     "max_head_fields": 8,
 }
+
+
+def name_server(text: str) -> tuple[str, int]:
+    """Read a name server: "9.9.9.9", "9.9.9.9:53", "2620:fe::fe" or "[2620:fe::fe]:53"; raises ValueError."""
+    written = _WRITTEN.fullmatch(text)
+    in_brackets, port_6, before_colon, port_4, bare = written.groups() if written else (None,) * 5
+    port = int(port_6 or port_4 or DNS_PORT)
+    try:
+        address = ip_address(in_brackets or before_colon or bare or "")
+    except ValueError:
+        raise ValueError(f"{text!r} is no IP address; write it as 9.9.9.9, 9.9.9.9:53 or [2620:fe::fe]:53") from None
+    if not 0 < port < 1 << 16:
+        raise ValueError(f"{text!r}: {port} is no port; 1 to 65535 are")
+    return str(address), port
 
 
 class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

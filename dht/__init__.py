@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from dht.front_door import lazily
 
 if TYPE_CHECKING:
-    from dht.atomic_file import write_atomically
     from dht.audit.evidence import (
         ALIKE_BITS,
         DOMAINS_NEEDED,
@@ -52,8 +51,7 @@ if TYPE_CHECKING:
         leaves_of,
     )
     from dht.front_door import lazily
-    from dht.identity.crawler_key import CrawlerKey, crawler_key_of
-    from dht.identity.http_signature import json_web_key, signature_fields, thumbprint
+    from dht.identity.crawler_key import CrawlerKey, crawler_key_of, json_web_key, signature_fields, thumbprint
     from dht.identity.node_key import Identity, node_id_of, verify
     from dht.identity.puzzle import solve_all, work_of
     from dht.identity.puzzle_solver import PuzzleFile
@@ -75,17 +73,15 @@ if TYPE_CHECKING:
         split_url,
     )
     from dht.leases.lease_balancer import BalanceReport
-    from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused
+    from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused, write_atomically
     from dht.membership.working_families import WorkingFamilies
     from dht.messages import Done, Message
     from dht.overlay.api import Overlay, View
     from dht.overlay.assembly import open_overlay
-    from dht.overlay.overlay_files import OverlayFiles
     from dht.overlay.peer_cache_file import has_met_peers
     from dht.overlay.service import OverlayService
-    from dht.overlay.settings import OnEvent, OverlaySettings
-    from dht.ownership.placement_diff import SlotMove, placement_diff
-    from dht.ownership.rendezvous import Placement
+    from dht.overlay.settings import OnEvent, OverlayFiles, OverlaySettings
+    from dht.ownership.rendezvous import Placement, SlotMove, placement_diff
     from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
     from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
     from dht.protocol.engine import ProtocolEngine
@@ -95,10 +91,8 @@ if TYPE_CHECKING:
     from dht.protocol.udp_driver import EngineDriver
     from dht.rate_limit import RateLimiter
     from dht.reachability.dial_back import DialBack
-    from dht.reachability.node_role import Mode
-    from dht.rng import Rng
-    from dht.signals import when_told_to_stop
-    from dht.slot_resize import resize_inside
+    from dht.reachability.evidence import Mode
+    from dht.slot_set import resize_inside
     from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
     from dht.strategy.diff import difference
     from dht.strategy.document import (
@@ -125,7 +119,7 @@ if TYPE_CHECKING:
         parse_address,
         sign_strategy,
     )
-    from dht.supervisor import STRICT, Supervisor
+    from dht.supervisor import STRICT, Supervisor, when_told_to_stop
     from dht.transport.doorway import WEB, Visitor
     from dht.transport.listener import Listener, library_log
     from dht.transport.request_auth import check_window
@@ -151,7 +145,6 @@ else:
     __getattr__ = lazily(
         __name__,
         {
-            "dht.atomic_file": "write_atomically",
             "dht.audit.evidence": (
                 "ALIKE_BITS DOMAINS_NEEDED EVIDENCE_AT_POINT EVIDENCE_KEPT EVIDENCE_KEPT_S LOOK_AGAIN_S "
                 "MAX_EVIDENCE_BYTES NO_VOTES_S UNLIKE_BITS Evidence Look decode_piece decode_pieces encode_piece "
@@ -166,8 +159,7 @@ else:
                 "LocalError MachineRefuses PeerTimeout RemoteError leaves_of"
             ),
             "dht.front_door": "lazily",
-            "dht.identity.crawler_key": "CrawlerKey crawler_key_of",
-            "dht.identity.http_signature": "json_web_key signature_fields thumbprint",
+            "dht.identity.crawler_key": "CrawlerKey crawler_key_of json_web_key signature_fields thumbprint",
             "dht.identity.node_key": "Identity node_id_of verify",
             "dht.identity.puzzle": "solve_all work_of",
             "dht.identity.puzzle_solver": "PuzzleFile",
@@ -176,17 +168,15 @@ else:
                 "placement_key site_of slot_of slot_range slot_start split_url"
             ),
             "dht.leases.lease_balancer": "BalanceReport",
-            "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused",
+            "dht.local_faults": "FaultSite LocalFault LocalFaults refusal_of refused write_atomically",
             "dht.membership.working_families": "WorkingFamilies",
             "dht.messages": "Done Message",
             "dht.overlay.api": "Overlay View",
             "dht.overlay.assembly": "open_overlay",
-            "dht.overlay.overlay_files": "OverlayFiles",
             "dht.overlay.peer_cache_file": "has_met_peers",
             "dht.overlay.service": "OverlayService",
-            "dht.overlay.settings": "OnEvent OverlaySettings",
-            "dht.ownership.placement_diff": "SlotMove placement_diff",
-            "dht.ownership.rendezvous": "Placement",
+            "dht.overlay.settings": "OnEvent OverlayFiles OverlaySettings",
+            "dht.ownership.rendezvous": "Placement SlotMove placement_diff",
             "dht.ownership.shard_policy": "ShardPolicy documents_of spread_depth",
             "dht.ownership.site_shards": "FRESH_S SURE_S SiteShards shards stray_range",
             "dht.protocol.engine": "ProtocolEngine",
@@ -196,10 +186,8 @@ else:
             "dht.protocol.udp_driver": "EngineDriver",
             "dht.rate_limit": "RateLimiter",
             "dht.reachability.dial_back": "DialBack",
-            "dht.reachability.node_role": "Mode",
-            "dht.rng": "Rng",
-            "dht.signals": "when_told_to_stop",
-            "dht.slot_resize": "resize_inside",
+            "dht.reachability.evidence": "Mode",
+            "dht.slot_set": "resize_inside",
             "dht.strategy.crawl_rules": "CrawlRules Pattern RuleDecision host_matches",
             "dht.strategy.diff": "difference",
             "dht.strategy.document": (
@@ -211,7 +199,7 @@ else:
             "dht.strategy.validation": (
                 "MAX_LISTED add_signature check_bounds check_publishers parse_address sign_strategy"
             ),
-            "dht.supervisor": "STRICT Supervisor",
+            "dht.supervisor": "STRICT Supervisor when_told_to_stop",
             "dht.transport.doorway": "WEB Visitor",
             "dht.transport.listener": "Listener library_log",
             "dht.transport.request_auth": "check_window",
@@ -239,7 +227,7 @@ __all__ = [
     "Invitation", "Key", "Listener", "Load", "LocalError", "LocalFault", "LocalFaults", "Look", "MachineRefuses",
     "Message", "Mode", "Network", "NoConnection", "NodeId", "Now", "OnEvent", "Overlay", "OverlayFiles",
     "OverlayService", "OverlaySettings", "Pattern", "PeerAudit", "PeerTimeout", "Placement", "ProtocolEngine",
-    "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Rng", "Route", "Rule",
+    "Publishers", "PuzzleFile", "RateLimiter", "ReadableClock", "RemoteError", "Revocation", "Route", "Rule",
     "RuleDecision", "ShardPolicy", "SignedGrant", "SignedStrategy", "SiteShards", "Slot", "SlotMove", "Strategy",
     "StrategyAhead", "StrategyHistory", "StrategyRules", "Supervisor", "Topic", "VerifiedHeartbeat", "View",
     "Visitor", "WorkingFamilies", "add_signature", "check_bounds", "check_network", "check_publishers",

@@ -2,15 +2,18 @@
 
 Whoever writes or reads a file begins a fault where the machine refuses, goes on with what it can, and ends the fault
 when a later try succeeds. A fault is logged once when it begins and once when it ends.
+
+Replaces a small file in one step.
 """
 
 import errno
 import logging
 import os
 import shutil
+import tempfile
 from dataclasses import dataclass, replace
 from enum import Enum
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from dht.clock import Clock
 from dht.errors import BrokenFile, MachineRefuses
@@ -147,3 +150,33 @@ def _is_full(path: str) -> bool:
 def _short(path: str) -> str:
     """The last two parts of a path: enough to find it, and nothing about the rest of this machine."""
     return "/".join(PurePath(path).parts[-2:]) or path
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that a crash leaves the old one or the new one, whole and on the disk; raises OSError."""
+    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".new")
+    try:
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(handle, view) :]
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        os.replace(draft, path)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+
+
+def keep_file(path: Path | None, data: bytes, site: FaultSite, faults: LocalFaults) -> bool:
+    """Replace a small file, and tell whether that is done; `faults` learns what the machine refuses. Without a path
+    nothing is to be kept."""
+    try:
+        if path is not None:
+            write_atomically(path, data)
+    except OSError as error:
+        faults.begin(site, refused(path, error))
+        return False
+    faults.end(site)
+    return True

@@ -1,12 +1,16 @@
-"""Limits how much one address or one peer may cost us, by token buckets.
+"""Limits how much one address or one peer may cost us, by token buckets and by memories that are bounded.
 
 Pure: `now` is an argument, in seconds of the steady clock. Bounded: the bucket least recently used is forgotten, which
 gives its owner a full one again; with 8,192 buckets that takes a flood which the address limit meets first.
 """
 
 from collections.abc import Hashable
+from typing import TypeVar
 
 KEYS = 8192
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class RateLimiter:
@@ -43,3 +47,11 @@ class RateLimiter:
 
     def __len__(self) -> int:
         return len(self._levels)
+
+
+def remember(memory: dict[K, V], key: K, value: V, most: int) -> None:
+    """Keep a value as the newest of a memory; above so many the oldest one is forgotten."""
+    memory.pop(key, None)
+    memory[key] = value
+    if len(memory) > most:
+        del memory[next(iter(memory))]

@@ -4,10 +4,13 @@ No upkeep task ends the process. These errors do, each with the exit code that d
 - a LocalError other than MachineRefuses: a damaged store, a taken port, another machine with this node's identity;
 - any error of a task that no peer is answered without, which `ESSENTIAL` names.
 Cancellation always passes.
+
+Lets a process hear once that it should stop, by SIGINT or SIGTERM.
 """
 
 import asyncio
 import logging
+import signal
 from collections.abc import Awaitable, Callable
 
 from dht.errors import LocalError, MachineRefuses, leaves_of
@@ -92,3 +95,23 @@ class Supervisor:
 
 
 STRICT = Supervisor()
+
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+def when_told_to_stop(act: Callable[[], object]) -> None:
+    """Call `act` on the running loop at the first SIGINT or SIGTERM.
+
+    Later ones do nothing: who is impatient must not end a clean stop. From then on the process ignores them, not the
+    loop, so that they find nobody after the loop either."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        for number in STOPS:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
+        act()
+
+    for number in STOPS:
+        loop.add_signal_handler(number, stop)

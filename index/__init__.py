@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from index.query.collection_statistics import SlotTotals
     from index.query.filters import FILTERS
     from index.query.search_request import SearchRequest
-    from index.query.search_rules import NEWEST_RULES
+    from index.query.search_rules import NEWEST_RULES, unknown_rules
     from index.results.oracle import SearchOracle
     from index.shard.local_index import LocalIndex
     from index.shard.messages import Agreement
-    from index.shard.planned_rules import unknown_rules
     from index.shard.question_server import Agree
     from index.text.text_leaf import LEAF_STATE
 else:
@@ -41,11 +40,10 @@ else:
             "index.query.collection_statistics": "SlotTotals",
             "index.query.filters": "FILTERS",
             "index.query.search_request": "SearchRequest",
-            "index.query.search_rules": "NEWEST_RULES",
+            "index.query.search_rules": "NEWEST_RULES unknown_rules",
             "index.results.oracle": "SearchOracle",
             "index.shard.local_index": "LocalIndex",
             "index.shard.messages": "Agreement",
-            "index.shard.planned_rules": "unknown_rules",
             "index.shard.question_server": "Agree",
             "index.text.text_leaf": "LEAF_STATE",
         },

@@ -9,8 +9,8 @@ from dht import BrokenFile, InputError, LocalError
 
 
 @dataclass(eq=False)
-class ConfigError(InputError):
-    """Says that a configuration cannot be used; the command line exits with 78 (EX_CONFIG of sysexits.h)."""
+class _Flaw(InputError):
+    """Says what is wrong with something that a person gave, and what helps."""
 
     source: str
     problem: str
@@ -18,6 +18,10 @@ class ConfigError(InputError):
 
     def __str__(self) -> str:
         return f"{self.source}: {self.problem}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+class ConfigError(_Flaw):
+    """Says that a configuration cannot be used; the command line exits with 78 (EX_CONFIG of sysexits.h)."""
 
 
 @dataclass(eq=False)
@@ -55,16 +59,8 @@ class RefusedByNode(InputError):
         return self.reason
 
 
-@dataclass(eq=False)
-class NotProved(InputError):
+class NotProved(_Flaw):
     """Says that a removal was not asked for as a site's owner can."""
-
-    url: str
-    problem: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.url}: {self.problem}; {self.remedy}"
 
 
 @dataclass(eq=False)
@@ -75,28 +71,12 @@ class NobodyElse(InputError):
         return "no other member is there to take what lies here; start one, or end without it: --now"
 
 
-@dataclass(eq=False)
-class BadBackup(InputError):
+class BadBackup(_Flaw):
     """Says why a backup cannot be made or restored."""
 
-    source: str
-    problem: str
-    remedy: str
 
-    def __str__(self) -> str:
-        return f"{self.source}: {self.problem}; {self.remedy}"
-
-
-@dataclass(eq=False)
-class BadUnit(InputError):
+class BadUnit(_Flaw):
     """Says why no service can be made, or taken away, as it was asked."""
-
-    source: str
-    problem: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.source}: {self.problem}; {self.remedy}"
 
 
 @dataclass(eq=False)
@@ -115,24 +95,12 @@ class BadDataDir(BrokenFile):
     """Says that a data directory is none, is of another format, or cannot be read or written."""
 
 
-@dataclass(eq=False)
 class NotJoined(LocalError):
     """Says that a node which is apart from its network takes nothing for it."""
 
-    reason: str
 
-    def __str__(self) -> str:
-        return self.reason
-
-
-@dataclass(eq=False)
 class TwinRuns(LocalError):
     """Says that a node was started though another machine runs with its identity."""
-
-    warning: str
-
-    def __str__(self) -> str:
-        return self.warning
 
 
 @dataclass(eq=False)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         decode_document,
         encode_document,
     )
-    from store.record.former_page import KEPT_DAYS, erases, is_erasure, name_of, page_in
+    from store.record.former_page import KEPT_DAYS, VersionPolicy, erases, is_erasure, name_of, page_in
     from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
     from store.record.messages import SlotReport, SlotReportReply
     from store.record.package import sign_package, url_of
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from store.record.record import Draft, Kind, Record, Version, digest_of
     from store.record.record_check import RecordCheck, SoundRecords
     from store.record.signed_head import SignedHead, encode_signed_head, open_signed_head
-    from store.record.version_policy import VersionPolicy
     from store.repair.copies_by_need import CopyCounts
     from store.repair.possession_audit import PeerFigures
     from store.replication.replicator import Replicator
@@ -54,7 +53,7 @@ else:
             "store.record.document": (
                 "MAX_MEDIA_TYPE_CHARS MAX_ORIGIN_CHARS Document RequestNote decode_document encode_document"
             ),
-            "store.record.former_page": "KEPT_DAYS erases is_erasure name_of page_in",
+            "store.record.former_page": "KEPT_DAYS VersionPolicy erases is_erasure name_of page_in",
             "store.record.host_record": "HostAlias HostRecord decode_host encode_host host_name host_url",
             "store.record.messages": "SlotReport SlotReportReply",
             "store.record.package": "sign_package url_of",
@@ -62,7 +61,6 @@ else:
             "store.record.record": "Draft Kind Record Version digest_of",
             "store.record.record_check": "RecordCheck SoundRecords",
             "store.record.signed_head": "SignedHead encode_signed_head open_signed_head",
-            "store.record.version_policy": "VersionPolicy",
             "store.repair.copies_by_need": "CopyCounts",
             "store.repair.possession_audit": "PeerFigures",
             "store.replication.replicator": "Replicator",

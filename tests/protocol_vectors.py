@@ -29,8 +29,7 @@ from dht.wire.farewell import sign_farewell
 from dht.wire.grant import DOMAIN, Grant, granted_bytes
 from dht.wire.heartbeat import Heartbeat, sign_heartbeat
 from dht.wire.invitation import Invitation, voucher_id
-from dht.wire.packets import PacketHeader, Stored, encode_packet
-from dht.wire.sealed_message import AskedMessage, about
+from dht.wire.packets import AskedMessage, PacketHeader, Stored, about, encode_packet
 from dht.wire.value_record import sign_record
 from index.asking.agreement import owners_digest
 from store import Kind, Version, encode_document, sign_package
@@ -38,7 +37,7 @@ from store.record.document import Document
 from store.record.messages import Challenge
 from store.record.range_reconciliation import mark
 from store.record.record import Draft
-from store.repair.possession import shown
+from store.repair.possession_audit import shown
 
 FILE = Path(__file__).parent / "data" / "protocol-vectors.json"
 A, B = Identity(b"\1" * 32), Identity(b"\2" * 32)

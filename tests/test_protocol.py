@@ -44,8 +44,7 @@ from store.record import package
 from store.record.document import Document
 from store.record.host_record import HostRecord
 from store.record.messages import ReconcileStep
-from store.record.range_message import RangeMode, Ranges
-from store.record.range_reconciliation import FORM, item, mark
+from store.record.range_reconciliation import FORM, RangeMode, Ranges, item, mark
 from store.record.signed_head import SignedHead
 from tests import protocol_vectors
 from tests.protocol_tables import rows_of, structs_in
@@ -137,7 +136,7 @@ def test_each_message_is_named_once_among_questions_and_answers() -> None:
     section = DOCUMENT.split("### 1.9 ")[1].split("### 1.10 ")[0]
     rows = [row for row in section.splitlines() if row.startswith("| `")]
     named = set(re.findall(r"`(\w+)`", " ".join(rows)))
-    parts = {"Claim", "Vote", "Order"}  # of others
+    parts = {"Claim", "Vote"}  # of others
     assert named == {message.__name__ for message in messages()} - parts
     for row in rows:
         questions, answers, chapter = (cell.split(", ") for cell in row.strip("| ").split(" | "))

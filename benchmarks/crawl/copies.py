@@ -23,8 +23,7 @@ from index.engine.protocol import IndexEntry
 from index.query.collection_statistics import CELL_BITS
 from index.text.field_terms import analyse
 from index.text.forward_index import encode_forward
-from node.crawling.record_rules import RecordRules
-from node.crawling.store_change_feed import StoreChangeFeed
+from node.crawling.store_change_feed import RecordRules, StoreChangeFeed
 from node.extras.demo.sample_web import unpack_sample
 from store import RecordCheck, RecordStore, StoreConfig
 from store.record.package import open_package, pack

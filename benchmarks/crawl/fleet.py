@@ -16,6 +16,7 @@ from benchmarks.cpu import tree_s
 from benchmarks.crawl.cap import capped
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
+from benchmarks.crawl.web import LOG, quiet
 from benchmarks.ports import free_ports
 from node.extras.demo.judge import second_look_requests, told_apart
 from node.extras.demo.layout import DemoNode
@@ -29,7 +30,6 @@ READY_WITHIN_S = 120.0
 # whoever came last is compared with once views agree (store/repair/replica_repair.py): no part of a crawl
 CALM_AFTER_S = 15.0
 LOOK_EVERY_S = 2.0  # a node that is asked whether all is settled asks the others
-QUIET_LOOKS = 2
 A_REQUEST = 500  # seeds
 DEPTH = 3
 
@@ -71,7 +71,7 @@ async def crawl(
     """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use until all
     is fetched."""
     children = Children(folder)
-    log = folder / "web.jsonl"
+    log = folder / LOG
     try:
         port = await _serve(children, web, folder)
         fleet = await _start(children, web, nodes, delay_s, folder, {"replicas": replicas})
@@ -85,8 +85,8 @@ async def crawl(
             with capped(pids, share) if share is not None else nullcontext():
                 for first in range(0, len(seeds), A_REQUEST):
                     await client.crawl(fleet[first // A_REQUEST % nodes], seeds[first : first + A_REQUEST], DEPTH)
-                await _until(children.running, client, fleet, _are_fetched, within_s, QUIET_LOOKS)
-            await _until(children.running, client, fleet, _are_done, within_s, QUIET_LOOKS)
+                await _until(children.running, client, fleet, _are_fetched, within_s, log)
+            await _until(children.running, client, fleet, _are_done, within_s, log)
             cpu_s, statuses = _cpu_s(pids) - before, await client.statuses(fleet)
         await asyncio.sleep(1.5)  # the counts are written once a second
         spoken = [after - earlier for after, earlier in zip(_said(folder, nodes), said, strict=True)]
@@ -121,7 +121,7 @@ async def _serve(children: Children, web: Web, folder: Path) -> int:
     order, ready = folder / "web.json", folder / "web.port"
     (folder / "hosts").write_text(lines_of([host_name(n) for n in range(web.hosts)], web.addresses))
     told = {"hosts": web.hosts, "pages": web.pages, "latency_s": web.latency_s, "words": web.words}
-    order.write_text(json.dumps(told | {"log": str(folder / "web.jsonl"), "ready": str(ready)}))
+    order.write_text(json.dumps(told | {"log": str(folder / LOG), "ready": str(ready)}))
     children.start("web", "benchmarks.crawl.slowweb", str(order))
     for _ in range(200):
         if ready.is_file() and (text := ready.read_text()):
@@ -193,18 +193,20 @@ async def _until(
     fleet: Sequence[DemoNode],
     check: Callable[[Sequence[dict[str, Any]]], bool],
     within_s: float,
-    times: int = 1,
+    log: Path | None = None,
 ) -> None:
-    end, seen = time.monotonic() + within_s, 0
+    """Wait until all statuses pass a check; none is asked for while the web whose `log` is given answers somebody."""
+    end = time.monotonic() + within_s
     while time.monotonic() < end:
         for child in running:
             if not child.is_running:
                 raise RuntimeError(f"{child.name} ended by itself: {child.last_words()}")
+        if log is not None:
+            await quiet(log)
         statuses = [status for status in await client.statuses(fleet[:1]) if status]
         if check is _are_ready or (statuses and check(statuses)):
             statuses = [status for status in await client.statuses(fleet) if status]
-        seen = seen + 1 if len(statuses) == len(fleet) and check(statuses) else 0
-        if seen == times:
+        if len(statuses) == len(fleet) and check(statuses):
             return
         await asyncio.sleep(LOOK_EVERY_S)
     raise RuntimeError(f"the nodes were not done within {within_s:.0f} s: {[s['crawl']['reason'] for s in statuses]}")

@@ -5,14 +5,21 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks.crawl import copies, million, ratio, scaling
+from benchmarks.crawl import copies, mechanisms, million, ratio, scaling
 from benchmarks.crawl import open as open_
 from benchmarks.figures import Row
 
-PARTS = {"ratio": ratio, "open": open_, "scaling": scaling, "copies": copies, "million": million}
+PARTS = {
+    "ratio": ratio,
+    "open": open_,
+    "scaling": scaling,
+    "mechanisms": mechanisms,
+    "copies": copies,
+    "million": million,
+}
 # With --quick, so that all ends within a minute: each lane one after the other, both at once. Most of a small run is
 # starting and waiting, and what is compared is processor time, not walls.
-LANES = (("ratio", "million"), ("open", "scaling", "copies"))
+LANES = (("ratio", "million", "mechanisms"), ("open", "scaling", "copies"))
 
 
 def measured(parts: Sequence[str], quick: bool, web: Path | None) -> Mapping[str, Sequence[Row]]:

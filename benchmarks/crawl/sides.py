@@ -4,13 +4,15 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 
 from benchmarks.cpu import process_s, threads_s, tree_s
+from benchmarks.crawl.web import LOG, quiet
 from benchmarks.ports import free_ports
 from node.extras.demo.layout import DemoNode, forced_settings
 from node.extras.demo.network import install, write_network
@@ -21,8 +23,9 @@ from node.extras.demo.sample_web import ServedWeb, start_urls
 DEPTH = 60
 SETTLED_WITHIN_S = 900.0
 LOOK_EVERY_S = 1.0
-QUIET_LOOKS = 2
 INDEX_THREADS = ("index-write", "index-read", "thrd-tantivy", "merge_thread", "segment_updat", "segment_updater")
+
+Check = Callable[[dict[str, Any]], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
             await _until(child, client, node, _is_ready)
             before, alone, threads = tree_s(pid), process_s(pid), threads_s(pid)
             await client.crawl(node, start_urls(web), DEPTH)
-            await _until(child, client, node, _is_done, QUIET_LOOKS)
+            await _until(child, client, node, _is_done, folder / LOG)
             cpu_s, node_s, after = tree_s(pid) - before, process_s(pid) - alone, threads_s(pid)
         spent = {name: after[name] - threads.get(name, 0.0) for name in after}
         index_s = sum(s for name, s in spent.items() if name.startswith(INDEX_THREADS))
@@ -107,25 +110,27 @@ def _write(order: dict[str, object], path: Path) -> Path:
     return report
 
 
-async def _until(child: Child, client: NodeClient, node: DemoNode, check: object, times: int = 1) -> None:
-    end, seen = time.monotonic() + SETTLED_WITHIN_S, 0
+async def _until(child: Child, client: NodeClient, node: DemoNode, check: Check, log: Path | None = None) -> None:
+    """Wait until a node's status passes a check. A status costs the node some time, so none is asked for while the web
+    whose `log` is given still answers somebody."""
+    end = time.monotonic() + SETTLED_WITHIN_S
     while time.monotonic() < end:
         if not child.is_running:
             raise SideFailed(f"the node ended by itself: {child.last_words()}")
+        if log is not None:
+            await quiet(log)
         status = await client.status(node)
-        seen = seen + 1 if status and check(status) else 0  # type: ignore[operator]
-        if seen == times:
+        if status and check(status):
             return
         await asyncio.sleep(LOOK_EVERY_S)
     raise SideFailed(f"the node was not done within {SETTLED_WITHIN_S:.0f} s")
 
 
-def _is_ready(status: dict[str, dict[str, int]]) -> bool:
+def _is_ready(status: dict[str, Any]) -> bool:
     slots = status["slots"]
     return slots["ready"] == slots["owned"] == slots["leased"] == slots["all"] > 0
 
 
-def _is_done(status: dict[str, object]) -> bool:
+def _is_done(status: dict[str, Any]) -> bool:
     crawl = status["crawl"]
-    assert isinstance(crawl, dict)
     return bool(status["alike"] and status["documents"]) and crawl["frontier"] == 0 and crawl["open"] == 0

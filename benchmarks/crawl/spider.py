@@ -28,9 +28,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawl import CrawlConfig
 from crawl.content.extract import extract
-from crawl.content.fingerprint import fingerprint
-from crawl.content.parse_task import ParseTask
-from crawl.content.similarity import signature
+from crawl.content.fingerprint import fingerprint, signature
+from crawl.content.page import ParseTask
 from dht import document_id, placement_key
 from index import DocumentChange, IndexConfig, Text
 from index.engine.index_files import IndexFiles

@@ -20,6 +20,8 @@ from node.extras.demo.sample_site import SETTINGS_FILE
 from node.extras.demo.sample_web import ServedWeb, unpack_sample
 
 NAMES = 4  # each host of the sample has so many
+LOG = "web.jsonl"  # of all answers, in the folder of a run
+QUIET_S = 2.0  # after its last answer a web counts as quiet
 BUILT = Path(user_cache_dir("dse-node")) / "web-medium"  # --out of build_web.py, if it is to be found again
 
 
@@ -55,7 +57,7 @@ def _name_again(root: Path, host: str, name: str) -> None:
 
 @asynccontextmanager
 async def served(tier: Tier, folder: Path) -> AsyncIterator[ServedWeb]:
-    """Serve a tier without its odd ways, over IPv4; the log is FOLDER/web.jsonl."""
+    """Serve a tier without its odd ways, over IPv4; the log is LOG in the folder."""
     children = Children(folder)
     hosts = folder / "hosts"
     try:
@@ -71,7 +73,7 @@ async def served(tier: Tier, folder: Path) -> AsyncIterator[ServedWeb]:
                 "0",
                 "--calm",
             ),
-            *("--log", str(folder / "web.jsonl"), "--hosts-file", str(hosts), "--no-ipv6", "--cache-mb", "1024"),
+            *("--log", str(folder / LOG), "--hosts-file", str(hosts), "--no-ipv6", "--cache-mb", "1024"),
         )
         port, admin_port = await ready_ports(child)
         yield ServedWeb(tier.root, port, admin_port, read_hosts(hosts))
@@ -81,10 +83,15 @@ async def served(tier: Tier, folder: Path) -> AsyncIterator[ServedWeb]:
 
 async def flushed(log: Path) -> None:
     """Wait until the server has written the lines of what it has answered."""
+    await quiet(log, 0.2)
+
+
+async def quiet(log: Path, for_s: float = QUIET_S) -> None:
+    """Wait until a server's log has not grown for so long."""
     size = -1
     while (now := _size(log)) != size:
         size = now
-        await asyncio.sleep(0.2)
+        await asyncio.sleep(for_s)
 
 
 def _size(log: Path) -> int:

@@ -18,7 +18,7 @@ from benchmarks.durability.loss_model import (
 )
 from benchmarks.durability.neighbourhood import GRACES_S, WEEK_DAYS, TrialPlan, WorkingWeek, trials
 from benchmarks.figures import Row, parser_for, row, show
-from store.repair.durability import PATIENCE_S
+from store.repair.copies_by_need import PATIENCE_S
 
 COPIES = (2, 3, 5)
 WORKING_DAYS = 5

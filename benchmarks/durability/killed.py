@@ -14,8 +14,7 @@ from dht import DocumentId
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, simulate
 from store.repair.absences import STABLE_S
-from store.repair.copies_by_need import LINE_SHARES, OTHER_SHARE
-from store.repair.durability import PATIENCE_S
+from store.repair.copies_by_need import LINE_SHARES, OTHER_SHARE, PATIENCE_S
 from store.repair.peer_sync import LEAST_BYTES_S
 
 NODES, WATCHED_S = 6, 6 * 3600.0

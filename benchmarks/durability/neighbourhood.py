@@ -17,7 +17,7 @@ from dht.keys import NodeId, Slot
 from dht.ownership.failure_domains import FailureDomains
 from dht.ownership.rendezvous import NEAREST, Placement
 from store.repair.absences import Absences
-from store.repair.durability import Durability, SlotCopies
+from store.repair.copies_by_need import Durability, SlotCopies
 
 SLOT_BITS = 4
 SLOTS = [Slot(number) for number in range(1 << SLOT_BITS)]

@@ -4,6 +4,7 @@ Pure, but for chance by a seed. A slot has three owners among the sixteen nodes 
 only nodes near each other share slots, so a block of nodes stands for the whole network, whatever its size.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from random import Random
@@ -14,8 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.overlay.balance import members
 from dht import NodeId, Placement, Slot
 from dht.membership.answer_times import FEWEST, RECENT, level_of
-from index.asking.replica_plan import ReplicaPlan, all_alike, make_plan
-from index.asking.scatter_gather import EARLY_S, FEW_SILENT
+from index.asking.scatter_gather import EARLY_S, FEW_SILENT, Ready, make_plan
 from node.extras.simulation.delays import RTT_S, SIGMA
 from node.extras.simulation.observations import REPLICAS
 from node.strategy.draft import proposed_bits
@@ -62,27 +62,33 @@ def ask_some(nodes: int, slots: int, seed: int, *, is_known: bool, trials: int =
         ready = {Slot(slot): tuple(names[owner] for owner in owners[slot].tolist()) for slot in chosen}
         every = sorted(frozenset[NodeId]().union(*ready.values()))
         took_s = {peer: RTT_S * chance.lognormvariate(0.0, SIGMA) for peer in every}
-        slowness = (lambda peer, took_s=took_s: level_of(took_s[peer])) if is_known else all_alike
-        plan = make_plan(ready, OUTSIDE, chance, slowness=slowness)
+        slowness = {peer: level_of(seconds) if is_known else 0 for peer, seconds in took_s.items()}
+        plan = _plan(ready, chance, {}, slowness)
         hedge_s = max(EARLY_S, sorted(recent)[len(recent) * 95 // 100]) if len(recent) >= FEWEST else inf
-        recent = [*recent, *(took_s[peer] for peer, _ in plan.parts)][-RECENT:]
-        late = {peer: slots for peer, slots in plan.parts if took_s[peer] > hedge_s}
-        again = ReplicaPlan((), ())
-        if len(late) <= FEW_SILENT * len(plan.parts):
+        recent = [*recent, *(took_s[peer] for peer, _ in plan)][-RECENT:]
+        late = {peer: slots for peer, slots in plan if took_s[peer] > hedge_s}
+        again = list[tuple[NodeId, tuple[Slot, ...]]]()
+        if len(late) <= FEW_SILENT * len(plan):
             left = {slot: ready[slot] for slots in late.values() for slot in slots}
-            again = make_plan(left, OUTSIDE, chance, tried=late, slowness=slowness)
-        ends = {slot: took_s[peer] for peer, slots in plan.parts for slot in slots}
-        for peer, hedged in again.parts:
+            again = _plan(left, chance, late, slowness)
+        ends = {slot: took_s[peer] for peer, slots in plan for slot in slots}
+        for peer, hedged in again:
             ends |= {slot: min(ends[slot], hedge_s + took_s[peer]) for slot in hedged}
-        asked.append(len(plan.parts) + len(again.parts))
+        asked.append(len(plan) + len(again))
         took_ms.append(1000 * max(ends.values()))
     return AskedSlots(sum(asked) / trials, np.array(took_ms))
+
+
+def _plan(
+    ready: Ready, chance: Random, tried: Mapping[NodeId, Sequence[Slot]], slowness: Mapping[NodeId, int]
+) -> list[tuple[NodeId, tuple[Slot, ...]]]:
+    return make_plan(ready, OUTSIDE, chance, (), tried, lambda peer: False, slowness.__getitem__)
 
 
 def peers_planned(nodes: int) -> int:
     """Return how many peers a node's own plan asks for all slots, in a network of real placement."""
     ids = members(1, nodes)
-    return len(make_plan(owners_of(tuple(sorted(ids)), slot_bits(nodes)), OUTSIDE, Random(1)).parts)
+    return len(_plan(owners_of(tuple(sorted(ids)), slot_bits(nodes)), Random(1), {}, dict.fromkeys(ids, 0)))
 
 
 def owners_of(ids: tuple[NodeId, ...], bits: int) -> dict[Slot, tuple[NodeId, ...]]:

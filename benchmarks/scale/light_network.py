@@ -64,7 +64,7 @@ class LightNetwork:
             for peer in self.owners[slot_of(text.key, self.strategy.slot_bits)]:
                 nodes[peer].feed.log.append(DocumentChange(text.id, text))
         for node in self.nodes:
-            while await node.local.step():
+            while await node.local.advance():
                 pass
 
     async def pass_between(self, one: NodeId, other: NodeId) -> None:
@@ -168,7 +168,7 @@ class LightNode:
     def __init__(self, network: LightNetwork, overlay: LightOverlay, number: int) -> None:
         self.overlay, self._network, self.feed = overlay, network, ListFeed()
         found = cast(Overlay, overlay)
-        self.local = LocalIndex.open(CONFIG, None, found, self.feed, overlay.agree)
+        self.local = LocalIndex(CONFIG, None, found, self.feed, overlay.agree)
         self.searcher = Searcher(found, self.local, self._read, loop_clock, Random(number), signature)
 
     async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:

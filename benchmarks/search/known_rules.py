@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from random import Random
 
 from benchmarks.search.web_pages import WebPage
-from index.text.stop_words import is_stop_word
+from index.text.stop_words import languages_of
 
 KINDS = ("title", "heading", "anchor", "body")
 PER_HOST = 8
@@ -141,7 +141,7 @@ def _passage(line: str, chance: Random) -> str:
         return run[begin : begin + HAN_WORDS[0] * 2]
     words = _WORD.findall(line)
     begin = chance.randrange(max(len(words) - BODY_WINDOW, 0) + 1)
-    told = [word for word in words[begin : begin + BODY_WINDOW] if not is_stop_word(word.lower()) and len(word) > 2]
+    told = [word for word in words[begin : begin + BODY_WINDOW] if not languages_of(word.lower()) and len(word) > 2]
     return " ".join(told[:BODY_WORDS]) if len(told) >= BODY_WORDS - 1 else ""
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from benchmarks.search.measures import DEPTH
 from benchmarks.search.quiet_network import QuietNetwork
-from crawl.content.similarity import signature
+from crawl.content.fingerprint import signature
 from dht import DocumentId, Key, system_clock
 from index import DocumentChange, IndexConfig, LocalIndex, Searcher, SearchRequest, Text
 from index.errors import QueryError
@@ -70,7 +70,7 @@ class OneNode:
 
     async def follow(self) -> None:
         """Index what is new in the log."""
-        while await self._local.step():
+        while await self._local.advance():
             pass
 
     async def ask(self, words: str, limit: int = DEPTH, **said: Any) -> dict[str, Any]:
@@ -103,7 +103,7 @@ async def node_of(log: list[DocumentChange], engine: str, folder: Path, read: An
     """Open the index in a folder. `read` gives documents as a store does."""
     network, config = QuietNetwork(), IndexConfig(engine=engine)
     overlay = network.overlay
-    local = LocalIndex.open(config, folder, overlay, FeedOfLog(log), network.agree)
+    local = LocalIndex(config, folder, overlay, FeedOfLog(log), network.agree)
     try:
         searcher = Searcher(overlay, local, read, system_clock, random.Random(1), signature)
         yield OneNode(log, searcher, local, network.hear)

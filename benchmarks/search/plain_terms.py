@@ -8,7 +8,7 @@ import re
 
 import Stemmer
 
-from index.text.stop_words import is_stop_word
+from index.text.stop_words import languages_of
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u9fff"
 _TOKEN = re.compile(f"[{_UNSPACED}]+|[^\\W_{_UNSPACED}]+")
@@ -21,6 +21,6 @@ def plain_terms(text: str) -> list[str]:
     for token in _TOKEN.findall(text.lower()):
         if re.match(f"[{_UNSPACED}]", token):
             found += [token[at : at + 2] for at in range(len(token) - 1)] or [token]
-        elif not is_stop_word(token, "en"):
+        elif "en" not in languages_of(token):
             found.append(_stem.stemWord(token))
     return found

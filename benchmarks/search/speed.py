@@ -21,7 +21,7 @@ from benchmarks.search.timing import TimedQueries, run_as_node, timed
 from benchmarks.search.web_pages import WebPage, read_web
 from dht import document_id, placement_key
 from index import Text
-from index.text.stop_words import is_stop_word
+from index.text.stop_words import languages_of
 from node.process.memory_upkeep import spare_collector
 
 QUERIES = 300
@@ -106,5 +106,5 @@ def titles(pages: Sequence[WebPage], chance: random.Random) -> list[str]:
 def questions(pages: Sequence[WebPage], chance: random.Random) -> list[str]:
     """Return English questions about words of the pages."""
     words = sorted({word for page in pages if page.found.language == "en" for word in page.found.title.lower().split()})
-    words = [word for word in words if word.isalpha() and not is_stop_word(word)]
+    words = [word for word in words if word.isalpha() and not languages_of(word)]
     return [chance.choice(QUESTIONS).format(*chance.sample(words, 2)) for _ in range(QUERIES)] if words[1:] else []

@@ -19,7 +19,7 @@ from benchmarks.search.quiet_network import RULES
 from benchmarks.search.timing import TimedQueries, timed
 from index import DocumentChange, SearchRequest, Text
 from index.text.site_host import front_name
-from node.service.answer_cache import AnswerCache
+from node.service.query_desk import AnswerCache
 
 CLIENTS = 16
 INDEXED_PER_S = 100

@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from crawl.content.extract import extract
-from crawl.content.parse_task import ParseResult, ParseTask
+from crawl.content.page import ParseResult, ParseTask
 from dht import document_id, placement_key
 from index import Text
 from node.extras.demo.sample_server import host_folders

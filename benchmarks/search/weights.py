@@ -32,7 +32,6 @@ from index.query.parser import Query, parse_query
 from index.query.ranking_rules import NEWEST_RANKING, RankingRules
 from index.query.scoring import Scorer
 from index.query.search_rules import SearchRules
-from index.results.copy_proof import believe
 from index.results.result_picker import pick
 from index.results.top_k_merge import MergedHit
 from index.shard.messages import HitRow
@@ -73,7 +72,7 @@ class Asked:
         query = replace(self.query, rules=SearchRules(NEWEST_RULES.analyzer, rules))
         scorer = Scorer(query, self.statistics)
         scored = sorted((-scorer.score(each.numbers), each.id, each) for each in self.hits)
-        shown = pick([MergedHit(each, ME) for _, _, each in scored], believe, DEPTH)
+        shown = pick([MergedHit(each, ME) for _, _, each in scored], lambda *_: True, DEPTH)
         got = [each.found.hit.id for each in shown]
         if self.measure == "MRR":
             return reciprocal_rank(got, self.judged)

@@ -39,7 +39,7 @@ from dht import (
     system_clock,
 )
 from dht.messages import Done
-from node.crawling.record_rules import RecordRules
+from node.crawling.store_change_feed import RecordRules
 from node.sites.host_book import HostBook
 from store import Draft, Kind, RecordCheck, RecordStore, Replicator, StoreConfig
 
@@ -199,15 +199,8 @@ async def main(order: dict[str, Any]) -> None:
         store = RecordStore.open(folder / "store", config, system_clock)
         places = SiteShards(overlay.view, HostBook(system_clock))
         own = Random(rng.random())  # as a node gives to each part
-        replicator = Replicator(
-            config,
-            store,
-            overlay,
-            identity,
-            RecordCheck(RecordRules(), places, store.denial),
-            own,
-            expects_others=joins,
-        )
+        check = RecordCheck(RecordRules(), places, store.denial)
+        replicator = Replicator(store, overlay, identity, check, own, expects_others=joins)
         peer = PeerProcess(overlay, store, replicator, order["members"])
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -22,7 +22,7 @@ from node.extras.simulation.world import World, WorldPlan, simulate
 from store.catalog.known_grants import KnownGrants
 from store.catalog.ledger import Ledger
 from store.writing import write_right
-from store.writing.draft_proofs import DraftProofs
+from store.writing.draft_queue import DraftProofs
 from store.writing.write_right import WriteRight
 
 NODES, HOSTS, PAGES = 5, 20, 30

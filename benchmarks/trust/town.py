@@ -10,12 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 
-from dht.admission.attested_peers import AttestedPeers
 from dht.admission.member_admission import MemberAdmission
 from dht.admission.membership_claim import MembershipClaim, days_in, mark_of, marks_in
 from dht.keys import NodeId
 from dht.ownership.failure_domains import FailureDomains
-from dht.reachability.attester import ALL_BURST, ALL_S, ASKED, NEAREST
+from dht.reachability.attester import ALL_BURST, ALL_S, ASKED, NEAREST, AttestedPeers
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Family
 from dht.wire.heartbeat import MOST_ATTESTED

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 
 import cchardet
 
-from crawl.content.charset_prescan import declared_charset
-from crawl.content.charsets import decode, known_charset
+from crawl.content.charsets import declared_charset, decode, known_charset
 
 _GUESS_BYTES = 16_384  # more does not guess better and costs 0.7 us per kB
 _MAX_BAD_SHARE = 0.05  # of the characters beyond ASCII: a few broken ones happen, a wrong charset breaks a third

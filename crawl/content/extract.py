@@ -16,14 +16,12 @@ from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_lxml import read_lxml
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
 from crawl.content.feeds import feeds_of
-from crawl.content.fingerprint import fingerprint
+from crawl.content.fingerprint import fingerprint, signature
 from crawl.content.language import guess_language
-from crawl.content.media_types import HTML_TYPES, PDF_TYPE
-from crawl.content.page import Link
-from crawl.content.parse_task import ParseResult, ParseTask
+from crawl.content.page import Link, ParseResult, ParseTask
 from crawl.content.raw_html import BREAK, MAX_ANCHOR_CHARS, MAX_HEADING_CHARS, RawHtml
 from crawl.content.robots_directives import is_unendorsed, meta_directives
-from crawl.content.similarity import signature
+from crawl.fetch.response import HTML_TYPES, PDF_TYPE
 
 MAX_TITLE_CHARS = 512
 MAX_DESCRIPTION_CHARS = 500

@@ -10,44 +10,30 @@ from collections.abc import Iterable
 import msgspec
 
 from crawl.canonical_url import find_url
-from crawl.content.xml_events import Enough, read_xml
+from crawl.content.xml_events import Enough, EntryReader, read_xml
 
 FEED_TYPES = frozenset(("application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json"))
 ROOTS = frozenset(("rss", "feed", "RDF"))
 MAX_NAMED = 8  # feeds that one page may name; more are translations of one another
 MAX_URL_CHARS = 4_096
 _MAX_DATE_CHARS = 64
-_ENTRIES = ("item", "entry")
 _CHANGED, _PUBLISHED = frozenset(("updated", "modified")), frozenset(("pubDate", "date", "published", "issued"))
 
 
-class FeedEntries:
+class FeedEntries(EntryReader):
     """Collects the pages of a feed's entries and their dates ("" unknown), side by side, from XML events."""
 
+    entries = ("item", "entry")
+
     def __init__(self, limit: int) -> None:
+        super().__init__(limit)
         self.pages: list[str] = []
         self.dates: list[str] = []
-        self._limit = limit
-        self._inside = 0  # elements that are open within an entry, with itself
         self._links: dict[str, str] = {}
         self._times: dict[str, str] = {}
 
-    def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._inside and (self._inside > 1 or tag not in _ENTRIES):
-            self._inside += 1
-            if self._inside == 2:
-                self._start_inside(tag, attributes)
-        elif tag in _ENTRIES:
-            if self._inside:  # the one before was left open
-                self._take()
-            self._inside, self._links, self._times = 1, {}, {}
-
-    def end(self, tag: str, text: str) -> None:
-        if self._inside == 2:
-            self._end_inside(tag, text.strip())
-        elif self._inside == 1:
-            self._take()
-        self._inside = max(0, self._inside - 1)
+    def _begin(self, tag: str) -> None:
+        self._links, self._times = {}, {}
 
     def _start_inside(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "link" and attributes.get("href") and attributes.get("rel", "alternate") == "alternate":

@@ -1,10 +1,13 @@
-"""A page and its links, as one fetch and its parsing gave them.
+"""A page and its links, and the values that a parser takes and gives: those that travel to a parser process and back.
 
-Pure: values only.
+Pure: values and a protocol; none loads a parser's library. Frames have a 4-byte big-endian length, then msgpack.
 """
+
+from typing import Literal, Protocol
 
 import msgspec
 
+from crawl.content.robots_directives import RobotsDirectives
 from crawl.fetch.sent_request import SentRequest
 
 
@@ -32,7 +35,7 @@ class Page(msgspec.Struct, frozen=True):
     text: str
     links: tuple[Link, ...]
     gone: bool = False
-    signature: bytes = b""  # tells near duplicates: crawl/content/similarity.py
+    signature: bytes = b""  # tells near duplicates: crawl/content/fingerprint.py
     description: str = ""
     published_at: float = 0.0  # by its own word, Unix seconds; 0.0 unknown
     modified_at: float = 0.0
@@ -42,3 +45,73 @@ class Page(msgspec.Struct, frozen=True):
     content_digest: bytes = b""  # SHA-256 of the content, where it is known
     sent: SentRequest | None = None  # the request that brought it, where it is known
     unavailable_at: float = 0.0  # Unix seconds from which on it may not be found; 0.0: never
+
+
+Engine = Literal["lexbor", "lxml"]
+
+
+class ParseTask(msgspec.Struct, frozen=True, array_like=True):
+    """One fetched body to read. `header_charset`: the charset parameter of Content-Type, "" without one. `coding`: the
+    content codings that it still has; without them it may have `max_bytes`."""
+
+    url: str
+    body: bytes
+    media_type: str
+    header_charset: str
+    max_links: int
+    max_text_chars: int
+    engine: Engine = "lexbor"
+    agent: str = ""  # our product token: what pages may say to us alone
+    coding: str = ""
+    max_bytes: int = 0
+
+
+class ParseResult(msgspec.Struct, frozen=True, array_like=True):
+    """The content of a page. All URLs are canonical; text lines are single blocks, white space collapsed.
+
+    `text` is the main text, `boilerplate` all the rest that people see: crawl/content/boilerplate.py."""
+
+    charset: str
+    language: str
+    title: str
+    headings: tuple[str, ...]
+    text: str
+    links: tuple[Link, ...]
+    directives: RobotsDirectives = RobotsDirectives()
+    fingerprint: bytes = b""  # of title and text: crawl/content/fingerprint.py
+    signature: bytes = b""  # of the text: crawl/content/fingerprint.py
+    description: str = ""
+    published_at: float = 0.0  # Unix seconds, 0.0 unknown
+    modified_at: float = 0.0
+    canonical: str = ""  # the URL that the page names as its own, where that is another one
+    boilerplate: str = ""
+    feeds: tuple[str, ...] = ()  # URLs of lists of the site's newest pages
+    content: bytes = b""  # the body without its codings, where it had any
+    content_digest: bytes = b""  # SHA-256 of the body without codings
+
+
+def too_large(max_bytes: int) -> str:
+    """Return the reason why a page is refused that is larger than `max_bytes`."""
+    return f"size: larger than {max_bytes} bytes"
+
+
+class Parsers(Protocol):
+    """Parses pages: in processes of their own, in a thread, or by a script in tests."""
+
+    async def parse(self, task: ParseTask) -> ParseResult:
+        """Read one page. Raises PageUnreadable where it stalled or crashed every parser, BodyUnfit where its codings
+        are broken or it is too large."""
+
+    def expect(self) -> None:
+        """Make ready to read a page that is about to be fetched."""
+
+
+LENGTH_BYTES = 4
+
+
+class ParserReply(msgspec.Struct, frozen=True, array_like=True):
+    """Tells what became of one task: the parsed page, or why there is none."""
+
+    parsed: ParseResult | None
+    reason: str = ""
+    is_final: bool = False  # no engine reads it

@@ -11,13 +11,12 @@ from datetime import UTC, date, datetime, time
 from crawl.canonical_url import find_url
 from crawl.content.dates import find_date
 from crawl.content.feeds import ROOTS, FeedEntries, read_feed, read_json_feed
-from crawl.content.xml_events import Enough, read_xml
+from crawl.content.xml_events import Enough, EntryReader, read_xml
 from dht import site_of
 
 _MAX_LOC_CHARS = 4096
 _JUNK_BYTES = 4096  # warnings of a script may come before the list
 _MARKUP = re.compile(rb"<[?!a-zA-Z]")
-_ENTRIES = ("url", "sitemap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,39 +30,32 @@ class Sitemap:
     is_cut: bool = False  # there was more than was read
 
 
-class _SitemapReader:
+class _SitemapReader(EntryReader):
     """Collects what stands in <loc> and <lastmod>, entry by entry."""
 
+    entries = ("url", "sitemap")
+
     def __init__(self, limit: int) -> None:
+        super().__init__(limit)
         self.pages: list[str] = []
         self.sitemaps: list[str] = []
         self.lastmods: list[str] = []  # of the pages, "" without one
         self.is_feed = False
-        self._limit = limit
         self._tag = ""  # of the entry
         self._entry: dict[str, str] = {}
-        self._inside = 0  # elements that are open within an entry, with itself
 
-    def start(self, tag: str, _attributes: dict[str, str]) -> None:
-        if self._inside and (self._inside > 1 or tag not in _ENTRIES):
-            self._inside += 1
-        elif tag in _ENTRIES:
-            if self._inside:  # the one before was left open
-                self._take()
-            self._tag, self._entry, self._inside = tag, {}, 1
-        elif tag in ROOTS and not self._tag:
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag in ROOTS and not self._tag:
             self.is_feed = True
             raise Enough
+        super().start(tag, attributes)
 
-    def end(self, tag: str, text: str) -> None:
-        if self._inside == 2:
-            if tag in ("loc", "lastmod"):  # deeper ones are of images and videos
-                self._entry.setdefault(tag, text.strip()[:_MAX_LOC_CHARS])
-        elif self._inside == 1:
-            self._take()
-        elif not self._inside:
-            return
-        self._inside -= 1
+    def _begin(self, tag: str) -> None:
+        self._tag, self._entry = tag, {}
+
+    def _end_inside(self, tag: str, text: str) -> None:
+        if tag in ("loc", "lastmod"):  # deeper ones are of images and videos
+            self._entry.setdefault(tag, text[:_MAX_LOC_CHARS])
 
     def _take(self) -> None:
         if not self._entry.get("loc"):

@@ -1,18 +1,85 @@
 """XML that strangers wrote, event by event, within bounds.
 
-Pure: bytes in, events out. A document type declaration ends the reading, so there are no entities to expand. A file
-that is not well-formed, or nested deeper than any list needs, is read by xml_recovery.py. Names come without their
-namespaces.
+Pure: bytes in, events out. A document type declaration ends the reading, so there are no entities to expand. Names come
+without their namespaces. Of a file that is not well-formed, or nested deeper than any list needs, the entries are read
+as far as each can be told. Its text is decoded and mended where a parser could only guess (a stray "&" or "<", HTML
+entities, control characters). Then it is cut before entries and read piece by piece by lxml's recovering parser, so
+that what one entry leaves open does not swallow all others, and no tree is large.
 """
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from html import escape
+from html.entities import html5
+from typing import TypeVar
 from xml.parsers import expat
 
 from lxml import etree
 
-from crawl.content.xml_recovery import ROOT, broken_pieces
+from crawl.content.decode import decode_text
+
+PIECE_CHARS = 16_384  # some hundred entries: each that is left open nests the next, and the parser bears a depth of 256
+ROOT = "piece"
+_ROOTS = f"<{ROOT}>" * 32  # each end tag closes what is open, be it another's: so many too many do not end a piece
+MAX_PIECE_CHARS = 1_048_576  # of one entry; a tree takes thirty times as much memory as its text
+_ENTRY = re.compile(r"<(?:[A-Za-z][\w.-]*:)?(?:url|sitemap|item|entry)(?=[\s/>])")
+_DOCTYPE = re.compile(r"<!doctype", re.IGNORECASE)
+_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_INSTRUCTION = re.compile(r"<\?[^<>]*>")  # an XML declaration is one; its charset has served
+_STRAY = re.compile(r"&(?:(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));)?|<(?![A-Za-z_/!])")
+
+
+def broken_pieces(body: bytes) -> Iterator[etree._Element]:
+    """Yield trees that hold a body's elements in order, below elements called ROOT; none if it has a document type."""
+    text = _mended(decode_text(body)[0])
+    text = text[: text.rfind(">") + 1]  # an address that is cut off is another address
+    starts = [match.start() for match in _ENTRY.finditer(text)]
+    if not starts or _DOCTYPE.search(text, 0, starts[0]):
+        return
+    parser = etree.XMLParser(
+        recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_comments=True
+    )
+    for begin, end in _cuts(starts, len(text)):
+        piece = text[begin : min(end, begin + MAX_PIECE_CHARS)]
+        root = etree.fromstring(f"{_ROOTS}{piece}".encode(), parser)
+        if root is not None:
+            yield root
+
+
+def _cuts(starts: list[int], end: int) -> Iterator[tuple[int, int]]:
+    """Where pieces begin and end: what is before the first entry, then whole entries."""
+    begin = max(0, starts[0] - MAX_PIECE_CHARS)
+    yield begin, starts[0]
+    begin = starts[0]
+    for start in starts:
+        if start - begin >= PIECE_CHARS:
+            yield begin, start
+            begin = start
+    yield begin, end
+
+
+def _mended(text: str) -> str:
+    """The text without comments and CDATA sections, in which every "&" and "<" is meant."""
+    first, *others = _NO_XML.sub("", text).split("<![CDATA[")
+    pieces = [first]
+    for other in others:
+        verbatim, end, rest = other.partition("]]>")
+        pieces += (escape(verbatim), rest) if end else (other,)
+    first, *others = "".join(pieces).split("<!--")
+    text = first + "".join(other.partition("-->")[2] for other in others)
+    return _STRAY.sub(_meant, _INSTRUCTION.sub("", text))
+
+
+def _meant(found: re.Match[str]) -> str:
+    whole, decimal, hexadecimal, name = found.group(0, 1, 2, 3)
+    if decimal or hexadecimal:
+        number = int(decimal or hexadecimal, 10 if decimal else 16)
+        return escape(_NO_XML.sub("", chr(number))) if number < 0x110000 else ""
+    if name:
+        return escape(html5.get(f"{name};") or whole)
+    return escape(whole)
+
 
 MAX_DEPTH = 256  # a feed has 5, and its entries may hold pages
 _MAX_PIECES = 64
@@ -22,17 +89,51 @@ class Enough(Exception):
     """Raised by a reader to end the reading; never leaves `read_xml`."""
 
 
-class XmlReader(Protocol):
-    """Takes the events of one document."""
+class EntryReader:
+    """Takes the events of a list, entry by entry: elements with one of the names `entries`, and what stands in them.
+
+    An entry that was left open ends where the next one begins. `limit`: entries that are taken."""
+
+    entries: tuple[str, ...]
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._inside = 0  # elements that are open within an entry, with itself
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        """An element begins."""
+        """Note that an element begins."""
+        if self._inside and (self._inside > 1 or tag not in self.entries):
+            self._inside += 1
+            if self._inside == 2:
+                self._start_inside(tag, attributes)
+        elif tag in self.entries:
+            if self._inside:
+                self._take()
+            self._inside = 1
+            self._begin(tag)
 
     def end(self, tag: str, text: str) -> None:
-        """An element ends. `text`: what stands between its beginning or its last child's end and here, bounded."""
+        """Note that one ends. `text`: what stands between its beginning or its last child's end and here, bounded."""
+        if self._inside == 2:
+            self._end_inside(tag, text.strip())
+        elif self._inside == 1:
+            self._take()
+        self._inside = max(0, self._inside - 1)
+
+    def _begin(self, tag: str) -> None:
+        """Begin an entry."""
+
+    def _start_inside(self, tag: str, attributes: dict[str, str]) -> None:
+        """Begin an element that stands in an entry."""
+
+    def _end_inside(self, tag: str, text: str) -> None:
+        """End an element that stands in an entry."""
+
+    def _take(self) -> None:
+        """End an entry; raises Enough after the last that is wanted."""
 
 
-AnyReader = TypeVar("AnyReader", bound=XmlReader)
+AnyReader = TypeVar("AnyReader", bound=EntryReader)
 
 
 def read_xml(body: bytes, begin: Callable[[], AnyReader]) -> AnyReader:
@@ -46,7 +147,7 @@ def read_xml(body: bytes, begin: Callable[[], AnyReader]) -> AnyReader:
     return reader
 
 
-def _is_well_formed(body: bytes, reader: XmlReader) -> bool:
+def _is_well_formed(body: bytes, reader: EntryReader) -> bool:
     """Feed a reader up to where the body breaks; False where it does."""
     depth = 0
     text: list[str] = []
@@ -87,7 +188,7 @@ def _is_well_formed(body: bytes, reader: XmlReader) -> bool:
     return True
 
 
-def _walk(root: etree._Element, reader: XmlReader) -> None:
+def _walk(root: etree._Element, reader: EntryReader) -> None:
     """Feed a reader with the elements of a piece."""
     for event, node in etree.iterwalk(root, events=("start", "end")):
         tag = node.tag.rpartition("}")[2].rpartition(":")[2]

@@ -16,9 +16,38 @@ from ipaddress import ip_address
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, FamilyMissing
+from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing
 from crawl.fetch.address_filter import refuse_address
 from dht import Clock, WorkingFamilies
+
+
+def parse_hosts(text: str, path: str) -> Mapping[str, tuple[str, ...]]:
+    """Return each name, in lower case, with its addresses in the order of the file; raises BadHostsFile.
+
+    A line is an address and its names, as in /etc/hosts, or a name and its addresses; its first word tells which."""
+    found: dict[str, tuple[str, ...]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        first = _address(words[0])
+        names = words[1:] if first else words[:1]
+        addresses = [first] if first else [_address(word) for word in words[1:]]
+        if not names or not addresses or not all(addresses):
+            raise BadHostsFile(path, number, f"{line.strip()[:80]!r} does not join a name and an IP address")
+        for name in names:
+            name = name.lower().rstrip(".")
+            found[name] = (*found.get(name, ()), *addresses)
+    return found
+
+
+def _address(word: str) -> str:
+    """Return the address that a word is, "" where it is none."""
+    try:
+        return str(ip_address(word))
+    except ValueError:
+        return ""
+
 
 MAX_NAMES = 20_000  # kept at once; 300 bytes each
 MAX_ADDRESSES = 16  # of one name; more are never tried

@@ -8,8 +8,7 @@ apart from a name that has no record, since it may be this machine's lack.
 import asyncio
 from collections import OrderedDict
 
-from crawl.config import CrawlConfig
-from crawl.name_server import name_server
+from crawl.config import CrawlConfig, name_server
 from dht import Clock
 
 WITHIN_S = 5.0  # for one answer, the wait for a turn included: as long as resolvers try by themselves

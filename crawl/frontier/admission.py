@@ -6,15 +6,35 @@ Sources: Li Xiaoming 2003 (trap guards); Heydon & Najork 1999, section 5.
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from math import inf
 
 from crawl.fetch.address_filter import refuse_port
-from crawl.policy import CrawlDecision, Decide
 from crawl.schedule.url_state import Visit
 from crawl.scope import is_within
-from dht import split_url
+from dht import NodeId, split_url
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlDecision:
+    """The word of the network's strategy on crawling a URL. `reason` is "" where it is allowed. `min_delay_s`: rest of
+    its site; `max_depth`: None for no bound.
+
+    `allowed` is for the whole network; `refused_here` is the wish of one node's operator."""
+
+    allowed: bool
+    reason: str = ""
+    min_delay_s: float = 0.0
+    max_depth: int | None = None
+    max_delay_s: float = inf  # up to which slowness alone may raise the rest
+    preferred: NodeId | None = None  # who should make the request, where it is a live owner
+    refused_here: str = ""  # why this node will not fetch it itself, "" where it will; the URL stays for others
+
+
+Decide = Callable[[str], CrawlDecision]
+
 
 OUT_OF_SCOPE = "scope"
 MAX_SEGMENTS = 24

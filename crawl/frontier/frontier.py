@@ -15,10 +15,9 @@ from dataclasses import replace as replaced
 
 from msgspec.structs import replace
 
-from crawl.frontier.fetch_task import FetchTask, QueuedUrl
+from crawl.frontier.fetch_task import FetchTask, QueuedUrl, QueuePosition, UrlStage
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.frontier.site_queues import SiteQueues
-from crawl.frontier.url_status import QueuePosition, UrlStage
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState, reach
 from crawl.scope import domain_of
@@ -38,7 +37,7 @@ class Frontier:
     is told which pages are known."""
 
     def __init__(self, limit: int, sites: SiteQueues, statistics: RevisitStatistics) -> None:
-        self._limit, self._sites, self._statistics = limit, sites, statistics
+        self._limit, self._sites, self.statistics = limit, sites, statistics
         self._slots: dict[Slot, _HeldSlot] = {}
         self._entries: dict[str, QueuedUrl] = {}  # later and ready
         self._waiting_by_site: dict[str, int] = {}  # of these
@@ -240,7 +239,7 @@ class Frontier:
         site = sys.intern(site_of(visit.url))  # one text for all URLs of a site
         entry = self._entries[visit.url] = QueuedUrl(visit, slot, epoch, site, links=links)
         self._waiting_by_site[site] = self._waiting_by_site.get(site, 0) + 1
-        self._statistics.add(visit)
+        self.statistics.add(visit)
         if visit.due_at > now.wall:
             heapq.heappush(self._later, (visit.due_at, self._number, entry))
             self._clean_later()
@@ -251,7 +250,7 @@ class Frontier:
         entry = self._entries.pop(url, None)
         if entry is None:
             return
-        self._statistics.remove(entry.visit)
+        self.statistics.remove(entry.visit)
         if left := self._waiting_by_site[entry.site] - 1:
             self._waiting_by_site[entry.site] = left
         else:

@@ -13,9 +13,8 @@ from itertools import islice
 from math import inf
 
 from crawl.frontier.due_work import DELAY_S, DueWork
-from crawl.frontier.fetch_task import FetchTask, QueuedUrl
+from crawl.frontier.fetch_task import FetchTask, QueuedUrl, QueuePosition, UrlStage
 from crawl.frontier.turn_order import TurnOrder, domain_bit, fame
-from crawl.frontier.url_status import QueuePosition, UrlStage
 from crawl.politeness.address_limits import AddressLimits
 from dht import Slot, site_of, split_url
 

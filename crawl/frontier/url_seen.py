@@ -9,10 +9,13 @@ simulated crawl of 1,000 sites at once, a memory of the last 200,000 URLs sent t
 file, runs stay in memory up to a bound, and a run that cannot be read is forgotten: both cost only a second sending.
 """
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -25,6 +28,7 @@ MERGE_RATIO = 8
 MOST_RUNS = 64  # while the disk refuses: some 60 MB; the oldest is forgotten then
 REMEMBERED = 8_192  # hashes: the links of a site's pages are mostly the same; about 2 MB
 MAX_DEPTH = 255  # what one byte holds
+T = TypeVar("T")
 
 
 class UrlSeenTest:
@@ -147,3 +151,40 @@ class UrlSeenTest:
             self._number += 1
             run = RunFile.write(self._folder / f"{self._number}.run", parts)
         return run
+
+
+class AsyncUrlSeenTest:
+    """Asks a URL-seen test without blocking the event loop: at once where memory answers, else in a thread of its own.
+    While the thread has work, all goes there, one after the other."""
+
+    def __init__(self, seen: UrlSeenTest) -> None:
+        self._seen, self._thread, self._sent = seen, ThreadPoolExecutor(1, "crawl-seen"), 0
+        self._done = 0  # counted by the thread, as the other by the loop
+
+    async def are_new(self, found: Sequence[tuple[str, int]]) -> list[bool]:
+        """Tell for each (URL, depth) whether it is new, as `UrlSeenTest.are_new` does, but off the event loop."""
+        if self._sent == self._done and self._seen.is_in_memory:
+            return self._seen.are_new(found)
+        return await self._in_thread(lambda: self._seen.are_new(found))
+
+    async def add(self, sent: Sequence[tuple[str, int]]) -> None:
+        """Remember acknowledged URLs, as `UrlSeenTest.add` does, but off the event loop."""
+        if self._sent == self._done and self._seen.has_room(len(sent)):
+            self._seen.add(sent)
+        else:
+            await self._in_thread(lambda: self._seen.add(sent))
+
+    def close(self) -> None:
+        """Close the test when the thread has finished what it is at."""
+        self._thread.submit(self._seen.close)
+        self._thread.shutdown(wait=False)
+
+    async def _in_thread(self, job: Callable[[], T]) -> T:
+        def run() -> T:
+            try:
+                return job()
+            finally:
+                self._done += 1
+
+        self._sent += 1
+        return await asyncio.get_running_loop().run_in_executor(self._thread, run)

@@ -10,11 +10,10 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from crawl.content.extract import extract
-from crawl.content.media_types import type_flaw
-from crawl.content.parse_task import ParseResult, ParseTask, too_large
+from crawl.content.page import ParseResult, ParseTask, too_large
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.fetch.content_codings import BadCoding, decode_body
-from crawl.fetch.response import broken_coding
+from crawl.fetch.response import broken_coding, type_flaw
 
 
 class InlineParsers:

@@ -12,8 +12,8 @@ from contextlib import asynccontextmanager, suppress
 from typing import cast
 
 from crawl.config import CrawlConfig
+from crawl.content.page import LENGTH_BYTES
 from crawl.errors import ParserUnavailable
-from crawl.parsing.parser_reply import LENGTH_BYTES
 
 START_WITHIN_S = 60.0  # a slow disk on a busy machine; measured 0.3 s
 MAX_FRAME_BYTES = 64_000_000  # above what the bounds of a task allow

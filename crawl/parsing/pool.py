@@ -19,9 +19,8 @@ import msgspec
 from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
-from crawl.content.parse_task import ParseResult, Parsers, ParseTask
+from crawl.content.page import LENGTH_BYTES, ParseResult, ParserReply, Parsers, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
-from crawl.parsing.parser_reply import LENGTH_BYTES, ParserReply
 from crawl.parsing.pipe import ParserPipe, start_parser
 
 log = logging.getLogger(__name__)

@@ -14,10 +14,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from crawl.content.parse_task import ParseTask
+from crawl.content.page import LENGTH_BYTES, ParserReply, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.parsing.inline import parse_once
-from crawl.parsing.parser_reply import LENGTH_BYTES, ParserReply
 
 _ORPHAN_FACTOR = 3.0  # the node kills a stalled process long before its own alarm does
 _KEPT_BYTES = 33_554_432  # of memory that a page gave back, for the next one; a page of the largest size takes more

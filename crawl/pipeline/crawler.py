@@ -9,40 +9,34 @@ import asyncio
 import dataclasses
 import logging
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from random import Random
 
 from crawl.config import CrawlConfig
+from crawl.content.page import Parsers
 from crawl.errors import SlotLost
 from crawl.fetch.address_filter import refuse_literal
-from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.fetch_task import FetchTask, UrlStatus
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.lent_turns import LentTurns
 from crawl.frontier.site_queues import SiteQueues
-from crawl.frontier.url_seen import UrlSeenTest
-from crawl.frontier.url_seen_async import AsyncUrlSeenTest
-from crawl.frontier.url_status import UrlStatus
+from crawl.frontier.url_seen import AsyncUrlSeenTest, UrlSeenTest
 from crawl.pipeline.crawl_control import CrawlControl
-from crawl.pipeline.crawl_counters import CrawlCounters
-from crawl.pipeline.crawl_status import SOON_S, CrawlSnapshot, CrawlStatus
-from crawl.pipeline.crawler_ports import CrawlerPorts
-from crawl.pipeline.dns_prefetch import DnsPrefetch
-from crawl.pipeline.fetch_stage import FetchStage
-from crawl.pipeline.flight_limit import FlightLimit
+from crawl.pipeline.crawl_status import SOON_S, CrawlCounters, CrawlSnapshot, CrawlStatus
+from crawl.pipeline.fetch_stage import DnsPrefetch, FetchStage
 from crawl.pipeline.handoff import Handoff
+from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.pipeline.process_stage import ProcessStage
-from crawl.pipeline.site_knowledge import SiteKnowledge
+from crawl.pipeline.site_knowledge import SiteKnowledge, SitemapQueue
 from crawl.pipeline.site_list import SitePage, site_page
 from crawl.pipeline.sitemap_reader import SitemapReader
-from crawl.pipeline.sitemap_state import SitemapListings, SitemapQueue
-from crawl.pipeline.worker_pool import WorkerPool
+from crawl.pipeline.worker_pool import FlightLimit, WorkerPool
 from crawl.politeness.address_limits import AddressLimits
 from crawl.politeness.robots_cache import RobotsCache
 from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit
-from dht import Clock, LocalFaults, Now, Slot, split_url
+from dht import Clock, Now, Slot, split_url
 
 log = logging.getLogger(__name__)
 
@@ -53,36 +47,35 @@ class Crawler:
     def __init__(
         self,
         config: CrawlConfig,
-        ports: CrawlerPorts,
+        access: SiteAccess,
+        parsers: Parsers,
+        sink: Sink,
+        seen: UrlSeenTest,
         control: CrawlControl,
         clock: Clock,
         rng: Random,
-        seen_folder: Path | None = None,
-        faults: LocalFaults | None = None,
     ) -> None:
-        """Make the stages and what they share. `seen_folder` is emptied for the URL-seen test; None: in memory.
-        `faults`: who is told what this machine refuses."""
+        """Make the stages and what they share. `seen` remembers what the sink was told; the crawler closes it."""
         self._config, self._control, self._clock = config, control, clock
-        self._site_tokens, self._late = ports.site_tokens, ports.late
-        self._counters, self._listings, revisits = CrawlCounters(), SitemapListings(), RevisitStatistics(config)
+        self._access, self._seen = access, AsyncUrlSeenTest(seen)
+        self._counters, revisits = CrawlCounters(), RevisitStatistics(config)
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one site faster may ask its address so
         addresses = AddressLimits(config.max_open_per_address, delay_s)
         self._queues = queues = SiteQueues(addresses)
         self._frontier = frontier = Frontier(config.max_frontier_urls, queues, revisits)
-        self._seen = AsyncUrlSeenTest(UrlSeenTest(seen_folder, rng.randbytes(16), faults=faults))
         self._sites = sites = SiteKnowledge(
-            RobotsCache(config, ports.fetcher, clock),
+            RobotsCache(config, access, clock),
             SiteDelays(config, Random(rng.random())),
             Lastmods(config.max_lastmods),
             control.mirrors,
             SitemapQueue(config.max_sitemaps, config.max_robots_hosts),
         )
         self.lent_turns = LentTurns(queues, sites.delays)
-        self._dns_prefetch = DnsPrefetch(queues, ports.locate)
-        self._fetch_stage = FetchStage(config, ports, sites, revisits, queues, frontier, clock)
+        self._dns_prefetch = DnsPrefetch(queues, access.locate)
+        self._fetch_stage = FetchStage(config, access, parsers, sink, sites, queues, frontier, clock)
         self._sitemap_reader = SitemapReader(config, sites, revisits, frontier, clock)
-        self._process_stage = ProcessStage(config, ports, sites, revisits, self._sitemap_reader, clock)
-        self._handoff = Handoff(config, ports, frontier, self._seen, self._counters, self._listings, clock, rng)
+        self._process_stage = ProcessStage(config, access, parsers, sites, revisits, self._sitemap_reader, clock)
+        self._handoff = Handoff(config, access, sink, frontier, self._seen, self._counters, clock, rng)
         self._workers = WorkerPool(self._crawl)
         self._requesting = set[FetchTask]()  # those whose request is not over
         self._flight_limit = FlightLimit(config.max_open_fetches + config.max_pending_pages)
@@ -107,17 +100,17 @@ class Crawler:
         """Take one URL through the stages: fetch, process, hand off. Then its outcome is settled in the frontier."""
         outcome: Visit | None = None
         try:
-            token = await self._site_tokens.acquire(task.visit)
+            token = await self._access.acquire(task.visit)
             if token.wait_s or token.known is not None:
                 outcome = token.known
                 self._end_request(task, token.wait_s)
                 return
             if self._frontier.epoch(task.slot) is None:  # released between the pop and now
-                await self._site_tokens.release(task.visit.url, 0.0)
+                await self._access.release(task.visit.url, 0.0)
                 self._end_request(task, 0.0)
                 return
             result = await self._fetch_stage.fetch(task)
-            await self._site_tokens.release(task.visit.url, result.delay_s)  # first, or it might return the next token
+            await self._access.release(task.visit.url, result.delay_s)  # first, or it might return the next token
             self._end_request(task, result.delay_s, result.address)
             ended_at = self._clock().steady
             delivery = await self._process_stage.process(task, result)
@@ -198,7 +191,7 @@ class Crawler:
         frontier, counters, now = self._frontier, self._counters, self._clock()
         paused, pending = self._control.pause_reason, frontier.in_flight - len(self._requesting)
         most = min(self._config.max_pending_pages, self._flight_limit.urls)
-        snapshot = CrawlSnapshot(frontier, self._sites.delays, most, paused, self._late(), pending)
+        snapshot = CrawlSnapshot(frontier, self._sites.delays, most, paused, self._access.late(), pending)
         state, reason = snapshot.explain(now)
         return CrawlStatus(
             state=state,
@@ -236,7 +229,7 @@ class Crawler:
 
     def listed(self, url: str) -> tuple[str, ...]:
         """Return what a sitemap that was handed in, and read here lately, has listed."""
-        return self._listings.find(url)
+        return self._sitemap_reader.listings.find(url)
 
     def close(self) -> None:
         """Give up the memory of URLs handed over, for good, and end threads; to be called after `run`."""
@@ -253,7 +246,7 @@ class Crawler:
 
     def _start_tasks(self, tasks: asyncio.TaskGroup) -> None:
         self.lent_turns.expire(self._clock().steady)
-        while self._has_room() and not self._late() and (task := self._frontier.pop(self._clock())):
+        while self._has_room() and not self._access.late() and (task := self._frontier.pop(self._clock())):
             self._requesting.add(task)
             self._workers.start(tasks, task)
 
@@ -287,7 +280,7 @@ class Crawler:
         now = self._clock()
         wait_s = self._next_due(now) if self._has_room() else None
         if wait_s is not None:
-            wait_s = max(wait_s, self._late())
+            wait_s = max(wait_s, self._access.late())
         self._wakes_at = now.steady + wait_s if wait_s is not None else None
         loop = asyncio.get_running_loop()
         timer = loop.call_later(wait_s, self._control.changed.set) if wait_s is not None else None

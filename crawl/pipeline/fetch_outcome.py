@@ -9,19 +9,24 @@ from enum import Enum, auto
 import msgspec
 from msgspec.structs import replace
 
-from crawl.canonical_url import find_url
+from crawl.canonical_url import find_url, is_canonical
 from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import is_same, says_the_same
-from crawl.content.media_types import OTHER_TYPE, READ_TYPES, looks_like_html
-from crawl.content.parse_task import too_large
+from crawl.content.page import too_large
 from crawl.content.robots_directives import header_directives, unwanted
-from crawl.fetch.response import Fetched
-from crawl.frontier.mirror_alias import is_aliased
+from crawl.fetch.response import OTHER_TYPE, READ_TYPES, Fetched, looks_like_html
+from crawl.frontier.admission import Decide, refusal_reason
+from crawl.frontier.mirror_alias import MirrorAlias, is_aliased
 from crawl.politeness.robots import BARRED_AGAIN_S, BARRED_PAGE_KEPT_S
-from crawl.schedule.change_rate import seen
-from crawl.schedule.due_times import due_after_failure, due_after_fetch, due_after_redirect, due_after_refusal
-from crawl.schedule.revisit_policy import RevisitStatistics
-from crawl.schedule.url_state import Visit, VisitState
+from crawl.schedule.revisit_policy import (
+    RevisitStatistics,
+    due_after_failure,
+    due_after_fetch,
+    due_after_redirect,
+    due_after_refusal,
+)
+from crawl.schedule.url_state import Visit, VisitState, seen
+from crawl.scope import is_within, scope_after_redirect
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
@@ -31,6 +36,8 @@ _MAX_REASON_CHARS = 200
 FAMILY_S = 60.0  # until a host is tried again that has only addresses which no node reaches: machines come and go
 DECLINED_S = 3600.0  # until a URL that nobody took is offered again: owners come and go within hours
 BARRED = "robots"  # the reason of what robots.txt disallows
+LOOK_S = 300.0  # until the first look at a twin that nobody has fetched yet, each of which is a message
+_BACKOFF = 4.0  # the others wait longer and longer, up to a day
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
@@ -155,6 +162,27 @@ def forgotten(visit: Visit) -> Visit:
     return replace(visit, etag="", last_modified="", unavailable_at=0.0, barred_at=_unbarred(visit), history=history)
 
 
+def may_stand_in(visit: Visit, twin: str, decide: Decide, now: float) -> bool:
+    """Tell whether a URL may be left to its twin: its scope must hold the twin, and no rule may refuse it."""
+    scope = scope_after_redirect(visit.scope, visit.url, twin)
+    return is_canonical(twin) and is_within(scope, twin) and not refusal_reason(twin, decide(twin), now)
+
+
+def left_to_twin(visit: Visit, alias: MirrorAlias, twin: Visit | None, now: float, config: CrawlConfig) -> Visit | None:
+    """Return the outcome of not fetching a URL of an alias; None where it must be fetched, as only the alias may have
+    that page. A twin that was not fetched yet is looked at again soon, so that no such page is lost."""
+    if twin is not None and _has_nothing(twin, visit.url):
+        return None
+    outcome = replace(refused(visit, alias.reason, now, config), target=alias.twin(visit.url))
+    if alias.redirects or (
+        twin is not None and twin.state in (VisitState.FETCHED, VisitState.REDIRECT, VisitState.REFUSED)
+    ):
+        return outcome
+    looks = visit.fails + 1 if is_aliased(visit) else 1
+    wait_s = min(LOOK_S * _BACKOFF ** min(looks - 1, 16), DAY_S)
+    return replace(outcome, due_at=now + wait_s, fails=looks)
+
+
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
     """Return the outcome of a page that is no more, or does not want to be found."""
     due_at = due_after_refusal(now, config)
@@ -262,3 +290,9 @@ def _looked(visit: Visit, now: float, revisits: RevisitStatistics, *, changed: b
 def _soon_enough(visit: Visit, due_at: float) -> float:
     """Return the due time, but not later than the instant from which on the page does not want to be found."""
     return min(due_at, visit.unavailable_at) if visit.unavailable_at > visit.visited_at else due_at
+
+
+def _has_nothing(twin: Visit, url: str) -> bool:
+    """Tell whether a twin is no page, must not be fetched, or leads back."""
+    is_refused = twin.state == VisitState.REFUSED and twin.reason.startswith(("robots", "guard: soft 404"))
+    return twin.state == VisitState.GONE or is_refused or twin.target == url

@@ -4,6 +4,7 @@ A task is one request to its site: the page itself, or robots.txt or a sitemap i
 for the site's next turn. So every request counts for politeness, and a site never has two open.
 """
 
+import asyncio
 from dataclasses import dataclass
 
 import msgspec
@@ -11,13 +12,13 @@ from msgspec.structs import replace
 
 from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
+from crawl.content.page import Parsers
 from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
-from crawl.fetch.response import Fetched
-from crawl.frontier.admission import Trail, refusal_reason
+from crawl.fetch.response import Fetched, Locate
+from crawl.frontier.admission import CrawlDecision, Trail, refusal_reason
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
-from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import (
     FAMILY_S,
     RETRIED,
@@ -32,20 +33,23 @@ from crawl.pipeline.fetch_outcome import (
     judge,
     keep_again,
     lacking_family,
+    left_to_twin,
+    may_stand_in,
     outcome_of_sparing,
     refused,
     validators,
 )
-from crawl.pipeline.mirror_twins import left_to_twin, may_stand_in
+from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.pipeline.site_knowledge import SiteKnowledge
-from crawl.policy import CrawlDecision
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import RobotsAnswer, RobotsUnreachable
 from crawl.politeness.site_delays import DOWN
 from crawl.schedule.lastmod import TEST_EACH
-from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
 from dht import Clock, site_of, split_url
+
+LOOK_UPS = 4  # of names in advance, at once
+POLL_EVERY_S = 0.5  # for sites that were found meanwhile
 
 
 class FetchResult(msgspec.Struct, frozen=True):
@@ -64,9 +68,10 @@ class FetchStage:
     """Makes the one request that a task allows, or finds the reason to make none."""
 
     config: CrawlConfig
-    ports: CrawlerPorts
+    access: SiteAccess
+    parsers: Parsers
+    sink: Sink
     sites: SiteKnowledge
-    revisits: RevisitStatistics
     queues: SiteQueues
     frontier: Frontier
     clock: Clock
@@ -81,14 +86,14 @@ class FetchStage:
 
     async def _fetch(self, task: FetchTask) -> FetchResult:
         visit, now = task.visit, self.clock().wall
-        decision = self.ports.decide(visit.url)
+        decision = self.access.decide(visit.url)
         if not decision.allowed:  # what was stored of it is swept off the disks
             return self._without(forgotten(refused(visit, decision.reason or "rules", now, self.config)))
         if reason := refusal_reason(visit.url, decision, now) or self._trap(task):
             return self._without(refused(visit, reason, now, self.config))
         if decision.refused_here:
             return self._declined(visit, decision.refused_here)
-        if (found := await self.ports.elsewhere(visit.url)) is not None:
+        if (found := await self.access.elsewhere(visit.url)) is not None:
             return self._told(visit, found, now)
         if (target := self.sites.traps.without_idle_parameters(task.site, visit.url)) != visit.url:
             return FetchResult(outcome=idle_parameters(visit, target, now, self.config))
@@ -100,7 +105,7 @@ class FetchStage:
         if not task.address and not await self._place(task):
             return FetchResult()
         if not visit.history.seen_at:  # what was read before has mostly not changed
-            self.ports.parsers.expect()
+            self.parsers.expect()
         if access is None:
             return await self._ask_robots(task, decision)
         if isinstance(access, RobotsUnreachable):
@@ -117,7 +122,7 @@ class FetchStage:
 
     async def _place(self, task: FetchTask) -> bool:
         """Find the address of a host that was not asked yet; False where that address has no room."""
-        address = await self.ports.locate(task.visit.url)
+        address = await self.access.locate(task.visit.url)
         return not address or self.queues.enter_address(task, address, self.clock().steady)
 
     def _without(self, visit: Visit) -> FetchResult:
@@ -128,7 +133,7 @@ class FetchStage:
         """Return the result where another than the site said what is there, whatever the site's rules are."""
         if visit.is_hidden:
             return self._without(allowed_again(visit, now))
-        return FetchResult(outcome=judge(visit, found, now, self.config, self.revisits), fetched=found)
+        return FetchResult(outcome=judge(visit, found, now, self.config, self.frontier.statistics), fetched=found)
 
     def _trap(self, task: FetchTask) -> str:
         """Return why a URL looks like part of a trap, "" where it was read before: such a page is looked after."""
@@ -137,10 +142,10 @@ class FetchStage:
     async def _left_to_twin(self, visit: Visit, now: float) -> FetchResult | None:
         """Return how a URL of an alias ends that is not fetched, its twin instead; None where it is to be fetched."""
         alias = self.sites.mirrors.find(visit.url)
-        if alias is None or visit.is_sitemap or not may_stand_in(visit, alias.twin(visit.url), self.ports.decide, now):
+        if alias is None or visit.is_sitemap or not may_stand_in(visit, alias.twin(visit.url), self.access.decide, now):
             return None
         twin = alias.twin(visit.url)
-        known = {} if alias.redirects else await self.ports.twins.find([twin])
+        known = {} if alias.redirects else await self.sink.find([twin])
         outcome = left_to_twin(visit, alias, known.get(twin), now, self.config)
         return FetchResult(outcome=FetchOutcome(outcome, FollowUp.REDIRECT)) if outcome else None
 
@@ -150,7 +155,7 @@ class FetchStage:
         if visit.state != VisitState.FETCHED or keep_again(visit, now) or int(visit.visited_at) % TEST_EACH == 0:
             return None
         until = self.sites.lastmods.unchanged_until(task.site, visit.url, visit.history.seen_at)
-        return outcome_of_sparing(visit, until, now, self.revisits) if until else None
+        return outcome_of_sparing(visit, until, now, self.frontier.statistics) if until else None
 
     def _declined(self, visit: Visit, reason: str) -> FetchResult:
         outcome = declined(visit, reason, self.clock().wall, self.config)
@@ -167,7 +172,7 @@ class FetchStage:
         if site == task.site:
             asked = await self.sites.robots.ask(task.visit.url)
             return FetchResult(*self._learn_robots(task, site, asked, decision))
-        decision = self.ports.decide(target)
+        decision = self.access.decide(target)
         if not decision.allowed:  # such hosts are asked for nothing at all
             self.sites.robots.give_up_redirect(task.visit.url)
             return FetchResult()
@@ -215,7 +220,7 @@ class FetchStage:
     async def _ask_sitemap(self, task: FetchTask, decision: CrawlDecision, url: str, trail: Trail) -> FetchResult:
         try:
             most = self.config.max_body_bytes
-            fetched = (await self.ports.fetcher.fetch(url, {}, most)).opened(most)
+            fetched = (await self.access.fetch(url, {}, most)).opened(most)
         except AddressRefused:  # a hint lost until robots.txt is read anew
             return FetchResult()
         except FetchFailed as error:
@@ -229,7 +234,7 @@ class FetchStage:
         visit, config = task.visit, self.config
         most_bytes = config.max_sitemap_bytes if visit.is_sitemap else config.max_body_bytes
         try:
-            fetched = await self.ports.fetcher.fetch(visit.url, validators(visit, self.clock().wall), most_bytes)
+            fetched = await self.access.fetch(visit.url, validators(visit, self.clock().wall), most_bytes)
             fetched = fetched.opened(most_bytes) if visit.is_sitemap else fetched
         except AddressRefused as error:
             return self._without(refused(visit, f"address: {error.reason}", self.clock().wall, config))
@@ -243,7 +248,7 @@ class FetchStage:
             outcome = failed(replace(visit, status=0), error.reason, self.clock().wall, config)
             delay_s = self._after_silence(task.site, error.reason, decision)
             return FetchResult(delay_s, outcome=FetchOutcome(outcome))
-        judged = judge(visit, fetched, self.clock().wall, config, self.revisits)
+        judged = judge(visit, fetched, self.clock().wall, config, self.frontier.statistics)
         return FetchResult(self._rest(task.site, fetched, decision), fetched.address, judged, fetched)
 
     def _rest(self, site: str, fetched: Fetched, decision: CrawlDecision) -> float:
@@ -260,3 +265,32 @@ class FetchStage:
     def _after_silence(self, site: str, reason: str, decision: CrawlDecision) -> float:
         """Return the seconds that a site rests after a request without a usable response."""
         return self.sites.delays.after_failure(site, self.clock().steady, reason, decision.min_delay_s)
+
+
+class DnsPrefetch:
+    """Looks up the addresses of new sites before their first turn, so that no turn waits for DNS.
+
+    Sites that share an address are so known to do so before the first of them is asked. LOOK_UPS are fewer than the
+    resolver has threads: turns that need a name now must not queue behind."""
+
+    def __init__(self, sites: SiteQueues, locate: Locate) -> None:
+        self._sites, self._locate = sites, locate
+
+    async def run(self) -> None:
+        """Look up addresses until cancelled."""
+        free = asyncio.Semaphore(LOOK_UPS)
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await free.acquire()  # first: a look-up may take long, and another site be more urgent by then
+                if (site := self._sites.next_unlocated()) is not None:
+                    tasks.create_task(self._place(site, free))
+                else:
+                    free.release()
+                    await asyncio.sleep(POLL_EVERY_S)
+
+    async def _place(self, site: str, free: asyncio.Semaphore) -> None:
+        try:
+            if address := await self._locate(f"http://{site}/"):
+                self._sites.set_address(site, address)
+        finally:
+            free.release()

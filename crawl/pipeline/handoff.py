@@ -1,8 +1,7 @@
 """The last stage hands what a task brought to the owners of its URLs, until they have it.
 
 A delivery that the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. That
-ends when
-the slot is lost: then the URL is left to the slot's new holder.
+ends when the slot is lost: then the URL is left to the slot's new holder.
 """
 
 import asyncio
@@ -17,10 +16,9 @@ from crawl.errors import SlotLost
 from crawl.frontier.admission import Trail, admit_urls
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
-from crawl.frontier.url_seen_async import AsyncUrlSeenTest
-from crawl.pipeline.crawl_counters import CrawlCounters
-from crawl.pipeline.crawler_ports import CrawlerPorts
-from crawl.pipeline.sitemap_state import SitemapListings
+from crawl.frontier.url_seen import AsyncUrlSeenTest
+from crawl.pipeline.crawl_status import CrawlCounters
+from crawl.pipeline.ports import Sink, SiteAccess
 from crawl.schedule.url_state import Visit, VisitState, rank, rank_of
 from dht import Clock, RemoteError
 
@@ -45,7 +43,6 @@ class Delivery:
 
     outcome: Visit | None
     found: list[FoundUrls] = field(default_factory=list)
-    listing: Sequence[str] = ()  # what a sitemap that was handed in lists
     page: Page | None = None
     links: FoundUrls | None = None  # handed over in one write with the page
 
@@ -55,11 +52,11 @@ class Handoff:
     """Delivers what tasks brought to the `Sink`, and tells it no URL twice."""
 
     config: CrawlConfig
-    ports: CrawlerPorts
+    access: SiteAccess
+    sink: Sink
     frontier: Frontier
     seen: AsyncUrlSeenTest
     counters: CrawlCounters
-    listings: SitemapListings
     clock: Clock
     rng: Random
 
@@ -67,8 +64,6 @@ class Handoff:
         """Make all that a task brought safe with its owners; raises SlotLost."""
         for found in delivery.found:
             await self._discover(task, await self._news(found), found.trail)
-        if delivery.listing:
-            self.listings.add(task.visit.url, delivery.listing)
         if delivery.links is not None and task.visit.state == VisitState.WAITING:
             self.frontier.add_links(task.visit.url, delivery.links.urls)
         if delivery.page is not None:
@@ -76,13 +71,13 @@ class Handoff:
         elif delivery.links is not None:
             await self._discover(task, await self._news(delivery.links), delivery.links.trail)
         if (outcome := delivery.outcome) is not None:
-            await self._insist(task, lambda: self.ports.sink.record(outcome, self._epoch(task)))
+            await self._insist(task, lambda: self.sink.record(outcome, self._epoch(task)))
 
     async def _keep(self, task: FetchTask, page: Page, links: FoundUrls | None) -> None:
         """Make a page safe, and with it those of its links that may be taken and are news."""
         news = await self._news(links) if links is not None else []
         first, rest = news[:BATCH], news[BATCH:]
-        await self._insist(task, lambda: self.ports.sink.keep(page, self._epoch(task), first))
+        await self._insist(task, lambda: self.sink.keep(page, self._epoch(task), first))
         if links is not None and first:
             await self._remember(first, links.trail)
             await self._discover(task, rest, links.trail)
@@ -90,7 +85,7 @@ class Handoff:
     async def _discover(self, task: FetchTask, news: Sequence[Visit], trail: Trail) -> None:
         for start in range(0, len(news), BATCH):
             batch = news[start : start + BATCH]
-            await self._insist(task, lambda batch=batch: self.ports.sink.discover(batch))  # type: ignore[misc]
+            await self._insist(task, lambda batch=batch: self.sink.discover(batch))  # type: ignore[misc]
             await self._remember(batch, trail)
 
     async def _news(self, found_urls: FoundUrls) -> list[Visit]:
@@ -99,7 +94,7 @@ class Handoff:
         if urls and not trail.is_sitemap:  # there are few sitemaps
             most = rank_of(trail.depth, trail.scope)  # rules may allow less
             urls = await self._unseen(urls, [most] * len(urls))
-        found, refusals = admit_urls(urls, trail, self.ports.decide, self.clock().wall)
+        found, refusals = admit_urls(urls, trail, self.access.decide, self.clock().wall)
         for reason in refusals:
             self.counters.count_refusal(reason)
         if trail.is_sitemap or all(visit.depth == trail.depth for visit in found):

@@ -1,27 +1,26 @@
-"""The second stage reads what a fetch brought, and decides what of it goes to the owners of its URLs.
+"""The second stage reads what a fetch brought, builds its page, and decides what of it goes to the owners of its URLs.
 
-The steps that decide are pure and elsewhere: `fetch_outcome.py`, `page_builder.py`, `crawl/frontier/admission.py`. Here
-they are put in order.
+The steps that decide are pure: functions here, `fetch_outcome.py` and `crawl/frontier/admission.py`. The stage puts
+them in order.
 """
 
 from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from crawl.config import CrawlConfig
+from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import steady_text
 from crawl.content.link_header import canonical_of, links_of
-from crawl.content.parse_task import ParseResult
-from crawl.content.robots_directives import header_directives, unwanted
+from crawl.content.page import Page, ParseResult, Parsers, ParseTask
+from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.errors import PageUnreadable
-from crawl.fetch.response import Fetched
+from crawl.fetch.response import READ_TYPES, Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
-from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import FollowUp, forgotten, gone, is_outlived, outcome_of_reading, refused
 from crawl.pipeline.fetch_stage import FetchResult
 from crawl.pipeline.handoff import Delivery, FoundUrls
-from crawl.pipeline.page_builder import gone_page, page_of, parse_task_of
+from crawl.pipeline.ports import SiteAccess
 from crawl.pipeline.site_knowledge import SiteKnowledge
 from crawl.pipeline.sitemap_reader import SitemapReader
 from crawl.schedule.revisit_policy import RevisitStatistics
@@ -29,13 +28,95 @@ from crawl.schedule.url_state import Visit
 from crawl.scope import scope_after_redirect
 from dht import Clock, site_of
 
+MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is not kept
+
+
+def parse_task_of(fetched: Fetched, config: CrawlConfig) -> ParseTask:
+    """Return the task to parse a response; markup without a usable media type was let through, and is read as HTML."""
+    media_type = fetched.media_type if fetched.media_type in READ_TYPES else "text/html"
+    return ParseTask(
+        url=fetched.url,
+        body=fetched.body,
+        media_type=media_type,
+        header_charset=fetched.header_charset,
+        max_links=config.max_links,
+        max_text_chars=config.max_text_chars,
+        agent=config.agent,
+        coding=fetched.coding,
+        max_bytes=config.max_body_bytes,
+    )
+
+
+def read_page(
+    fetched: Fetched, parsed: ParseResult, fetched_at: float, now: float, config: CrawlConfig
+) -> tuple[Page | None, str]:
+    """Return the page that a response of `fetched_at` is, or None and why it does not want to be found `now`."""
+    directives = parsed.directives.strictest_with(header_directives(fetched.headers, config.agent))
+    if reason := unwanted(directives, now):
+        return None, reason
+    page = page_of(fetched, parsed, fetched_at, directives)
+    return page, ""
+
+
+def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: RobotsDirectives) -> Page:
+    """Return the page that a parsed response is, fetched at `now` (Unix seconds); with nofollow it has no links."""
+    return Page(
+        url=fetched.url,
+        fetched_at=now,
+        status=fetched.status,
+        headers=kept_headers(fetched),
+        content=parsed.content if fetched.coding else fetched.body,
+        content_digest=parsed.content_digest,
+        media_type=fetched.media_type,
+        charset=parsed.charset,
+        language=parsed.language,
+        title=parsed.title,
+        headings=parsed.headings,
+        text=parsed.text,
+        boilerplate=parsed.boilerplate,
+        max_snippet=directives.max_snippet,
+        noarchive=directives.noarchive,
+        unavailable_at=directives.unavailable_at,
+        links=() if directives.nofollow else tuple(link for link in parsed.links if not link.nofollow),
+        signature=parsed.signature,
+        description=parsed.description,
+        published_at=_not_later(parsed.published_at, now),
+        modified_at=_not_later(parsed.modified_at, now),
+        sent=fetched.sent,
+    )
+
+
+def _not_later(at: float, now: float) -> float:
+    """Return the instant, or 0.0 where it lies in the future, as only a lie can; a day allows for time zones."""
+    return at if at <= now + DAY_S else 0.0
+
+
+def gone_page(url: str, status: int, now: float) -> Page:
+    """Return what takes the place of a page that is no more, or that does not want to be found."""
+    return Page(url, now, status, (), b"", "", "", "", "", (), "", (), gone=True)
+
+
+def kept_headers(fetched: Fetched) -> tuple[tuple[str, str], ...]:
+    """Return the header fields from the first on, as far as they fit into MAX_KEPT_HEADER_BYTES."""
+    if 4 * sum(len(name) + len(value) for name, value in fetched.headers) <= MAX_KEPT_HEADER_BYTES:
+        return fetched.headers  # a character takes four bytes at most
+    kept: list[tuple[str, str]] = []
+    room = MAX_KEPT_HEADER_BYTES
+    for name, value in fetched.headers:
+        room -= len(name.encode()) + len(value.encode())
+        if room < 0:
+            break
+        kept.append((name, value))
+    return tuple(kept)
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessStage:
     """Turns the result of a fetch into what is delivered to the owners of its URLs."""
 
     config: CrawlConfig
-    ports: CrawlerPorts
+    access: SiteAccess
+    parsers: Parsers
     sites: SiteKnowledge
     revisits: RevisitStatistics
     sitemaps: SitemapReader
@@ -69,7 +150,7 @@ class ProcessStage:
         """Parse a page, and put what comes of it into the delivery."""
         now = self.clock().wall
         try:
-            parsed = await self.ports.parsers.parse(parse_task_of(fetched, self.config))
+            parsed = await self.parsers.parse(parse_task_of(fetched, self.config))
         except PageUnreadable as error:
             delivery.outcome = refused(visit, error.reason, now, self.config)
             return
@@ -91,7 +172,7 @@ class ProcessStage:
     def _follow(self, task: FetchTask, parsed: ParseResult, fetched: Fetched, delivery: Delivery) -> None:
         """Put what a page leads to into the delivery: its canonical URL, its feeds, its links."""
         visit, site = task.visit, task.site
-        depth, scope = allowed_depth(visit.depth, self.ports.decide(visit.url)), visit.scope
+        depth, scope = allowed_depth(visit.depth, self.access.decide(visit.url)), visit.scope
         named = links_of(fetched.headers, fetched.url)
         canonical = parsed.canonical or canonical_of(named, visit.url)
         links = [link.url for link in parsed.links if not link.nofollow]

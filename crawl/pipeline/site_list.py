@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from heapq import nsmallest
 
+from crawl.frontier.fetch_task import RobotsAccess, UrlStatus
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
-from crawl.frontier.url_status import RobotsAccess, UrlStatus
 from crawl.pipeline.site_knowledge import SiteKnowledge
 from dht import Now, split_url
 

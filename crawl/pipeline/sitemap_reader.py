@@ -6,6 +6,8 @@ changed are due at once.
 
 import asyncio
 import dataclasses
+from collections import OrderedDict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -26,7 +28,28 @@ from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
 from dht import Clock
 
+MAX_LISTED = 50_000  # URLs of all lists together that are remembered, about 150 bytes each
 SEEDS_AT_ONCE = 1_000  # pages of a sitemap that are judged in one go: some ten milliseconds
+
+
+class SitemapListings:
+    """Remembers what the sitemaps that were handed in listed, for those who wait for the pages."""
+
+    def __init__(self, limit: int = MAX_LISTED) -> None:
+        self._limit, self._count = limit, 0
+        self._lists: OrderedDict[str, tuple[str, ...]] = OrderedDict()
+
+    def add(self, url: str, found: Sequence[str]) -> None:
+        """Remember which pages and further sitemaps the list at a URL names."""
+        self._count -= len(self._lists.pop(url, ()))
+        self._lists[url] = tuple(found)
+        self._count += len(found)
+        while self._count > self._limit and self._lists:
+            self._count -= len(self._lists.popitem(last=False)[1])
+
+    def find(self, url: str) -> tuple[str, ...]:
+        """Return what the list at a URL names; nothing where that is not known (any more)."""
+        return self._lists.get(url, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +61,7 @@ class SitemapReader:
     revisits: RevisitStatistics
     frontier: Frontier
     clock: Clock
+    listings: SitemapListings = field(default_factory=SitemapListings)
     thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "crawl-sitemap"))
 
     async def read_named(self, task: FetchTask, fetched: Fetched, trail: Trail) -> Delivery:
@@ -47,7 +71,9 @@ class SitemapReader:
         return Delivery(None, [FoundUrls(sitemap.pages, trail)])
 
     async def read_submitted(self, task: FetchTask, visit: Visit, fetched: Fetched) -> Delivery:
-        """Read a sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too."""
+        """Read a sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too.
+
+        All of them are remembered."""
         config = self.config
         sitemap = await self._read(task.site, fetched, config.max_sitemap_seeds)
         if not sitemap.pages and not sitemap.sitemaps:
@@ -60,7 +86,8 @@ class SitemapReader:
         starts = range(0, len(sitemap.pages), SEEDS_AT_ONCE)
         found += [FoundUrls(sitemap.pages[start : start + SEEDS_AT_ONCE], seeds) for start in starts]
         outcome = replace(await self._outcome(task, visit, sitemap), reason=_summary(sitemap))
-        return Delivery(outcome, found, listing=(*sitemap.sitemaps, *sitemap.pages))
+        self.listings.add(visit.url, (*sitemap.sitemaps, *sitemap.pages))
+        return Delivery(outcome, found)
 
     def close(self) -> None:
         """End the thread, without waiting for it."""

@@ -14,7 +14,7 @@ from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, FetchFailed
 from crawl.fetch.response import Fetched, Fetcher
 from crawl.politeness.robots import ALLOW_ALL, Robots, parse_robots
-from crawl.schedule.due_times import due_after_failure
+from crawl.schedule.revisit_policy import due_after_failure
 from dht import Clock, split_url
 
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2

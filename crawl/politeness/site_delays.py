@@ -4,7 +4,8 @@ Pure: values in, seconds out. The delay counts from the end of a request. It is 
 strategy's, the site's Crawl-delay, a multiple of the site's usual latency. Failures double it, errors add half, good
 answers take some of that back. Retry-After is obeyed, up to a day. A site that is down is left to its circuit breaker;
 where that has opened again and again the site is given up: its URLs fail without a request, but for one in a while.
-Source: Heydon & Najork 1999 (delay in proportion to the time of the last download).
+Source: Heydon & Najork 1999 (delay in proportion to the time of the last download); Nygard 2007, Release It!, chapter 5
+(circuit breaker).
 """
 
 from collections import OrderedDict
@@ -14,7 +15,44 @@ from math import inf
 from random import Random
 
 from crawl.config import DAY_S, CrawlConfig
-from crawl.politeness.circuit_breaker import CircuitBreaker
+
+JITTER = 0.25  # of each wait: enough to spread what one broken cable threw together
+
+
+@dataclass(slots=True)
+class CircuitBreaker:
+    """Decides when one host may be asked again after it failed to answer.
+
+    *Closed*: requests go as politeness lets them. After so many failures in a row it is *open*: none goes until its
+    time is over. Then it is *half-open*: one request goes (a host never has two open), and its answer closes the
+    breaker, or another failure opens it for twice as long. Waits are spread by chance, so that hosts that failed
+    together do not return together. `now` is steady time in seconds.
+    `fails`: failures in a row; `opened`: how often it has opened in a row; `until`: open so long, steady seconds."""
+
+    fails: int = 0
+    opened: int = 0
+    until: float = 0.0
+    reason: str = ""
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether the breaker is open or half-open: the host has not answered since it opened."""
+        return self.opened > 0
+
+    def failed(self, now: float, reason: str, most_fails: int, first_s: float, most_s: float, rng: Random) -> float:
+        """Count a failure; returns the seconds until the host may be asked again, 0.0 while it stays closed."""
+        self.fails, self.reason = self.fails + 1, reason
+        if self.fails < most_fails and not self.opened:
+            return 0.0
+        self.opened = min(self.opened + 1, 30)
+        wait_s = min(first_s * 2.0 ** (self.opened - 1), most_s) * rng.uniform(1.0 - JITTER, 1.0)
+        self.until = now + wait_s
+        return wait_s
+
+    def answered(self) -> None:
+        """Close the breaker, because the host has answered."""
+        self.fails, self.opened, self.until, self.reason = 0, 0, 0.0, ""
+
 
 _SMOOTHING = 0.3  # weight of the newest latency
 _SLOWER = 2.0  # by a failure, or a site that says it is too much

@@ -3,11 +3,10 @@
 Pure: `now` is steady time in seconds. The holder of the site's first slot issues the token, and is a crawler like the
 others. A token is for one request; whoever had it says on its return how long the site must rest. One that is not
 returned expires. A node that has just become the issuer knows nothing of the tokens before, so it issues none until
-those have been used. Most sites have one crawler, which needs no token (`AlwaysGranted`).
+those have been used. Most sites have one crawler, which needs no token.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from crawl.schedule.url_state import Visit
 
@@ -65,23 +64,3 @@ class TokenAnswer:
 
     wait_s: float = 0.0
     known: Visit | None = None
-
-
-class SiteTokens(Protocol):
-    """Provides the tokens of shared sites: acquired before each request to a site, released when it is over."""
-
-    async def acquire(self, visit: Visit) -> TokenAnswer:
-        """Ask for the token that one request to the site of a URL needs; never raises."""
-
-    async def release(self, url: str, rest_s: float) -> None:
-        """Return the token after the request; the site must rest for so many seconds. Never raises."""
-
-
-class AlwaysGranted:
-    """Grants every request at once: these are `SiteTokens` for sites that one node crawls alone."""
-
-    async def acquire(self, visit: Visit) -> TokenAnswer:
-        return TokenAnswer()
-
-    async def release(self, url: str, rest_s: float) -> None:
-        return

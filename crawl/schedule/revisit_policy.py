@@ -1,4 +1,4 @@
-"""How long a page waits for its next visit, so that the visits there are go where they gain most.
+"""When a URL is due again: how long a page waits, so that the visits there are go where they gain most.
 
 Pure: counts of change rates in, a pace out. The budget is one visit a page and `revisit_s` on average, so it needs no
 number of pages and every node that follows it alone follows it together. Three strategies:
@@ -18,8 +18,7 @@ from math import exp, inf, log, log2, sqrt
 from typing import Literal
 
 from crawl.config import CrawlConfig
-from crawl.schedule.change_rate import change_rate
-from crawl.schedule.url_state import Visit, VisitState
+from crawl.schedule.url_state import Visit, VisitState, change_rate
 
 RevisitStrategy = Literal["gain", "changed", "all"]
 
@@ -110,3 +109,29 @@ class RevisitStatistics:
             self._bins[round(log2(self.rate(visit)) * _STEPS)] += pages
             self._pages += pages
             self._changed += 1
+
+
+_BACKOFF = 4.0
+
+
+def due_after_fetch(visit: Visit, now: float, statistics: RevisitStatistics) -> float:
+    """Return when a page is due whose content was just seen; its history knows that already."""
+    return now + statistics.pace().interval_s(statistics.rate(visit))
+
+
+def due_after_redirect(now: float, config: CrawlConfig) -> float:
+    """Return when a URL is due after a redirect, or another answer that will hold for a while."""
+    return now + config.revisit_s
+
+
+def due_after_refusal(now: float, config: CrawlConfig) -> float:
+    """Return when a URL is due after 404, 410, noindex, or a refusal by robots, rules or guards."""
+    return now + config.gone_revisit_s
+
+
+def due_after_failure(fails: int, now: float, config: CrawlConfig, retry_after_s: float = 0.0) -> float:
+    """Return when a URL is due after the n-th failure in a row (n ≥ 1): exponential, not before its Retry-After."""
+    if fails > config.max_fails:
+        return now + config.gone_revisit_s
+    backoff = config.retry_base_s * _BACKOFF ** (fails - 1)
+    return now + min(max(backoff, retry_after_s), config.max_retry_s)

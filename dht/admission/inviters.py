@@ -4,13 +4,19 @@ Pure: values and `now` in, reasons out. A newcomer's voucher must be signed by w
 neither it nor its signer may be revoked. Who is a member already stays one, unless what it was invited by was revoked
 from an instant on at which, or after which, it was made. A signer that is not to be trusted any more could date back;
 so nobody new comes in through what is revoked, whatever it says.
+
+The guest lists say which members are here by which invitation, so that each is used as often as it may be.
+
+Pure: ids and days in, answers out. Everybody can count alike, since heartbeats name the invitation and its uses, and
+attesters saw that they are those of the voucher. A guest that leaves for good frees a place.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Set
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dht.wire.invitation import AHEAD_S, MARK_BYTES, OpenedInvitation, day_text, made_at_in
+from dht.keys import NodeId
+from dht.wire.invitation import AHEAD_S, MARK_BYTES, OpenedInvitation, day_text, made_at_in, uses_in
 
 NOBODY: Mapping[bytes, float] = MappingProxyType({})
 
@@ -50,3 +56,34 @@ class Inviters(NamedTuple):
 
 
 NO_INVITERS = Inviters()  # of a network that needs no invitation
+
+
+class GuestLists:
+    """Keeps one list for each invitation that members have named."""
+
+    def __init__(self) -> None:
+        self._lists: dict[bytes, set[NodeId]] = {}
+
+    def add(self, member: NodeId, invited_by: bytes) -> None:
+        """Take in a member."""
+        if invited_by:
+            self._lists.setdefault(invited_by, set()).add(member)
+
+    def drop(self, member: NodeId, invited_by: bytes) -> None:
+        """Leave out who is no member any more, or names another invitation."""
+        guests = self._lists.get(invited_by, set())
+        guests.discard(member)
+        if not guests:
+            self._lists.pop(invited_by, None)
+
+    def of(self, invited_by: bytes) -> Set[NodeId]:
+        """Return the members that are here by one invitation."""
+        return self._lists.get(invited_by, frozenset())
+
+    def is_one_too_many(self, peer: NodeId, invited_by: bytes, first_day: Callable[[NodeId], int]) -> bool:
+        """Tell whether others have used up an invitation: of its guests the first ones by first day and id count. Who
+        is none yet comes after them."""
+        guests, uses = self.of(invited_by), uses_in(invited_by)
+        if not invited_by or len(guests | {peer}) <= uses:
+            return False
+        return peer not in sorted(guests, key=lambda each: (first_day(each), each))[:uses]

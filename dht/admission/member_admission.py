@@ -8,17 +8,21 @@ liars seldom hold three of these places. A member stays one while a single membe
 
 Roots need no names: the founder for itself, the peers of the cache file, and the first contacts of the network file.
 While a node joins, one name admits a peer, since few roots name three times. When the node has joined, it drops the
-peers that a single node could have invented (cut_off.py) and the live peers that have too few names. In a network of
-two, one of which is silent, the name that the other gives is enough.
+peers that a single node could have invented and the live peers that have too few names. In a network of two, one of
+which is silent, the name that the other gives is enough.
+
+A newcomer knows a network by names alone, so it asks which peers a single liar could have invented.
+
+Pure: who names whom in, peers out. Where all chains of names from the starts to a peer pass through one node, that node
+may have invented the peer and all that name it, however many these are. All others are reached by two chains that share
+no node between (Menger 1927).
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 
 from dht.admission.attester_order import AttesterOrder
-from dht.admission.cut_off import cut_off_by_one
-from dht.admission.guest_lists import GuestLists
-from dht.admission.inviters import NO_INVITERS, Inviters
+from dht.admission.inviters import NO_INVITERS, GuestLists, Inviters
 from dht.admission.membership_claim import MembershipClaim, mark_of
 from dht.clock import DAY_S, Now, day_of
 from dht.keys import NodeId
@@ -153,7 +157,7 @@ class MemberAdmission:
         return is_last or bool(self._naming(peer, claim.invited_by))
 
     def is_one_too_many(self, peer: NodeId, invited_by: bytes, today: int) -> bool:
-        """Tell whether others have used up an invitation, as guest_lists.py says."""
+        """Tell whether others have used up an invitation, as inviters.py says."""
         if not self.inviters.are_needed:
             return False
         return self.guests.is_one_too_many(peer, invited_by, lambda each: self.first_day(each) or today)
@@ -311,3 +315,27 @@ class MemberAdmission:
         else:
             self._order.drop(peer)
             self.guests.drop(peer, claim.invited_by)
+
+
+def cut_off_by_one(names: Mapping[NodeId, Collection[NodeId]], starts: Set[NodeId]) -> set[NodeId]:
+    """Return the peers of `names` that one node cuts off from the starts, and those that no chain reaches. `names`:
+    each peer, with the peers that it names."""
+    safe = set(starts)
+    while True:
+        found = _two_chains_lead_to(names, safe)
+        if not found:
+            return names.keys() - safe
+        safe |= found
+
+
+def _two_chains_lead_to(names: Mapping[NodeId, Collection[NodeId]], safe: Set[NodeId]) -> set[NodeId]:
+    """Return the peers where chains from two safe nodes meet first; no single node can cut off either safe node."""
+    origin, queue, found = {each: each for each in safe}, list(safe), set[NodeId]()
+    for namer in queue:
+        for peer in names.get(namer, ()):
+            if peer not in origin:
+                origin[peer] = origin[namer]
+                queue.append(peer)
+            elif peer not in safe and origin[peer] != origin[namer]:
+                found.add(peer)
+    return found

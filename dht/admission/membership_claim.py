@@ -9,6 +9,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import NamedTuple
 
+from dht.rate_limit import remember
 from dht.wire.contact import Family
 from dht.wire.heartbeat import DAY_BYTES, MARK_BYTES, VerifiedHeartbeat
 
@@ -34,9 +35,8 @@ _read: dict[bytes, MembershipClaim] = {}  # by the claims of a heartbeat; the fi
 def claim_of(opened: VerifiedHeartbeat) -> MembershipClaim:
     """Read the claim of a heartbeat's author; a heartbeat that claims the same as another one is not read again."""
     if (claim := _read.get(opened.claims)) is None:
-        if len(_read) >= READ_LIMIT:
-            del _read[next(iter(_read))]
-        claim = _read[opened.claims] = _claim_of(opened)
+        claim = _claim_of(opened)
+        remember(_read, opened.claims, claim, READ_LIMIT)
     return claim
 
 

@@ -1,7 +1,7 @@
 """Evidence: a node fetched a page again, twice, and both times its text had nothing in common with the author's.
 
 Pure: values and their codec. A piece of evidence shows the signed head of the author's version, so that nobody can
-accuse a node of a page that it did not sign. It shows signatures of texts, not texts (`crawl/content/similarity.py`).
+accuse a node of a page that it did not sign. It shows signatures of texts, not texts (`crawl/content/fingerprint.py`).
 A finder signs its pieces as small records (`dht/wire/value_record.py`): one at each point of evidence of the network,
 so that one finder alone can show pages of enough registrable domains. Nothing follows by itself: publishers of the
 strategy read it, fetch the pages again, and may block the author.

@@ -2,18 +2,58 @@
 
 Most answers are not signed, so a refutation proves nothing to anybody else: each node finds liars for itself, and
 reports them to its operator. A refuted peer is asked only where nobody else can answer.
+
+Penalties: a refuted peer is avoided for a while, twice as long each next time.
+
+Pure: `now` is steady time in seconds. A penalty is one node's own memory: it moves no ownership.
 """
 
 import logging
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dht.audit.check_queue import CheckQueue
-from dht.audit.penalties import BEHIND_S, LIE_S, Penalties
 from dht.audit.sampling import AuditSampling, Topic
 from dht.clock import Clock
 from dht.keys import NodeId
+from dht.rate_limit import remember
+
+LIE_S = 3600.0  # the first penalty for an answer that cannot be honest
+BEHIND_S = 60.0  # the first penalty where the peer's copy may only be behind
+MOST_S = 86_400.0  # the longest; a peer that passes for honest for as long after one starts anew
+PENALTIES = 4096  # peers
+
+
+class _Penalty(NamedTuple):
+    until: float
+    for_s: float
+
+
+class Penalties:
+    """Remembers which peers are avoided, and until when."""
+
+    def __init__(self) -> None:
+        self._known: dict[NodeId, _Penalty] = {}
+
+    def impose(self, peer: NodeId, now: float, first_s: float) -> float:
+        """Avoid a peer from now on; return for how many seconds."""
+        before = self._known.get(peer)
+        is_again = before is not None and now < before.until + MOST_S
+        for_s = min(max(2 * before.for_s, first_s), MOST_S) if before is not None and is_again else first_s
+        remember(self._known, peer, _Penalty(now + for_s, for_s), PENALTIES)
+        return for_s
+
+    def has(self, peer: NodeId, now: float) -> bool:
+        """Tell whether a peer is avoided."""
+        penalty = self._known.get(peer)
+        return penalty is not None and penalty.until > now
+
+    def avoided(self, now: float) -> frozenset[NodeId]:
+        """Return the peers that are avoided."""
+        return frozenset(peer for peer, penalty in self._known.items() if penalty.until > now)
+
 
 log = logging.getLogger(__name__)
 
@@ -47,7 +87,7 @@ class PeerAudit:
         """`draw` gives a random number from 0 to 1."""
         self._clock, self._draw = clock, draw
         self.sampling, self._penalties, self.checks = AuditSampling(), Penalties(), CheckQueue(clock)
-        self._strikes: OrderedDict[tuple[NodeId, Topic], tuple[int, float]] = OrderedDict()  # how many; when the last
+        self._strikes: dict[tuple[NodeId, Topic], tuple[int, float]] = {}  # how many; when the last
         self._refutations: deque[Refutation] = deque(maxlen=KEPT)
 
     @property
@@ -76,9 +116,7 @@ class PeerAudit:
         now, (strikes, last_at) = self.now, self._strikes.get((peer, topic), (0, float("-inf")))
         if now < last_at + STRIKE_EVERY_S:
             return
-        self._strikes[peer, topic] = strikes + 1, now
-        if len(self._strikes) > len(Topic) * REMEMBERED:
-            self._strikes.popitem(last=False)
+        remember(self._strikes, (peer, topic), (strikes + 1, now), len(Topic) * REMEMBERED)
         if strikes + 1 >= STRIKES:
             self.refute(peer, topic, reason, against)
 

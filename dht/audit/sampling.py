@@ -3,10 +3,10 @@
 Pure: counts and chances in, choices out. Of each peer the first answers of a topic are checked, later a small share.
 """
 
-from collections import OrderedDict
 from enum import StrEnum
 
 from dht.keys import NodeId
+from dht.rate_limit import remember
 
 
 class Topic(StrEnum):
@@ -37,7 +37,7 @@ class AuditSampling:
     """Counts what peers said, by topic, and chooses what is checked."""
 
     def __init__(self) -> None:
-        self._counts: dict[Topic, OrderedDict[NodeId, int]] = {topic: OrderedDict() for topic in Topic}
+        self._counts: dict[Topic, dict[NodeId, int]] = {topic: {} for topic in Topic}
 
     def is_due(self, peer: NodeId, topic: Topic, chance: float) -> bool:
         """Tell whether the next word of a peer is checked. `chance`: a number from 0 to 1 that it cannot foresee."""
@@ -46,9 +46,7 @@ class AuditSampling:
     def count(self, peer: NodeId, topic: Topic) -> None:
         """Count one word of a peer."""
         counts = self._counts[topic]
-        counts[peer] = counts.pop(peer, 0) + 1
-        if len(counts) > REMEMBERED:
-            counts.popitem(last=False)
+        remember(counts, peer, counts.get(peer, 0) + 1, REMEMBERED)
 
     def forget(self, peer: NodeId) -> None:
         """Begin anew with a peer, on all topics."""

@@ -3,6 +3,12 @@
 The node id is the first 160 bits of SHA-256(public key). Every signature covers a domain, so that bytes signed as
 one thing never pass as another. Two nodes share a key by X25519 over the same key pairs (static to static), which
 authenticates datagrams without a session. Sources: RFC 8032; RFC 7748; libsodium, "Ed25519 to Curve25519".
+
+Bytes are sealed for one reader: nobody else can read them, and a changed or misplaced one does not open.
+
+XChaCha20-Poly1305 under the key that two nodes share. `about` is what the bytes belong to; it is not sent and must
+be the same when they are opened. There is no session, so whoever steals a node's key can also read what was recorded
+before; TLS does not have this weakness, and carries whatever is not small. Source: RFC 8439; libsodium.
 """
 
 import os
@@ -16,6 +22,7 @@ from nacl.exceptions import BadSignatureError, CryptoError
 
 from dht.errors import BadIdentity, BadSignature
 from dht.keys import KEY_BYTES, NodeId
+from dht.rate_limit import remember
 
 HEADER = "dse-node identity 1"
 SHARED_LIMIT = 8192  # twice the members that a node remembers
@@ -44,9 +51,7 @@ def verify(domain: bytes, public_key: bytes, message: bytes, signature: bytes) -
     except (BadSignatureError, CryptoError):
         return False
     with _verified_lock:
-        if len(_verified) >= VERIFIED_LIMIT:
-            del _verified[next(iter(_verified))]
-        _verified[memory] = None
+        remember(_verified, memory, None, VERIFIED_LIMIT)
     return True
 
 
@@ -123,9 +128,7 @@ class Identity:
                 raise BadSignature("public key", f"{public_key.hex()} is none") from error
             both = b"".join(sorted((self.public_key, public_key)))
             key = blake2b(both, key=secret, digest_size=32, person=b"dse-node shared").digest()
-            if len(self._shared) >= SHARED_LIMIT:
-                del self._shared[next(iter(self._shared))]
-            self._shared[public_key] = key
+            remember(self._shared, public_key, key, SHARED_LIMIT)
         return key
 
     def private_bytes(self) -> bytes:
@@ -140,3 +143,28 @@ def _framed(domain: bytes, message: bytes) -> bytes:
 def _damaged(path: Path) -> BadIdentity:
     remedy = "restore it from a backup, or move it away to start as a new node"
     return BadIdentity(str(path), "is damaged or no identity file", remedy)
+
+
+NONCE_BYTES = bindings.crypto_aead_xchacha20poly1305_ietf_NPUBBYTES  # 24: random ones never repeat
+SEAL_BYTES = NONCE_BYTES + bindings.crypto_aead_xchacha20poly1305_ietf_ABYTES
+
+
+def seal(shared: bytes, about: bytes, text: bytes) -> bytes:
+    """Return the nonce and the sealed text, SEAL_BYTES longer than `text`."""
+    nonce: bytes = bindings.randombytes(NONCE_BYTES)
+    return nonce + bindings.crypto_aead_xchacha20poly1305_ietf_encrypt(text, about, nonce, _key(shared))
+
+
+def unseal(shared: bytes, about: bytes, sealed: bytes) -> bytes:
+    """Return the text; raises BadSignature where it was not sealed under this key for this purpose."""
+    nonce, rest = sealed[:NONCE_BYTES], sealed[NONCE_BYTES:]
+    try:
+        text: bytes = bindings.crypto_aead_xchacha20poly1305_ietf_decrypt(rest, about, nonce, _key(shared))
+    except (CryptoError, ValueError) as error:
+        raise BadSignature("sealed message", "it does not open") from error
+    return text
+
+
+def _key(shared: bytes) -> bytes:
+    """A key of its own, so that MACs of packets and seals never meet under one."""
+    return blake2b(key=shared, digest_size=32, person=b"dse-node sealed").digest()

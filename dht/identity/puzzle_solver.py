@@ -9,10 +9,9 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
 
-from dht.atomic_file import write_atomically
 from dht.clock import system_clock
 from dht.identity.puzzle import NONCE_BYTES, STEP_TRIES, solve, work_of
-from dht.local_faults import FaultSite, LocalFaults, refused
+from dht.local_faults import FaultSite, LocalFaults, keep_file, write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -39,17 +38,15 @@ class PuzzleFile:
     def save(self, nonce: int) -> None:
         """Replace the file, whole or not at all; raises OSError."""
         if self._path is not None:
-            write_atomically(self._path, f"{nonce}\n".encode())
+            write_atomically(self._path, _line(nonce))
 
     def keep(self, nonce: int, faults: LocalFaults) -> bool:
         """Replace the file, and tell whether that is done; `faults` learns what the machine refuses."""
-        try:
-            self.save(nonce)
-        except OSError as error:
-            faults.begin(FaultSite.PUZZLE, refused(self._path, error))
-            return False
-        faults.end(FaultSite.PUZZLE)
-        return True
+        return keep_file(self._path, _line(nonce), FaultSite.PUZZLE, faults)
+
+
+def _line(nonce: int) -> bytes:
+    return f"{nonce}\n".encode()
 
 
 class PuzzleSolver:

@@ -18,14 +18,12 @@ from types import MappingProxyType
 
 from dht.clock import Now
 from dht.keys import NodeId, Slot
-from dht.leases.lease import DRAIN_S, IsBusy, Lease, is_drained
-from dht.leases.lease_transfer import LeaseTransfer, LeaseTransfers
+from dht.leases.lease import DRAIN_S, IsBusy, Lease, LeaseTransfer, LeaseTransfers, ReleaseQueue, is_drained
 from dht.leases.quorum_round import Attempt, QuorumRound
-from dht.leases.release_queue import ReleaseQueue
 from dht.leases.succession import SlotView, Succession, preference
 from dht.leases.voter import HOLD_S, Team, Voter, team_digest
 from dht.messages import MAX_CLAIMS, Claim, Heir, LeaseRelease, LeaseReply, LeaseRequest, Vote
-from dht.slot_resize import children
+from dht.slot_set import children
 
 RENEW_S = 12.0  # the hold has 8 s left then: time to fall back, and for two more tries that ask everybody
 TOGETHER_S = RENEW_S / 2  # when one lease is due, those due within this are renewed with it: soon all are due at once

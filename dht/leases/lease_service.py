@@ -7,6 +7,11 @@ last: by a wrong clock it does not see who votes, and votes that it never heard 
 
 Leases go by the steady clock, which no step of the wall clock touches. A steady clock that stood still, with a machine
 that was suspended, is recognised by a wall clock that went on: no lease is shown then until it has been renewed.
+
+The file that says that this node ran before, so that it gives no vote twice after a start.
+
+What it says is not looked at: clocks are set, and old images of disks put back, so no instant in it could be trusted. A
+vote is given only once the file is there: where the machine refuses it, the node votes for nobody.
 """
 
 import asyncio
@@ -26,13 +31,33 @@ from dht.leases.grant_book import GrantBook, GrantTerms
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, LeaseBalancer
 from dht.leases.lease_holder import LeaseHolder
 from dht.leases.quorum_round import Attempt, QuorumRound
-from dht.leases.vote_note import VoteNote
 from dht.leases.voter import HOLD_S, VOTE_S, Team, majority
-from dht.local_faults import LocalFaults
+from dht.local_faults import FaultSite, LocalFaults, keep_file
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest, PeerClient
 from dht.ownership.view import OverlayView
 from dht.wire.farewell import FEW_MEMBERS
 from dht.wire.grant import SignedGrant, counted, owners_needed, signers_needed
+
+
+class VoteNote:
+    """The note of one node; `path` None keeps nothing. Its calls block and belong on a thread."""
+
+    def __init__(self, path: Path | None, faults: LocalFaults) -> None:
+        self._path, self._faults = path, faults
+
+    def exists(self) -> bool:
+        """Tell whether this node ran before, or may have."""
+        try:
+            return self._path is not None and self._path.stat() is not None
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+
+    def write(self) -> bool:
+        """Note that this node runs, and tell whether it is noted, which it is not where the machine refuses."""
+        return keep_file(self._path, b"votes may be given\n", FaultSite.VOTES, self._faults)
+
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from dht.clock import Now
 from dht.keys import NodeId, Slot, slot_start
-from dht.leases.lease_transfer import LeaseTransfers
+from dht.leases.lease import LeaseTransfers
 from dht.leases.voter import Voter
 
 PATIENCE_S = 12.0

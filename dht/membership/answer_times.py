@@ -9,12 +9,13 @@ relay and as a keeper of copies. It is never out of the question, since it may o
 that it is given.
 """
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable
 from math import log2
 
 from dht.clock import Clock
 from dht.keys import NodeId
+from dht.rate_limit import remember
 
 KNOWN_FOR_S = 86_400.0  # ways change seldom; whoever was slow an age ago gets another chance
 MOST_KNOWN = 4_096  # peers, as many as a node knows members
@@ -30,7 +31,7 @@ class AnswerTimes:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._known = OrderedDict[NodeId, tuple[float, float]]()  # seconds, and when that was
+        self._known = dict[NodeId, tuple[float, float]]()  # seconds, and when that was
         self._all_s = 0.0  # of all peers, smoothed
         self._recent = deque[float](maxlen=RECENT)
 
@@ -58,10 +59,8 @@ class AnswerTimes:
         return sorted(self._recent)[len(self._recent) * 95 // 100] if len(self._recent) >= FEWEST else None
 
     def _note(self, peer: NodeId, seconds: float, known_s: float) -> None:
-        self._known[peer] = known_s + (seconds - known_s) * GAIN, self._clock().steady
-        self._known.move_to_end(peer)
-        while len(self._known) > MOST_KNOWN:
-            self._known.popitem(last=False)
+        now_known = known_s + (seconds - known_s) * GAIN, self._clock().steady
+        remember(self._known, peer, now_known, MOST_KNOWN)
 
 
 def level_of(seconds: float) -> int:

@@ -9,12 +9,12 @@ minute for 30 days, whoever is live, because any of them may have the corrected 
 """
 
 from collections.abc import Iterable
+from random import Random
 
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.vanished_members import REMEMBERED_S
 from dht.membership.working_families import WorkingFamilies
-from dht.rng import Rng
 from dht.wire.contact import Address
 from dht.wire.heartbeat import VerifiedHeartbeat
 
@@ -27,7 +27,7 @@ PAUSE_SHARE, PAUSE_FIRST_S, PAUSE_MOST_S = 1 / 8, 1.0, 60.0
 class BootstrapRetry:
     """Chooses where to make first contact."""
 
-    def __init__(self, families: WorkingFamilies, rng: Rng) -> None:
+    def __init__(self, families: WorkingFamilies, rng: Random) -> None:
         self._families = families
         self._rng = rng
         self._addresses: list[Address] = []

@@ -17,9 +17,8 @@ from dht.keys import NodeId, distance
 from dht.membership.digest_index import DigestIndex
 from dht.membership.known_peer import KnownPeer, News, changed_domains, date_heartbeat, is_news
 from dht.membership.liveness import GraceClock, Liveness
-from dht.membership.peer_pools import MemberOrder, PeerPools
+from dht.membership.peer_pools import MemberOrder, PeerPools, WaitingPeers
 from dht.membership.vanished_members import VanishedMembers
-from dht.membership.waiting_peers import WaitingPeers
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.heartbeat import VerifiedHeartbeat
 

@@ -7,6 +7,7 @@ other and somebody has to try. A peer that does not answer is tried at doubling 
 
 from collections.abc import Mapping
 from itertools import islice
+from random import Random
 from typing import NamedTuple
 
 from dht.admission.neighbourhood import SMALL_NETWORK, WHOLE
@@ -16,7 +17,7 @@ from dht.membership.known_peer import KnownPeer
 from dht.membership.liveness import LIVE_S
 from dht.membership.member_table import MEMBER_LIMIT, MemberTable
 from dht.membership.working_families import WorkingFamilies
-from dht.rng import Rng
+from dht.rate_limit import remember
 from dht.wire.contact import Contact, Endpoint
 
 RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
@@ -44,7 +45,7 @@ WELL = Failures(0, float("inf"), 0.0)
 class PartnerSelection:
     """Chooses among the members that share a family with this node."""
 
-    def __init__(self, members: MemberTable, families: WorkingFamilies, rng: Rng) -> None:
+    def __init__(self, members: MemberTable, families: WorkingFamilies, rng: Random) -> None:
         self._members = members
         self._families = families
         self._rng = rng
@@ -133,9 +134,7 @@ class PartnerSelection:
 
     def answered(self, peer: NodeId) -> None:
         self._fails.pop(peer, None)
-        self._answered[peer] = None
-        if len(self._answered) > MEMBER_LIMIT:
-            del self._answered[next(iter(self._answered))]
+        remember(self._answered, peer, None, MEMBER_LIMIT)
 
     def failed(self, peer: NodeId, now: Now) -> None:
         if self._members.find(peer) is None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.known_peer import INTERVAL_S
+from dht.rate_limit import remember
 
 OFF_S = 10.0  # worth a warning; signed requests and heartbeats are refused beyond 120 s
 MOST_CLOCKS = 15  # peers, those heard last, whose clocks ours is compared with
@@ -53,10 +54,7 @@ class PeerClocks:
         """Note what a peer's clock shows now."""
         if not abs(wall - now.wall) <= MOST_S:  # or is no number
             return
-        self._read.pop(peer, None)
-        if len(self._read) >= PEER_LIMIT:
-            del self._read[next(iter(self._read))]
-        self._read[peer] = wall - now.steady, now.steady
+        remember(self._read, peer, (wall - now.steady, now.steady), PEER_LIMIT)
 
     def sent(self, peer: NodeId, sent_at: float, now: Now) -> None:
         """Note that a peer's clock showed this when it signed the heartbeat that it sends now: the freshest of several

@@ -3,8 +3,7 @@
 Pure: `now` is steady seconds; the system's routes are asked through a callable. Peers and sites are reached from the
 same machine, so both ask here, and both tell what they met. A family that could be bound may still lead nowhere:
 without a route the system says so at once; with one, that nobody answers shows it, while somebody answers in the other
-family. The first answer makes it a working one again.
-"""
+family. The first answer makes it a working one again."""
 
 from collections.abc import Callable, Iterable, Mapping
 

@@ -76,7 +76,7 @@ class AdmissionUpkeep:
         core, admission = self._core, self._core.members.admission
         if admission.is_blocked:
             return BLOCKED
-        if admission.inviters.has_revoked(core.own.invited_by):
+        if admission.inviters.has_revoked(core.own.says.invited_by):
             return REVOKED
         if not (core.takes_part and core.own.claim().member):
             return ""

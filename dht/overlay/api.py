@@ -9,7 +9,7 @@ from typing import Protocol
 from dht.keys import Key, NodeId, Slot
 from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.messages import Answer, Asked, Handler, Message
-from dht.ownership.slot_announcements import LastWord
+from dht.ownership.ready_peers import LastWord
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
 from dht.wire.grant import SignedGrant
@@ -17,7 +17,7 @@ from dht.wire.heartbeat import Load
 
 
 class PeerWordsView(Protocol):
-    """The last words of single peers about themselves, heard just now or silent (`dht/ownership/peer_words.py`)."""
+    """The last words of single peers about themselves, heard just now or silent (`dht/ownership/votes.py`)."""
 
     def is_stable(self, peer: NodeId) -> bool: ...
 

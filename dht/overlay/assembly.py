@@ -1,6 +1,8 @@
 """Builds the overlay of a real node, by hand and in order: sockets, engine, TLS channel, files."""
 
+import ipaddress
 import random
+import socket
 from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +13,19 @@ from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.local_faults import LocalFaults
 from dht.membership.working_families import WorkingFamilies
-from dht.overlay.overlay_files import OverlayFiles
 from dht.overlay.service import OverlayService
-from dht.overlay.settings import OverlaySettings
+from dht.overlay.settings import OverlayFiles, OverlaySettings
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.self_heartbeat import is_any
 from dht.protocol.udp_driver import UdpDriver, bind_udp
 from dht.reachability.dial_back import DialBack
-from dht.reachability.own_address import source_towards
 from dht.strategy.history import StrategyHistory
 from dht.strategy.network import Network
 from dht.transport.tls_channel import TlsChannel
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address
+
+PORT = 9  # of any host; connecting a datagram socket is a look at the routes
 
 
 def open_overlay(
@@ -110,3 +112,15 @@ def _open_history(network: Network, folder: Path | None, faults: LocalFaults) ->
         return StrategyHistory(network)
     folder.mkdir(parents=True, exist_ok=True)
     return StrategyHistory(network, folder / "strategy", faults)
+
+
+def source_towards(host: str) -> str:
+    """Return the address from which the system sends to a host, "" where it has no route or no usable address."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((host, PORT))
+            source = str(probe.getsockname()[0]).partition("%")[0]
+    except OSError:
+        return ""
+    return "" if ipaddress.ip_address(source).is_link_local and not ipaddress.ip_address(host).is_link_local else source

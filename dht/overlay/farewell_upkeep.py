@@ -3,22 +3,28 @@
 `dht/membership/farewell_book.py` decides which members count. Two rules of order keep a farewell from counting after
 its end. A node writes its farewell to disk before it sends it. It votes again only after a member that goes on has
 acknowledged the return, which that member writes to disk first.
+
+The file keeps an ended farewell from counting again. One that does not decode counts as empty: that costs a log line,
+never a start.
 """
 
 import asyncio
 import logging
 from collections.abc import Collection
+from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
 from dht.clock import Clock
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId
-from dht.membership.kept_files import FarewellFile
+from dht.local_faults import FaultSite, LocalFaults, keep_file
+from dht.membership.farewell_book import Parting
 from dht.messages import Done, Message
 from dht.overlay.messenger import Messenger
-from dht.overlay.overlay_files import OverlayFiles
+from dht.overlay.settings import OverlayFiles
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.wire.farewell import FEW_MEMBERS
@@ -40,6 +46,28 @@ class FarewellNews(Message, frozen=True):
     ]
 
 
+class FarewellFile:
+    """The file of one node; `path` None keeps nothing. Its calls block and belong on a thread."""
+
+    def __init__(self, path: Path | None, faults: LocalFaults) -> None:
+        self._path, self._faults = path, faults
+
+    def load(self) -> tuple[Parting, ...]:
+        """Return what was kept, nothing where there is none."""
+        try:
+            data = self._path.read_bytes() if self._path is not None else b"\x90"
+            return msgspec.msgpack.decode(data, type=tuple[Parting, ...])
+        except FileNotFoundError:
+            return ()
+        except (OSError, msgspec.DecodeError) as error:
+            log.warning("farewells ignored path=%s reason=%s", self._path, error)
+            return ()
+
+    def write(self, partings: tuple[Parting, ...]) -> bool:
+        """Keep these, and tell whether that is done, which it is not where the machine refuses."""
+        return keep_file(self._path, msgspec.msgpack.encode(partings), FaultSite.FAREWELLS, self._faults)
+
+
 class FarewellUpkeep:
     """Sends and receives the farewells of one node.
 
@@ -58,7 +86,7 @@ class FarewellUpkeep:
         self._core, self._clock, self._files = core, clock, files
         self._view, self._messenger, self._file = view, messenger, file
         self._book, self._kept_version = view.farewells, view.farewells.version
-        self._core.own.farewell = self._book.proof(view.node_id)
+        core.own.say_farewell(self._book.proof(view.node_id))
         self.is_asked, self.compared = False, frozenset[NodeId]()
         messenger.serve(FarewellNews, self._answer)
 
@@ -86,7 +114,7 @@ class FarewellUpkeep:
         self._book.part(said, (peer for peer in self._view.members() if peer != self._view.node_id))
         if not await self._keep():
             return False
-        self._core.own.farewell = said
+        self._core.own.say_farewell(said)
         self._core.leave(now)
         heard = await self._tell(going_on)
         log.info("farewell said members=%d acknowledged=%d", len(going_on), len(heard))
@@ -100,7 +128,7 @@ class FarewellUpkeep:
         is_few = len(members) <= FEW_MEMBERS
         if is_few and not self._book.is_over(live, members, gone, self.compared):
             return
-        if self._core.own.farewell is not None:
+        if self._core.own.says.farewell is not None:
             self._core.own.come_back(now)
         others = live.intersection(members) - {me}
         going_on = others - view.away()

@@ -3,10 +3,14 @@
 That is so where the peer has no family of address that works here, and where no connection comes about though the peer
 lives. A relay is any live peer that has a family in common with either end; to a peer behind a NAT, one that
 introduces it.
+
+One question by several ways, the next one being tried as soon as the one before fails or stays silent for a moment.
+
+A relay that froze takes questions and never brings an answer; nothing tells it from a slow one but another way.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from hashlib import blake2b
 
@@ -17,12 +21,11 @@ from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteErr
 from dht.keys import NodeId
 from dht.membership.answer_times import AnswerTimes, LatePeers
 from dht.messages import Answer, Asked, GetStrategy, Handler, Message, StrategyDigest
-from dht.overlay.first_answer import first_answer
 from dht.overlay.packet_messages import ByChannel, PacketMessages
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import DialWanted
-from dht.protocol.packet_filter import BLOCKED
+from dht.protocol.network_rules import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.reachability.broken_ways import BrokenWays
 from dht.transport.dispatcher import Dispatcher
@@ -285,3 +288,44 @@ def _decode(peer: NodeId, body: bytes, answer: type[Answer]) -> Answer:
         return msgspec.msgpack.decode(body, type=answer)
     except MALFORMED as error:
         raise BadMessage(peer.hex(), f"its answer is no {answer.__name__}: {error}") from None
+
+
+Way = Callable[[], Awaitable[bytes]]
+
+
+async def first_answer(ways: Sequence[Way], patience_s: float | None) -> tuple[bytes, int]:
+    """Return the answer that comes first and the number of its way, from 0; raises what the peer refused, or how the
+    last of at least one way failed. Without `patience_s` the next way is tried where the one before has failed, and
+    never beside it."""
+    heard: asyncio.Queue[tuple[bytes | RemoteError, int]] = asyncio.Queue()
+
+    async def ask(way: Way, number: int) -> None:
+        try:
+            heard.put_nowait((await way(), number))
+        except RemoteError as error:
+            heard.put_nowait((error, number))
+
+    outcome: bytes | RemoteError | None = None
+    by = 0
+    async with asyncio.TaskGroup() as tasks:
+        asked: list[asyncio.Task[None]] = []
+        is_over, open_ = False, 0
+        for number, way in enumerate(ways):
+            asked.append(tasks.create_task(ask(way, number), name="one-way"))
+            open_ += 1
+            while open_ and not is_over:
+                try:
+                    async with asyncio.timeout(patience_s if number + 1 < len(ways) else None):
+                        outcome, by = await heard.get()
+                except TimeoutError:
+                    break
+                open_ -= 1
+                is_over = not isinstance(outcome, PeerTimeout)
+            if is_over:
+                break
+        for task in asked:
+            task.cancel()
+    if isinstance(outcome, bytes):
+        return outcome, by
+    assert outcome is not None
+    raise outcome

@@ -16,7 +16,7 @@ from dht.protocol.message_answers import KEPT_S, OpenMessage
 from dht.protocol.message_questions import Told
 from dht.transport.transport import MAX_REASON_BYTES, Answerer, PeerRefused, printable
 from dht.wire.contact import Contact
-from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict
+from dht.wire.packets import AskedMessage, ToldMessage, Verdict
 
 ByChannel = Callable[[float], Awaitable[bytes]]
 """Asks the same over the channel, within so many seconds."""

@@ -1,18 +1,75 @@
-"""A node remembers its peers from one run to the next: when the cache of them is read and written."""
+"""A node remembers its peers from one run to the next: when the cache of them is read and written.
+
+So it finds its network again without any bootstrap peer. Heartbeats are verified again on loading. A file that does not
+decode counts as empty: that costs a log line, never a start.
+"""
 
 import asyncio
+import logging
+from collections.abc import Iterable
 from concurrent.futures import Executor
+from math import isfinite
 from pathlib import Path
+
+import msgspec
 
 from dht.clock import Clock, Now, system_clock
 from dht.keys import NodeId
-from dht.local_faults import FaultSite, LocalFaults, refused
-from dht.membership.kept_files import PeerCache
+from dht.local_faults import FaultSite, LocalFaults, keep_file
+from dht.membership.member_table import MEMBER_LIMIT
 from dht.protocol.engine import ProtocolEngine
+from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
+
+log = logging.getLogger(__name__)
 
 NAME = "peers.bin"
 CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
 CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
+
+FORMAT = 1
+FILE_LIMIT_BYTES = MEMBER_LIMIT * (HEARTBEAT_LIMIT_BYTES + 20 + 32)
+ID_BYTES = 20
+
+
+class PeerFile(msgspec.Struct, frozen=True, array_like=True):
+    """The content of the file: its format, raw heartbeats, and the vanished members with their last signs of life."""
+
+    format: int
+    heartbeats: tuple[bytes, ...]
+    vanished: tuple[tuple[bytes, float], ...] = ()
+
+
+class PeerCache:
+    """The file at `path`; both calls block and belong on a thread. `vanished`: members that `load` found noted so."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.vanished: tuple[tuple[NodeId, float], ...] = ()
+
+    def load(self) -> tuple[bytes, ...]:
+        """Return the saved heartbeats."""
+        found = self._read()
+        self.vanished = tuple(
+            (NodeId(peer), at) for peer, at in found.vanished if len(peer) == ID_BYTES and isfinite(at)
+        )
+        return found.heartbeats
+
+    def _read(self) -> PeerFile:
+        try:
+            if self.path.stat().st_size > FILE_LIMIT_BYTES:
+                raise msgspec.DecodeError("too large")
+            found = msgspec.msgpack.decode(self.path.read_bytes(), type=PeerFile)
+        except FileNotFoundError:
+            return PeerFile(FORMAT, ())
+        except (OSError, msgspec.DecodeError) as error:
+            log.warning("peer cache ignored path=%s reason=%s", self.path, error)
+            return PeerFile(FORMAT, ())
+        return found if found.format == FORMAT else PeerFile(FORMAT, ())
+
+    def save(self, heartbeats: Iterable[bytes], vanished: Iterable[tuple[bytes, float]], faults: LocalFaults) -> bool:
+        """Replace the file, and tell whether that is done, which it is not where the machine refuses."""
+        kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(vanished))
+        return keep_file(self.path, msgspec.msgpack.encode(kept), FaultSite.PEERS, faults)
 
 
 def has_met_peers(folder: Path) -> bool:
@@ -68,13 +125,7 @@ class PeerCacheFile:
         """Write, and tell whether that is done, which it is not where the machine refuses."""
         if not heartbeats:
             return True  # all have been silent for too long; what the file has is still a way back
-        try:
-            cache.save(heartbeats, vanished)
-        except OSError as error:
-            self._faults.begin(FaultSite.PEERS, refused(cache.path, error))
-            return False
-        self._faults.end(FaultSite.PEERS)
-        return True
+        return cache.save(heartbeats, vanished, self._faults)
 
     def _heartbeats(self) -> list[bytes]:
         """Return what the file is to hold: members, and those that a strategy made this node forget. In the next run

@@ -16,27 +16,22 @@ from dht.keys import Key, NodeId, Slot
 from dht.leases.lease_balancer import CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.membership.farewell_book import FarewellBook
-from dht.membership.kept_files import FarewellFile
-from dht.membership.refused_heartbeats import RefusedHeartbeat
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.admission_upkeep import AdmissionUpkeep
-from dht.overlay.family_upkeep import FamilyUpkeep
-from dht.overlay.farewell_upkeep import FarewellUpkeep
-from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
+from dht.overlay.farewell_upkeep import FarewellFile, FarewellUpkeep
 from dht.overlay.messenger import Messenger
-from dht.overlay.overlay_files import OverlayFiles
+from dht.overlay.own_invitation import VoucherUpkeep
 from dht.overlay.peer_cache_file import PeerCacheFile
 from dht.overlay.point_records import PointRecords
-from dht.overlay.report import OverlayReport
-from dht.overlay.role_upkeep import RoleUpkeep
-from dht.overlay.self_doubt import SelfDoubt
-from dht.overlay.settings import OnEvent, OverlaySettings
-from dht.overlay.strategy_upkeep import StrategyUpkeep
-from dht.overlay.voucher_upkeep import VoucherUpkeep
+from dht.overlay.report import OverlayReport, SelfDoubt
+from dht.overlay.role_upkeep import FamilyUpkeep, RoleUpkeep
+from dht.overlay.settings import OnEvent, OverlayFiles, OverlaySettings
+from dht.overlay.strategy_upkeep import HeartbeatAnnouncer, StrategyUpkeep
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import DialWanted, Event, StrategyAhead
+from dht.protocol.heartbeat_intake import RefusedHeartbeat
 from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
 from dht.reachability.dial_back import DialBack
 from dht.strategy.document import SignedStrategy, Strategy
@@ -69,25 +64,22 @@ class OverlayService:
         self.node_id, self.strategies = core.node_id, strategies
         self._driver = drive(self._take_event)
         kick, farewells = self._driver.kick, FarewellFile(files.path("farewells.bin"), files.faults)
-        self._doubt = doubt = SelfDoubt(core, clock)
-        book = FarewellBook(core.node_id, farewells.load())
-        self.view = view = OverlayView(
-            core.node_id, core.members, strategies, clock, core.own, doubt.first_meeting, doubt.why_apart, book
-        )
+        self._doubt = SelfDoubt(core, clock)
+        self.view = view = self._make_view(FarewellBook(core.node_id, farewells.load()))
         self._points = PointRecords(core, clock, kick)
         self._messenger = messenger = Messenger(core, transport, view, clock, kick, packets=settings.packets)
         self.times, self.late = messenger.times, messenger.late
         self._farewells = FarewellUpkeep(core, view, messenger, clock, files, farewells)
         self._announcer = HeartbeatAnnouncer(core, view, kick)
         puzzle = PuzzleFile(settings.puzzle)
-        self._solver = solver = PuzzleSolver(core.own.public_key, puzzle, files.executor, self._solved, files.faults)
-        announcer, points = self._announcer, self._points
-        self._strategy = StrategyUpkeep(strategies, core, view, announcer, messenger, points, clock, solver)
+        self._solver = PuzzleSolver(core.own.public_key, puzzle, files.executor, self._solved, files.faults)
+        means = self._announcer, messenger, self._points, clock, self._solver
+        self._strategy = StrategyUpkeep(strategies, core, view, *means)
         self._leases = self._make_leases() if settings.member else None
         self._autonat = self._make_autonat(dial_back) if dial_back is not None else None
         self._admission = self._make_admission(self._autonat) if self._autonat is not None else None
         parts = self._leases, self._autonat, self._admission
-        self.report = OverlayReport(core, view, clock, messenger, announcer, *parts)
+        self.report = OverlayReport(core, view, clock, messenger, self._announcer, *parts)
         self._cache = PeerCacheFile(core, files.folder, files.executor, files.faults, clock)
         self._joins = self._remembered = False
         self._first_contacts: tuple[Address, ...] = ()  # of the network file, this node's own address included
@@ -267,6 +259,11 @@ class OverlayService:
                     held = frozenset(self.view.leases())
                     self._announcer.announce()
             await asyncio.sleep(TICK_S)
+
+    def _make_view(self, book: FarewellBook) -> OverlayView:
+        core, doubt = self._core, self._doubt
+        means = core.members, self.strategies, self._clock, core.own, doubt.first_meeting, doubt.why_apart, book
+        return OverlayView(core.node_id, *means)
 
     def _make_autonat(self, dial_back: DialBack) -> AutoNat:
         means = self._clock, dial_back.rng, self._settings.probe_s

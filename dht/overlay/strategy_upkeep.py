@@ -1,26 +1,96 @@
-"""Keeps this node's strategy the newest that peers have, and puts what it says into effect."""
+"""Keeps this node's strategy the newest that peers have, and puts what it says into effect.
 
+Tells those whom a strategy blocks that there is a newer strategy, so that they read it and stop by themselves.
+
+Nobody speaks with them otherwise, so they would only see everybody fall silent. The few members nearest to the one that
+is blocked tell it, once; whoever is asked for strategies, then or later, answers also those whom it blocks
+(`messenger.py`).
+
+Keeps what this node's heartbeats announce of its slots, its work and its machine up to date.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
 from math import inf
 from random import Random
 
+from dht.admission.attester_order import nearest_attesters
 from dht.admission.inviters import Inviters
 from dht.clock import Clock
+from dht.errors import RemoteError
 from dht.identity.puzzle_solver import PuzzleSolver
-from dht.keys import NodeId
-from dht.overlay.block_notice import BlockNotice
-from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
+from dht.keys import NodeId, Slot
+from dht.messages import StrategyDigest
 from dht.overlay.messenger import Messenger
 from dht.overlay.point_records import PointRecords
-from dht.overlay.strategy_dissemination import StrategyDissemination
-from dht.overlay.strategy_sync import StrategySync
+from dht.overlay.strategy_dissemination import StrategyDissemination, StrategySync
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.network_rules import StrategyRules
+from dht.slot_set import encode_slots
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
-from dht.wire.heartbeat import Graces
+from dht.wire.contact import Contact
+from dht.wire.heartbeat import Graces, Load
 from dht.wire.invitation import MARK_BYTES
+
+
+class HeartbeatAnnouncer:
+    """Keeps the heartbeats of a node true. `kick`: has the protocol engine send what it has."""
+
+    def __init__(self, core: ProtocolEngine, view: OverlayView, kick: Callable[[], None]) -> None:
+        self._core, self._view, self._kick = core, view, kick
+        self._due = 0
+        self.load = Load()
+
+    def set(self, ready: frozenset[Slot], due: int, load: Load | None) -> None:
+        """Announce for which slots this node is ready, how many URLs are due, and how busy it is (None: as before)."""
+        self._due, self.load = due, load or self.load
+        if self._view.ready_peers.set_own(ready, self.load):
+            self._view.refresh()
+        self.announce()
+
+    def announce(self) -> None:
+        """Announce slots and leases as they are now, and the number of slots that they count by: all of one moment."""
+        while True:
+            bits, ready, leased = self._view.strategy.slot_bits, self._view.ready_peers.own, self._view.leases()
+            if self._view.strategy.slot_bits == bits:
+                break
+        said = encode_slots(slot for slot in ready if slot < 1 << bits)
+        self._core.own.announce(ready=said, leased=encode_slots(leased), due=self._due, load=self.load, slot_bits=bits)
+        self._kick()
+
+
+TELLERS = 4  # members, of which one may be away and others see other members
+WAITING = 64  # told one after the other
+WITHIN_S = 4.0
+
+
+class BlockNotice:
+    """Tells them for one node."""
+
+    def __init__(self, strategies: StrategyHistory, view: OverlayView, messenger: Messenger) -> None:
+        self._strategies, self._view, self._messenger = strategies, view, messenger
+        self._to_tell: asyncio.Queue[Contact] = asyncio.Queue(WAITING)
+
+    def note(self, blocked: Iterable[Contact]) -> None:
+        """Take those in who were known and are blocked from now on, where it is this node's part to tell them."""
+        members: set[NodeId] = set(self._view.live()) | {self._view.node_id}
+        for contact in blocked:
+            tellers = nearest_attesters(contact.node_id, members - {contact.node_id}, TELLERS)
+            if self._view.node_id in tellers and not self._to_tell.full():
+                self._to_tell.put_nowait(contact)
+
+    async def run(self) -> None:
+        """Tell one after the other, until cancelled."""
+        while True:
+            contact, newest = await self._to_tell.get(), self._strategies.newest
+            ours = StrategyDigest(newest.version, bytes.fromhex(self._strategies.newest_digest))
+            try:
+                await self._messenger.ask_at(contact, ours, StrategyDigest, timeout_s=WITHIN_S)
+            except RemoteError:
+                continue  # it hears of it when it asks
 
 
 class StrategyUpkeep:

@@ -6,12 +6,18 @@ owners; only the 16 members nearest to the start (XOR) count, so that in a large
 neighbourhood only. Rankings are computed when asked for, and stay for as long as their neighbourhood has the same
 members, whoever comes and goes elsewhere. Who keeps copies beside whom, `failure_domains.py` says.
 Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazières 2002 (metric).
+
+Lists what a change of strategy moves: which slots get new owners.
+
+Pure: two placements in, moves out. The slots are those of the larger of the two numbers of slots, so that a doubling
+is compared with what was before it.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
+from typing import NamedTuple
 
 from dht.admission.neighbourhood import IdRange, nearest, neighbourhood_of, span
 from dht.keys import NodeId, Slot, slot_start
@@ -145,3 +151,24 @@ def slots_of(block: IdRange, slot_bits: int) -> range:
 def weight(member: NodeId, start: bytes) -> bytes:
     """Return what a member weighs for the slot that begins there: 8 bytes, then its id; no two weigh the same."""
     return blake2b(member + start, digest_size=8, person=b"dse-node owners").digest() + member
+
+
+class SlotMove(NamedTuple):
+    """One slot, in the larger of two numbers of slots: its owners before and after, highest weight first."""
+
+    slot: Slot
+    before: tuple[NodeId, ...]
+    after: tuple[NodeId, ...]
+
+    @property
+    def gained(self) -> tuple[NodeId, ...]:
+        """Owners that must be sent what lies in the slot."""
+        return tuple(owner for owner in self.after if owner not in self.before)
+
+
+def placement_diff(before: Placement, after: Placement, bits_before: int, bits_after: int) -> Iterator[SlotMove]:
+    """Yield every slot in order, in the larger number of slots, with its owners in two placements."""
+    bits = max(bits_before, bits_after)
+    for number in range(1 << bits):
+        old, new = Slot(number >> (bits - bits_before)), Slot(number >> (bits - bits_after))
+        yield SlotMove(Slot(number), before.owners(old), after.owners(new))

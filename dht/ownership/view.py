@@ -14,10 +14,9 @@ from dht.membership.farewell_book import FarewellBook
 from dht.membership.member_table import MemberTable
 from dht.membership.reasons_apart import FirstMeeting
 from dht.ownership.member_domains import MemberDomains, OwnWord
-from dht.ownership.peer_words import PeerWords
 from dht.ownership.ready_peers import FULL_PERCENT, ReadyPeers
 from dht.ownership.rendezvous import Placement, slots_of
-from dht.ownership.votes import Votes
+from dht.ownership.votes import PeerWords, Votes
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.contact import Contact

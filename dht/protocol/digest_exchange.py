@@ -5,11 +5,17 @@ the newest others that fit; the answerer sends what the digest lacks. Between ne
 far one only what changes its standing, or refreshes a copy that has grown old. Pushing spreads news fast while few
 know it, pulling ends it when most do, and no answer repeats what its asker has. Source: Demers et al. 1987 (push-pull
 anti-entropy).
+
+Rumours are heartbeats worth telling to whoever comes next: of peers that are new, back, or changed their standing.
+
+Pure: members in, heartbeats out. A rumour is told a bounded number of times, then it is cold: who has missed it finds
+it by comparing digests. Source: Demers et al. 1987 (rumour mongering, blind with a counter).
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import islice
+from random import Random
 
 from dht.admission.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, IdRange
 from dht.clock import Now
@@ -17,10 +23,48 @@ from dht.keys import NodeId
 from dht.membership.digest_index import SEQUENCE, read_digest
 from dht.membership.known_peer import KnownPeer
 from dht.membership.member_table import MemberTable
-from dht.membership.rumours import FRAME_BYTES, Rumours
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.rng import Rng
+from dht.rate_limit import remember
 from dht.wire.packets import ROOM_BYTES, Ping
+
+RUMOURS_LIMIT = 64  # rumours at a time; the newest push out the oldest
+FEW_NEW = 3  # new peers in one packet; from here on it is we who are behind, and nobody needs to hear of them from us
+FRAME_BYTES = 3  # msgpack frame of one heartbeat
+
+
+class Rumours:
+    """Keeps what one node still has to tell."""
+
+    def __init__(self, members: MemberTable) -> None:
+        self._members = members
+        self._left: dict[NodeId, int] = {}  # how often it is to be told yet
+
+    def add(self, peer: NodeId) -> None:
+        """Tell the news of a peer from now on, so often that the chance that one of n nodes never hears it is small."""
+        remember(self._left, peer, 1 + len(self._members).bit_length(), RUMOURS_LIMIT)
+
+    def tell(self, partner: NodeId | None, room: int, told: set[NodeId]) -> list[bytes]:
+        """Return the newest rumours that fit into `room` bytes; none is about `partner` or those in `told`, which
+        grows."""
+        found: list[bytes] = []
+        for peer in list(reversed(self._left)):
+            known = self._members.find(peer)
+            if known is None:
+                del self._left[peer]
+            elif peer != partner and peer not in told and len(known.opened.raw) + FRAME_BYTES <= room:
+                found.append(known.opened.raw)
+                told.add(peer)
+                room -= len(known.opened.raw) + FRAME_BYTES
+                self._left[peer] -= 1
+                if not self._left[peer]:
+                    del self._left[peer]
+            if room < FRAME_BYTES + 100:  # no heartbeat is shorter
+                break
+        return found
+
+    def __len__(self) -> int:
+        return len(self._left)
+
 
 DIGEST_PEERS = SMALL_NETWORK  # 640 bytes
 FAR_DIGEST_PEERS = 40  # of an arc in a larger network; leaves room for two heartbeats more
@@ -39,7 +83,7 @@ def make_ping(
     rumours: Rumours,
     partner: NodeId | None,
     now: Now,
-    rng: Rng,
+    rng: Random,
     *,
     suspects: bytes = b"",
     behind: bool = False,
@@ -130,7 +174,7 @@ def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
     return tuple(fitting)
 
 
-def _digested(members: MemberTable, rng: Rng, *, near: bool) -> tuple[IdRange, int, int]:
+def _digested(members: MemberTable, rng: Random, *, near: bool) -> tuple[IdRange, int, int]:
     """The ids that the digest is about: all, the neighbourhood, or an arc of the ids; and the range of lines in it."""
     lines, block, most = members.digest_index, members.near, DIGEST_PEERS
     if len(lines) <= DIGEST_PEERS:

@@ -8,6 +8,7 @@ lookups.
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from random import Random
 
 from dht.audit.evidence import evidence_points
 from dht.clock import Now
@@ -16,28 +17,24 @@ from dht.errors import BadSignature, RemoteError
 from dht.identity.node_key import Identity, node_id_of
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.known_peer import VerifiedAddresses
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.peer_clocks import PeerClocks
 from dht.membership.reasons_apart import TwinWatch
-from dht.membership.verified_addresses import VerifiedAddresses
 from dht.membership.working_families import WorkingFamilies
-from dht.protocol.events import Event, MembersChanged
+from dht.protocol.events import Event, StrategyAlerts
 from dht.protocol.family_probe import FamilyProbe
 from dht.protocol.gossip import Gossip
 from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.introductions import Introductions
 from dht.protocol.message_answers import MessageAnswers
 from dht.protocol.message_questions import MessageQuestions, Told
-from dht.protocol.network_rules import NetworkRules, StrategyRules
-from dht.protocol.packet_filter import PacketFilter
+from dht.protocol.network_rules import NetworkRules, PacketFilter, StrategyRules
 from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.protocol.strategy_alerts import StrategyAlerts
-from dht.protocol.table_upkeep import TableUpkeep
-from dht.protocol.value_finder import ValueFinder
+from dht.protocol.value_finder import TableUpkeep, ValueFinder
 from dht.rate_limit import RateLimiter
-from dht.rng import Rng
 from dht.routing.responder import Responder
 from dht.routing.routing_table import RoutingTable
 from dht.wire.address_policy import AddressPolicy
@@ -46,6 +43,7 @@ from dht.wire.heartbeat import VerifiedHeartbeat, fits
 from dht.wire.packets import (
     HEADER,
     MAC_BYTES,
+    AskedMessage,
     Body,
     Introduce,
     Packet,
@@ -58,7 +56,6 @@ from dht.wire.packets import (
     decode_body,
     kind_of,
 )
-from dht.wire.sealed_message import AskedMessage
 
 ANSWERS = frozenset(kind for kind in PacketKind if kind.is_answer)
 VERIFY_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
@@ -73,7 +70,7 @@ class ProtocolEngine:
         identity: Identity,
         network: bytes,
         config: DhtConfig,
-        rng: Rng,
+        rng: Random,
         *,
         listening: tuple[Endpoint, ...],
         policy: AddressPolicy,
@@ -115,7 +112,7 @@ class ProtocolEngine:
         self.finder = ValueFinder(identity, rules, asks, self.routing, store, members, families, self._gossip.notice)
         self._alerts = StrategyAlerts(rules, members, intake.contact_at)
         self._verifications = RateLimiter(1 / VERIFY_S, 1.0)
-        self._events, self._told_epoch = list[Event](), 0
+        self._events = list[Event]()
         members.trust([] if member else [identity.node_id])  # whom a bare bootstrap node has reached are a network
 
     def receive(self, now: Now, data: bytes, source: Address) -> list[Datagram]:
@@ -152,9 +149,6 @@ class ProtocolEngine:
 
     def take_events(self) -> list[Event]:
         """Return what happened since the last call."""
-        if self.members.epoch != self._told_epoch:
-            self._told_epoch = self.members.epoch
-            self._events.append(MembersChanged(self._told_epoch))
         if self.refused_heartbeats.has_news:  # asked for every packet
             self._events += self.refused_heartbeats.take_news()
         if not self._events:

@@ -6,13 +6,13 @@ may pass without a packet in the other one, over which sites and peers of that f
 
 from collections.abc import Iterator
 from itertools import islice
+from random import Random
 
 from dht.clock import Now
 from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.membership.member_table import MemberTable
 from dht.membership.working_families import SILENT_HOSTS, WorkingFamilies
 from dht.protocol.requester import Requester
-from dht.rng import Rng
 from dht.wire.contact import Address, Family
 from dht.wire.packets import Body, Packet, Ping
 
@@ -24,7 +24,12 @@ class FamilyProbe:
     """Keeps the families of one node true."""
 
     def __init__(
-        self, families: WorkingFamilies, members: MemberTable, bootstrap: BootstrapRetry, requester: Requester, rng: Rng
+        self,
+        families: WorkingFamilies,
+        members: MemberTable,
+        bootstrap: BootstrapRetry,
+        requester: Requester,
+        rng: Random,
     ) -> None:
         self._families, self._members, self._bootstrap = families, members, bootstrap
         self._requester, self._rng = requester, rng

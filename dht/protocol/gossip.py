@@ -7,6 +7,7 @@ that does not answer is asked again at once, then suspected (failure_detector.py
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from random import Random
 
 from dht.admission.neighbourhood import SMALL_NETWORK
 from dht.clock import Now
@@ -17,13 +18,11 @@ from dht.membership.failure_detector import PREFIX_BYTES, FailureDetector
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
-from dht.membership.rumours import FEW_NEW, Rumours
-from dht.protocol.digest_exchange import make_answer, make_ping
+from dht.protocol.digest_exchange import FEW_NEW, Rumours, make_answer, make_ping
 from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.requester import Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter
-from dht.rng import Rng
 from dht.wire.contact import Address, Contact
 from dht.wire.packets import Body, Packet, Ping, Pong
 
@@ -58,7 +57,7 @@ class Gossip:
         bootstrap: BootstrapRetry,
         intake: HeartbeatIntake,
         requester: Requester,
-        rng: Rng,
+        rng: Random,
         welcomed: Callable[[Now], None],
     ) -> None:
         """`welcomed` is called when a bootstrap address answered."""
@@ -261,7 +260,7 @@ class Gossip:
         own, size = self._members.own[:PREFIX_BYTES], len(suspects) // PREFIX_BYTES * PREFIX_BYTES
         named = any(suspects[n : n + PREFIX_BYTES] == own for n in range(0, size, PREFIX_BYTES))
         if named and self._objections.take("", now.steady):
-            self._own.hurry()
+            self._own.stir(is_news=False)
             self._own.beat(now)
             self.ping(now, accuser)
 

@@ -1,10 +1,15 @@
 """The intake verifies each heartbeat that comes and takes it into the member table, or counts it as refused.
 
 Pure: `now` is an argument. Heartbeats come from peers one by one, or all at once from the file of an earlier run.
+
+Remembers whose heartbeats the strategy's rules make this node refuse, and why, so that an operator hears of it.
+
+Pure: `now` is an argument. Anybody may send such heartbeats: few are remembered, and fewer are news.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from dht.clock import Now
 from dht.errors import AddressNotAllowed, BadMessage, BadSignature, TooLittleWork
@@ -15,13 +20,56 @@ from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.peer_clocks import PeerClocks
 from dht.membership.reasons_apart import TwinWatch
-from dht.membership.refused_heartbeats import RefusedHeartbeats
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.rate_limit import RateLimiter
+from dht.rate_limit import RateLimiter, remember
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint
 from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, fits, open_heartbeat_once
+
+REFUSED_LIMIT = 64  # peers, each with its last reason; the one that was refused longest ago gives way
+NEWS_S, NEWS_BURST = 10.0, 8.0  # between two that are news, and at once
+PRESENT_S = 600.0  # a peer that was refused within so many seconds still is
+
+
+class RefusedHeartbeat(NamedTuple):
+    """Names the author of a heartbeat (id, hex) and the reason for which this node refuses it."""
+
+    peer: str
+    reason: str
+
+
+class RefusedHeartbeats:
+    """Keeps the refused authors of one node."""
+
+    def __init__(self) -> None:
+        self._at: dict[RefusedHeartbeat, float] = {}  # when each was refused last; steady
+        self._news: list[RefusedHeartbeat] = []
+        self.has_news = False
+        self._rate = RateLimiter(1 / NEWS_S, NEWS_BURST, keys=1)
+
+    def note(self, peer: str, reason: str, now: Now) -> None:
+        """Note that a heartbeat was refused; one peer and reason is news once."""
+        refused = RefusedHeartbeat(peer, reason)
+        if refused not in self._at and self._rate.take("", now.steady):
+            self._news.append(refused)
+            self.has_news = True
+        remember(self._at, refused, now.steady, REFUSED_LIMIT)
+
+    def forget(self, peer: NodeId) -> None:
+        """Note that a peer's heartbeats are taken again."""
+        if self._at:
+            self._at = {refused: at for refused, at in self._at.items() if refused.peer != peer.hex()}
+
+    def take_news(self) -> list[RefusedHeartbeat]:
+        """Return what is new since the last call."""
+        news, self._news, self.has_news = self._news, [], False
+        return news
+
+    def present(self, now: Now) -> list[RefusedHeartbeat]:
+        """Return what was refused within the last ten minutes, the latest last."""
+        return [refused for refused, at in self._at.items() if now.steady - at <= PRESENT_S]
+
 
 REPLY_S, REPLY_BURST = 3.0, 4.0  # between two answers at once to another machine with this identity
 CHANGED, NEW = News.CHANGED, News.NEW  # looked up for every heartbeat

@@ -18,7 +18,7 @@ from dht.membership.working_families import WorkingFamilies
 from dht.protocol.events import DialWanted
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.requester import Requester
-from dht.rate_limit import RateLimiter
+from dht.rate_limit import RateLimiter, remember
 from dht.wire.contact import Address, Contact, Endpoint, pack_host, unpack_host
 from dht.wire.packets import Find, Introduce, Introduced, Packet, Punch, Punched
 
@@ -79,33 +79,30 @@ class Introductions:
         is_fit = node_id_of(packet.public_key) in self.names and self._rules.policy.allows(address.host)
         if not is_fit or not self._all.take("", now.steady):
             return Punched(False), None
-        if body.public_key and not body.token:
+        if body.public_key:
             self._requester.ask_unlisted(now, Find(self._node_id), asker, address)
-        wanted = DialWanted(node_id_of(asker), endpoint, body.token, any_port=not body.public_key)
+        wanted = DialWanted(node_id_of(asker), endpoint, any_port=not body.public_key)
         return Punched(True), wanted if body.tcp_port else None
 
     # For whoever wants to reach such a node
 
     def answered(self, now: Now, peer: NodeId) -> None:
         """Note that a peer behind a NAT answered: the way to it is open."""
-        self._heard.pop(peer, None)
-        self._heard[peer] = now.steady
-        if len(self._heard) > GUESTS:
-            del self._heard[next(iter(self._heard))]
+        remember(self._heard, peer, now.steady, GUESTS)
 
-    def reach(self, now: Now, contact: Contact, tcp_port: int = 0, token: bytes = b"") -> bool:
+    def reach(self, now: Now, contact: Contact, tcp_port: int = 0) -> bool:
         """Have a peer behind a NAT send something to this node, unless it did lately; False where nobody can tell it.
 
         `tcp_port`: from which this node dials the peer, 0 where datagrams will do."""
         if not tcp_port and now.steady - self._heard.get(contact.node_id, -WARM_S) < WARM_S:
             return True
         if self._node_id in contact.introducers and (guest := self._guest(now, contact.node_id)):
-            return self._tell(now, guest, Punch(b"", (b"", 0), tcp_port, token))
+            return self._tell(now, guest, Punch(b"", (b"", 0), tcp_port))
         able = [known for name in contact.introducers if (known := self._members.find(name)) and self._serves(known)]
         if not able:
             return False
         self._turn += 1
-        self._ask(now, able[self._turn % len(able)], Introduce(contact.node_id, tcp_port, token))
+        self._ask(now, able[self._turn % len(able)], Introduce(contact.node_id, tcp_port))
         return True
 
     # For others
@@ -120,16 +117,13 @@ class Introductions:
         if not self._one.take(asker, now.steady) or not self._all.take("", now.steady):
             return Introduced(False)
         if body.target == asker:
-            self._guests.pop(asker, None)
-            self._guests[asker] = packet.public_key, source, now.steady
-            if len(self._guests) > GUESTS:
-                del self._guests[next(iter(self._guests))]
+            remember(self._guests, asker, (packet.public_key, source, now.steady), GUESTS)
             return Introduced(True)
         guest = self._guest(now, NodeId(body.target))
         if guest is None or guest[1].family != source.family:
             return Introduced(False)
         seen = pack_host(source.host), source.port
-        return Introduced(self._tell(now, guest, Punch(packet.public_key, seen, body.tcp_port, body.token)))
+        return Introduced(self._tell(now, guest, Punch(packet.public_key, seen, body.tcp_port)))
 
     def _guest(self, now: Now, peer: NodeId) -> tuple[bytes, Address, float] | None:
         guest = self._guests.get(peer)

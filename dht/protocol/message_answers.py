@@ -14,8 +14,7 @@ import msgspec
 
 from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage
-from dht.identity.node_key import Identity, node_id_of
-from dht.identity.sealing import SEAL_BYTES, seal, unseal
+from dht.identity.node_key import SEAL_BYTES, Identity, node_id_of, seal, unseal
 from dht.keys import NodeId
 from dht.protocol.message_questions import Send
 from dht.protocol.network_rules import NetworkRules
@@ -27,13 +26,16 @@ from dht.wire.packets import (
     PART_BYTES,
     TOKEN_BYTES,
     WINDOW,
+    AskedMessage,
     Packet,
     PacketKind,
     Part,
     Question,
+    ToldMessage,
+    Verdict,
+    about,
     body_size,
 )
-from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict, about
 
 WINDOW_S = 120.0  # the clocks of both sides may differ by so much, as for requests over TLS
 KEPT_S = 15.0  # an answer, for questions that repeat

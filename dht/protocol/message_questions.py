@@ -8,30 +8,32 @@ drives all of it, and backs off while nothing comes.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from random import Random
 from typing import NamedTuple
 
 import msgspec
 
 from dht.clock import Now
 from dht.errors import MALFORMED, BadSignature
-from dht.identity.node_key import Identity
-from dht.identity.sealing import SEAL_BYTES, seal, unseal
+from dht.identity.node_key import SEAL_BYTES, Identity, seal, unseal
 from dht.protocol.network_rules import NetworkRules
-from dht.rng import Rng
-from dht.routing.rtt import RttEstimator
+from dht.rate_limit import remember
+from dht.routing.routing_table import RttEstimator
 from dht.wire.contact import Address
 from dht.wire.packets import (
     MAX_TURNS,
     PACKET_LIMIT,
     QUESTION_BYTES,
     WINDOW,
+    AskedMessage,
     Body,
     Packet,
     PacketKind,
     Part,
     Question,
+    ToldMessage,
+    about,
 )
-from dht.wire.sealed_message import AskedMessage, ToldMessage, about
 
 Send = Callable[[bytes, Body, bytes, Address, int], None]
 """(transaction, body, shared key, to, size to pad to)"""
@@ -81,7 +83,7 @@ class OpenQuestion:
 class MessageQuestions:
     """Asks the small messages of one node."""
 
-    def __init__(self, identity: Identity, rules: NetworkRules, send: Send, rng: Rng) -> None:
+    def __init__(self, identity: Identity, rules: NetworkRules, send: Send, rng: Random) -> None:
         self._identity, self._rules, self._send, self._rng = identity, rules, send, rng
         self._open: dict[bytes, OpenQuestion] = {}
         self._paths: dict[bytes, RttEstimator] = {}
@@ -125,9 +127,7 @@ class MessageQuestions:
         """Note that a peer answered over TLS while packets brought nothing; one that answered packets before is
         believed to do so again."""
         if public_key not in self._paths:
-            self._deaf[public_key] = now.steady + DEAF_S
-            if len(self._deaf) > PATHS_LIMIT:
-                del self._deaf[next(iter(self._deaf))]
+            remember(self._deaf, public_key, now.steady + DEAF_S, PATHS_LIMIT)
 
     def take(self, now: Now, packet: Packet, part: Part) -> str:
         """Take a part of an answer; return why it was refused, or ""."""
@@ -191,10 +191,9 @@ class MessageQuestions:
         """The first part says how long an answer takes; each names the packet that it answers, so none misleads."""
         path = self._paths.get(public_key)
         if path is None:
-            path = self._paths[public_key] = RttEstimator()
+            path = RttEstimator()
+            remember(self._paths, public_key, path, PATHS_LIMIT)
             self._deaf.pop(public_key, None)
-            if len(self._paths) > PATHS_LIMIT:
-                del self._paths[next(iter(self._paths))]
         if not question.parts:
             path.took(took_s)
 

@@ -2,10 +2,11 @@
 
 Pure: `now` is an argument. A heartbeat is due every 10 s with jitter, and at once when what it says changed, but at
 most every second. A node that listens on all addresses learns its own from the answers of peers: what most of the last
-few saw. A quiet node, which takes no part (node_role.py), signs nothing.
+few saw. A quiet node, which takes no part (evidence.py), signs nothing.
 """
 
 import ipaddress
+from random import Random
 from typing import NamedTuple
 
 from dht.admission.membership_claim import MembershipClaim, days_in, marks_in
@@ -16,7 +17,7 @@ from dht.identity.puzzle import work_of
 from dht.keys import NodeId
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
-from dht.rng import Rng
+from dht.rate_limit import remember
 from dht.wire.contact import Address, Endpoint, Family
 from dht.wire.farewell import Farewell, sign_farewell
 from dht.wire.heartbeat import Heartbeat, Load, pack_endpoint, sign_heartbeat
@@ -26,7 +27,7 @@ WITNESSES = 5  # the last peers, per family, whose word about our address counts
 
 
 class Announcement(NamedTuple):
-    """Holds what the node says besides where it is; `ready` and `leased` are encoded slot sets."""
+    """Holds what the node says besides where it is, by the names that `Heartbeat` has for it."""
 
     ready: bytes = b""
     leased: bytes = b""
@@ -35,6 +36,14 @@ class Announcement(NamedTuple):
     strategy_version: int = 0
     slot_bits: int = 8
     refuses: bytes = b""
+    introducers: tuple[NodeId, ...] = ()
+    attests: bytes = b""
+    attested_days: bytes = b""
+    invited_by: bytes = b""
+    nonce: int = 0
+    leaving: bool = False
+    for_good: bool = False
+    farewell: Farewell | None = None  # as long as this node has no vote
 
 
 class SelfHeartbeat:
@@ -46,7 +55,7 @@ class SelfHeartbeat:
         rules: NetworkRules,
         config: DhtConfig,
         listening: tuple[Endpoint, ...],
-        rng: Rng,
+        rng: Random,
         families: WorkingFamilies,
         *,
         member: bool,
@@ -62,13 +71,8 @@ class SelfHeartbeat:
         self._member = member
         self._quiet = False
         self._families = families
-        self._left_out: frozenset[Family] = frozenset()
-        self._introducers: tuple[NodeId, ...] = ()
-        self.attests = b""  # marks of whom this node has reached
-        self.attested_days = b""  # and since when it knows each
-        self.invited_by = b""  # of the invitation that this node shows
-        self._doubted: frozenset[Family] = frozenset()
-        self._says = self._said = Announcement()
+        self._left_out = self._doubted = frozenset[Family]()
+        self.says = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._not_allowed = ""  # the last address where a peer saw this node, and that the strategy does not allow
         self.addresses = self._find_addresses()  # of this node, announced or not; v4 first
@@ -76,10 +80,7 @@ class SelfHeartbeat:
         self._claim: MembershipClaim
         self._sent = 0.0  # steady
         self._sequence = 0
-        self._nonce = 0
         self._changed = True
-        self._leaving = self._for_good = False
-        self.farewell: Farewell | None = None  # as long as this node has no vote
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
         self.next_due = float("-inf")
 
@@ -92,17 +93,17 @@ class SelfHeartbeat:
         self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None
     ) -> None:
         """Say this in the next heartbeats; `ready` and `leased` are encoded sets of 2**slot_bits slots."""
-        bits = self._says.slot_bits if slot_bits is None else slot_bits
-        load = load or self._says.load
-        self._say(self._says._replace(ready=ready, leased=leased, due=due, load=load, slot_bits=bits))
+        bits = self.says.slot_bits if slot_bits is None else slot_bits
+        load = load or self.says.load
+        self._say(self.says._replace(ready=ready, leased=leased, due=due, load=load, slot_bits=bits))
 
     def refuse(self, hosts: bytes) -> None:
         """Say which hosts this node will not fetch: hashes, 4 bytes each."""
-        self._say(self._says._replace(refuses=hosts))
+        self._say(self.says._replace(refuses=hosts))
 
     def follow(self, strategy_version: int, slot_bits: int) -> None:
         """Say which strategy this node goes by, and by how many bits it counts slots."""
-        self._say(self._says._replace(strategy_version=strategy_version, slot_bits=slot_bits))
+        self._say(self.says._replace(strategy_version=strategy_version, slot_bits=slot_bits))
 
     def seen_at(self, host: str, witness: NodeId) -> bool:
         """Note from which address a peer saw our packets come; True where it is not the one that we announce."""
@@ -118,10 +119,7 @@ class SelfHeartbeat:
             self._doubted -= {family}
             self._seen.pop(family, None)
         witnesses = self._seen.setdefault(family, {})
-        witnesses.pop(witness, None)
-        witnesses[witness] = host
-        if len(witnesses) > WITNESSES:
-            del witnesses[next(iter(witnesses))]
+        remember(witnesses, witness, host, WITNESSES)
         before, self.addresses = self.addresses, self._find_addresses()
         if self.addresses != before:
             self.stir()
@@ -143,21 +141,15 @@ class SelfHeartbeat:
 
     def introduced_by(self, introducers: tuple[NodeId, ...]) -> None:
         """Say that this node is behind a NAT, and who tells it who wants to reach it; nobody: it is not."""
-        if introducers != self._introducers:
-            self._introducers = introducers
-            self.stir()
+        self._say(self.says._replace(introducers=introducers))
 
     def attest(self, marks: bytes, days: bytes) -> None:
         """Name these peers as reached by this node, by their marks, and say since when it knows each."""
-        if (marks, days) != (self.attests, self.attested_days):
-            self.attests, self.attested_days = marks, days
-            self.stir()
+        self._say(self.says._replace(attests=marks, attested_days=days))
 
     def invite(self, invited_by: bytes) -> None:
         """Say by which invitation this node is here."""
-        if invited_by != self.invited_by:
-            self.invited_by = invited_by
-            self.stir()
+        self._say(self.says._replace(invited_by=invited_by))
 
     def doubt(self, families: frozenset[Family]) -> None:
         """Take the next witness's word alone for the addresses of these families: this machine has other ones now."""
@@ -166,9 +158,7 @@ class SelfHeartbeat:
 
     def prove(self, nonce: int) -> None:
         """Say the solution of the identity's puzzle: peers may listen from now on."""
-        if nonce != self._nonce:
-            self._nonce = nonce
-            self.stir()
+        self._say(self.says._replace(nonce=nonce))
 
     def outrun(self, sequence: int) -> bool:
         """Go on behind a sequence of ours that somebody knows, and tell whether it was news: the clock was ahead before
@@ -176,31 +166,32 @@ class SelfHeartbeat:
         if sequence <= self._sequence:
             return False
         self._sequence = sequence + self._rng.randrange(2)  # of two machines that sign at one time one is ahead
-        self.hurry()
+        self.stir(is_news=False)
         return True
-
-    def hurry(self) -> None:
-        """Sign the next heartbeat before its turn: somebody takes us for dead."""
-        self.next_due = min(self.next_due, self._sent + LEAST_S)
 
     def leave_for_good(self) -> None:
         """Say that this node gives all its slots to others, and will not be back."""
-        self._for_good = True
-        self.stir()
+        self._say(self.says._replace(for_good=True))
 
     def part(self, now: Now) -> Farewell:
-        """Sign a farewell, which the next heartbeats say once it is `farewell`."""
+        """Sign a farewell, which the next heartbeats say once `say_farewell` is told of it."""
         return sign_farewell(self._identity, self._rules.network, self._next_sequence(now), int(now.wall))
+
+    def say_farewell(self, farewell: Farewell | None) -> None:
+        """Say that this node stops, or has no vote yet; None: that it is to be counted."""
+        self._say(self.says._replace(farewell=farewell))
 
     def come_back(self, now: Now) -> None:
         """Sign a heartbeat without the farewell at once: this node is to be counted again."""
-        self.farewell, self.next_due = None, float("-inf")
+        self.say_farewell(None)
+        self.next_due = float("-inf")
         self.beat(now)
         self.stir()
 
     def leave(self, now: Now) -> None:
         """Sign the last heartbeat."""
-        self._leaving, self.next_due = True, float("-inf")
+        self._say(self.says._replace(leaving=True))
+        self.next_due = float("-inf")
         self.beat(now)
         self.next_due = float("inf")
 
@@ -213,27 +204,22 @@ class SelfHeartbeat:
         if not endpoints:
             return False
         self._sequence = self._next_sequence(now)
-        says, config = self._says, self.config
-        ends = now.wall + self._rules.graces.of(config.stable)
-        when_and_where = self._sequence, now.wall, ends, endpoints, config.stable, self._member
-        what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
-        who = config.operator, self._nonce, self._leaving
-        others, attested = (says.refuses, self._introducers), (self.attests, self.attested_days, self.invited_by)
-        last = self._for_good, self.farewell
-        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others, *attested, *last)
+        ends = now.wall + self._rules.graces.of(self.stable)
+        who_when_and_where = self.public_key, self._sequence, now.wall, ends, endpoints, self.stable, self._member
+        heartbeat = Heartbeat(*who_when_and_where, operator=self.operator, **self.says._asdict())
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
-        changed, self._changed = self._changed, False
-        self._said, self._sent = self._says, now.steady
+        changed, self._changed, self._sent = self._changed, False, now.steady
         return changed
 
     def claim(self) -> MembershipClaim:
         """Return what this node says of itself that admission goes by."""
         families, is_member = frozenset(each.family for each in self.endpoints()), self._member and not self._quiet
-        basis = families, is_member, self.attests, self.attested_days, self.invited_by, self._for_good
+        says = self.says
+        basis = families, is_member, says.attests, says.attested_days, says.invited_by, says.for_good
         if basis != self._claimed_by:
-            names, days = marks_in(self.attests), days_in(self.attests, self.attested_days)
+            names, days = marks_in(says.attests), days_in(says.attests, says.attested_days)
             self._claimed_by = basis
-            self._claim = MembershipClaim(is_member, families, names, days, self.invited_by, self._for_good)
+            self._claim = MembershipClaim(is_member, families, names, days, says.invited_by, says.for_good)
         return self._claim
 
     def learns(self, family: Family) -> bool:
@@ -262,7 +248,7 @@ class SelfHeartbeat:
                 f"members refuse this node: its address {hosts[0]} is in none of the strategy's declared_prefixes; "
                 "a publisher must declare its prefix in the next strategy"
             )
-        if rules.puzzle_bits and work_of(self.public_key, self._nonce) < rules.puzzle_bits:
+        if rules.puzzle_bits and work_of(self.public_key, self.says.nonce) < rules.puzzle_bits:
             return (
                 f"members refuse this node until it has solved its puzzle of {rules.puzzle_bits} bits; it does so now, "
                 "and where that lasts, a publisher may lower puzzle_bits in the next strategy"
@@ -282,15 +268,15 @@ class SelfHeartbeat:
         return max(self._sequence + 1, int(now.wall))
 
     def _say(self, says: Announcement) -> None:
-        """A change of readiness, leases or strategy does not wait for the next heartbeat's turn."""
-        self._says = says
-        if says._replace(due=0, load=Load()) != self._said._replace(due=0, load=Load()):
+        """A change does not wait for the next heartbeat's turn, but for one of what is due and of the load."""
+        before, self.says = self.says, says
+        if says._replace(due=0, load=Load()) != before._replace(due=0, load=Load()):
             self.stir()
 
-    def stir(self) -> None:
-        """Sign the next heartbeat before its turn, and have peers hear it at once."""
-        self._changed = True
-        self.hurry()
+    def stir(self, *, is_news: bool = True) -> None:
+        """Sign the next heartbeat before its turn; if it is news, peers hear it at once."""
+        self._changed |= is_news
+        self.next_due = min(self.next_due, self._sent + LEAST_S)
 
     def _find_addresses(self) -> tuple[Endpoint, ...]:
         """The addresses to announce, v4 first: configured, or listened on, or seen by most witnesses."""

@@ -130,7 +130,6 @@ class UdpDriver:
         self._receivers: dict[int, _Receiver] = {}
         self._driver = EngineDriver(engine, clock, self._send, on_event)
         self.kick = self._driver.kick
-        self.lost = 0  # datagrams that the kernel had no room for
 
     async def run(self) -> None:
         """Send and receive until cancelled."""
@@ -144,9 +143,7 @@ class UdpDriver:
 
     def _send(self, data: bytes, address: Address) -> None:
         receiver = self._receivers.get(address.family)
-        if receiver is None or receiver.transport is None or receiver.is_full:
-            self.lost += 1
-        else:
+        if receiver is not None and receiver.transport is not None and not receiver.is_full:
             receiver.transport.sendto(data, address)
 
 

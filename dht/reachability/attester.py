@@ -4,29 +4,105 @@ A node that wants to be a member asks its six attesters (attester_order.py). Eac
 addresses in its heartbeat, by datagram from a new port and by connection, and not through a relay; behind a NAT by
 introduction. An asker can cause few such attempts, and only at its own endpoints. A silent member that lost names
 cannot ask: others name it until it is back.
+
+Checks what somebody who wants to be named shows of its invitation; every attester does, and nobody else need.
+
+Pure: values and `now` in, the opened invitation or BadMessage out, with the reason and the remedy that the asker tells
+its operator.
+
+The attested peers are those that this node has reached itself and names in its heartbeats, sixteen at most.
+
+Pure: ids and days in, marks out. Each is named with the day since which this node names it. A full list drops a peer
+that has more names than it needs, in favour of one that lacks a name, or because other nodes are its attesters. While
+many peers wait at once, the one with the highest id is dropped. So attesters with room for some of a crowd name the
+same ones, and those are admitted.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Annotated
 
 from msgspec import Meta
 
-from dht.admission.attested_peers import AttestedPeers
 from dht.admission.attester_order import nearest_attesters
-from dht.admission.member_admission import ATTESTERS
+from dht.admission.member_admission import ATTESTERS, MemberAdmission
 from dht.admission.membership_claim import days_in, mark_of, marks_in
 from dht.clock import Clock, day_of
-from dht.errors import BadMessage
+from dht.errors import BadInvitation, BadMessage
 from dht.keys import NodeId
 from dht.messages import Done, Message
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
 from dht.reachability.autonat import ProbeReply
-from dht.reachability.invitation_check import check_invitation
 from dht.wire.contact import Contact, Endpoint, Family
-from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES, MOST_ATTESTED, VerifiedHeartbeat, open_heartbeat
-from dht.wire.invitation import SHOWN_LIMIT_BYTES
+from dht.wire.heartbeat import DAY_BYTES, HEARTBEAT_LIMIT_BYTES, MOST_ATTESTED, VerifiedHeartbeat, open_heartbeat
+from dht.wire.invitation import SHOWN_LIMIT_BYTES, OpenedInvitation, open_shown
+
+
+class AttestedPeers:
+    """Keeps the peers that one node names. `is_ours`: whether it is one of the attesters of a peer."""
+
+    def __init__(self, admission: MemberAdmission, is_ours: Callable[[NodeId], bool]) -> None:
+        self._admission, self._is_ours = admission, is_ours
+        self._peers: dict[NodeId, tuple[bytes, int]] = {}  # marks, and days (since 1970) since which each is known
+
+    @property
+    def marks(self) -> bytes:
+        """The names for the next heartbeat."""
+        return b"".join(mark for mark, _ in self._peers.values())
+
+    @property
+    def days(self) -> bytes:
+        """The day that goes with each mark."""
+        return b"".join(day.to_bytes(DAY_BYTES, "big") for _, day in self._peers.values())
+
+    @property
+    def is_full(self) -> bool:
+        """Whether one must give way for another."""
+        return len(self._peers) >= MOST_ATTESTED
+
+    def __iter__(self) -> Iterator[NodeId]:
+        return iter(self._peers)
+
+    def day(self, peer: NodeId) -> int | None:
+        """Return the day with which a peer is named, None where it is not."""
+        return self._peers[peer][1] if peer in self._peers else None
+
+    def has(self, peer: NodeId, mark: bytes) -> bool:
+        """Tell whether a peer is named, by this mark."""
+        return peer in self._peers and self._peers[peer][0] == mark
+
+    def has_room(self, peer: NodeId) -> bool:
+        """Tell whether a peer could be named."""
+        return peer in self._peers or not self.is_full or self._least_needy(peer) is not None
+
+    def name(self, peer: NodeId, mark: bytes, day: int) -> bool:
+        """Name a peer by this mark from now on; False where there is no room."""
+        if peer not in self._peers and self.is_full:
+            if (gives_way := self._least_needy(peer)) is None:
+                return False
+            del self._peers[gives_way]
+        self._peers[peer] = mark, day
+        return True
+
+    def retain(self, stays: Callable[[NodeId], bool]) -> None:
+        """Name those alone who stay."""
+        self._peers = {peer: said for peer, said in self._peers.items() if stays(peer)}
+
+    def restore(self, peers: Mapping[NodeId, tuple[bytes, int]]) -> None:
+        """Name these again, by these marks and days, as before a restart."""
+        new = [peer for peer in peers if peer not in self._peers][: MOST_ATTESTED - len(self._peers)]
+        self._peers |= {peer: peers[peer] for peer in new}
+
+    def _least_needy(self, instead: NodeId) -> NodeId | None:
+        admission, is_needy = self._admission, self._admission.lacks(instead) > 0
+        spare = [peer for peer in self._peers if admission.is_member(peer) and admission.lacks(peer) < 0]
+        fit = [peer for peer in spare if not self._is_ours(peer)] or (spare if is_needy else [])
+        if fit:
+            return min(fit, key=admission.lacks)
+        waiting = [peer for peer in self._peers if not admission.is_member(peer)]
+        return max(waiting) if waiting and max(waiting) > instead else None
+
 
 ASKED = 6  # members: half of them may be away
 NEAREST = 2 * ASKED  # two nodes seldom know quite the same members
@@ -75,11 +151,11 @@ class Attester:
     def keep(self) -> None:
         """Drop whom this node does not know any more; call it every minute."""
         own, members, today = self._core.own, self._core.members, day_of(self._clock().wall)
-        days, found = days_in(own.attests, own.attested_days), dict[NodeId, tuple[bytes, int]]()
+        days, found = days_in(own.says.attests, own.says.attested_days), dict[NodeId, tuple[bytes, int]]()
         new_gone = set(members.gone.items()) - self._gone
         self._gone |= new_gone
         gone = {peer for peer, _ in new_gone}
-        for mark in marks_in(own.attests):  # those of an earlier run among them
+        for mark in marks_in(own.says.attests):  # those of an earlier run among them
             if (peer := members.admission.find(mark)) is not None and peer not in gone:
                 found[peer] = mark, days.get(mark, today)
         self._named.restore(dict(sorted(found.items())))
@@ -180,3 +256,34 @@ def _silence_at(there: Endpoint, found: ProbeReply) -> str:
     silent = [f"UDP {there.udp_port}"] if not found.udp else []
     silent += [f"TCP {there.tcp_port}"] if not found.tcp else []
     return f"no answer at {host} from {' and '.join(silent)}"
+
+
+NONE = "asks without an invitation, and this network is by invitation; ask a member for one, then run `dse-node accept`"
+
+
+def check_invitation(
+    opened: VerifiedHeartbeat, shown: bytes, admission: MemberAdmission, network: bytes, wall: float
+) -> OpenedInvitation | None:
+    """Return the invitation of an asker, None where it has none and needs none. Who has been a member by the same
+    invitation needs no one who may still invite; while this node joins, it believes nobody's word for that."""
+    beat, peer, inviters = opened.heartbeat, opened.contact.node_id, admission.inviters
+    says_as_before = admission.invited_by(peer) == beat.invited_by
+    was_in = says_as_before and admission.is_member(peer) and not admission.is_joining
+    if not shown and not beat.invited_by:
+        if inviters.are_needed and not was_in:
+            raise BadMessage(peer.hex(), NONE)
+        return None
+    try:
+        invitation = open_shown(shown, beat.public_key, network)
+    except BadInvitation as error:
+        raise BadMessage(peer.hex(), str(error)) from None
+    if invitation.invited_by != beat.invited_by:
+        raise BadMessage(peer.hex(), "shows another invitation than its heartbeat names; ask again")
+    is_asked = inviters.has_revoked(beat.invited_by) or (inviters.are_needed and not was_in)
+    if is_asked and (reason := inviters.refusal(invitation, wall)):
+        raise BadMessage(peer.hex(), reason)
+    if admission.is_one_too_many(peer, beat.invited_by, day_of(wall)):
+        name, uses = invitation.voucher_id.hex(), invitation.voucher.uses
+        reason = f"its invitation {name} is used up: it is for {uses}, and as many are here by it; ask for another one"
+        raise BadMessage(peer.hex(), reason)
+    return invitation

@@ -6,10 +6,16 @@ Nobody can have another address than its own probed by its first peer; what a pe
 and only for addresses that the network allows. Where there is no third, the peer itself knocks, from new ports.
 
 Where nobody gets through, the node has members introduce it, and asks once more: whoever probes it then is introduced.
+
+Chooses who introduces this node, which is behind a NAT, to those who want to reach it.
+
+Introducers are members that anybody reaches. Those chosen before stay while they can, so
+that what others heard of them stays true; new ones are those nearest to the node's own id, which spreads the work.
 """
 
 import asyncio
 import logging
+from collections.abc import Collection, Sequence
 from random import Random
 from typing import Annotated, Literal, Protocol
 
@@ -17,14 +23,13 @@ from msgspec import Meta
 
 from dht.clock import Clock
 from dht.errors import BadMessage, RemoteError
-from dht.keys import NodeId
-from dht.messages import Answer, Done, Message
+from dht.keys import NodeId, distance
+from dht.messages import Answer, Done, Message, PeerClient
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ProbeReport, ReachabilityEvidence, ReachabilityVerdict
-from dht.reachability.introducer_choice import choose_introducers
 from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.heartbeat import MOST_INTRODUCERS
 
@@ -82,10 +87,8 @@ class AreYouThere(Message, frozen=True, array_like=True):
     """Ask a node to answer `Done`, over a connection that is itself the question."""
 
 
-class Dialer(Protocol):
-    """What asks others: a member by its heartbeat, or whoever is at a contact."""
-
-    async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
+class ContactClient(PeerClient, Protocol):
+    """Can ask a peer that it knows, and whoever is at a contact."""
 
     async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
 
@@ -98,7 +101,7 @@ class AutoNat:
         self,
         core: ProtocolEngine,
         view: OverlayView,
-        dialer: Dialer,
+        dialer: ContactClient,
         dial_back: DialBack,
         clock: Clock,
         rng: Random,
@@ -290,3 +293,10 @@ class AutoNat:
 def _contact_of(probe: Probe) -> Contact:
     there = Endpoint(probe.host, probe.udp_port, probe.tcp_port)
     return Contact(NodeId(probe.node_id), (there,), tuple(map(NodeId, probe.introducers)))
+
+
+def choose_introducers(me: NodeId, kept: Sequence[NodeId], able: Collection[NodeId]) -> tuple[NodeId, ...]:
+    """Return up to MOST_INTRODUCERS of the members that are able to introduce this node, those of `kept` first."""
+    stay = [peer for peer in kept if peer in able]
+    others = sorted(set(able) - set(stay), key=lambda peer: distance(peer, me))
+    return tuple([*stay, *others][:MOST_INTRODUCERS])

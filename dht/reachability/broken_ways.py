@@ -6,11 +6,8 @@ since what is broken between two networks for a minute is often so for a day. A 
 one that froze does, is asked last for a while.
 """
 
-from typing import TypeVar
-
 from dht.keys import NodeId
-
-Known = TypeVar("Known")
+from dht.rate_limit import remember
 
 FAILS, FAILING_S = 2, 2.0  # questions without an answer, and since when, before a relay is asked first
 AGAIN_S, AGAIN_MOST_S = 60.0, 900.0
@@ -43,9 +40,7 @@ class BrokenWays:
 
     def silent(self, peer: NodeId, now: float) -> None:
         """Note that nothing came from a peer, or through it while another relay brought the answer."""
-        self._silent.pop(peer, None)
-        self._silent[peer] = now + SILENT_S
-        _bound(self._silent)
+        remember(self._silent, peer, now + SILENT_S, LIMIT)
 
     def answered(self, peer: NodeId) -> None:
         """Note that a peer answered, by whatever way."""
@@ -53,26 +48,18 @@ class BrokenWays:
 
     def failed(self, peer: NodeId, now: float) -> None:
         """Note that a peer did not answer directly."""
-        fails, since = self._failing.pop(peer, (0, now))
-        self._failing[peer] = fails + 1, since
-        _bound(self._failing)
+        fails, since = self._failing.get(peer, (0, now))
+        remember(self._failing, peer, (fails + 1, since), LIMIT)
 
     def relayed(self, peer: NodeId, now: float) -> None:
         """Note that a relay brought an answer from a peer that did not answer directly."""
         if self._failing.pop(peer, None) is None:
             return
-        wait_s = min(AGAIN_MOST_S, 2 * self._until.pop(peer, (0.0, AGAIN_S / 2))[1])
-        self._until[peer] = now + wait_s, wait_s
-        _bound(self._until)
+        wait_s = min(AGAIN_MOST_S, 2 * self._until.get(peer, (0.0, AGAIN_S / 2))[1])
+        remember(self._until, peer, (now + wait_s, wait_s), LIMIT)
 
     def direct(self, peer: NodeId) -> None:
         """Note that a peer answered directly."""
         if self._failing or self._until:
             self._failing.pop(peer, None)
             self._until.pop(peer, None)
-
-
-def _bound(peers: dict[NodeId, Known]) -> None:
-    """Forget the oldest above the limit."""
-    if len(peers) > LIMIT:
-        del peers[next(iter(peers))]

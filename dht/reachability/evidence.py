@@ -4,14 +4,23 @@ Pure: `now` is steady seconds. A node cannot see its own NAT or firewall. It ask
 again now and then and whenever its address changed. One peer's report that it got through is enough, since nobody else
 can answer in this node's name; that nothing gets through takes two, or all whom there are to ask. What one and the same
 node dialled counts once, whoever reports it: it may be that node alone which does not hear this one.
+
+Decides whether this node takes part in the network, as a member that others count on, or stays a client.
+
+Pure: values in, a decision out. Who cannot be reached must not stand in anybody's tables, so a node that has to find
+its address out stays quiet until a peer got through to it. Where nobody can say, it takes part: a network of one works.
+A node whose operator says where it is reached takes part whatever peers say: their word must not silence it. One that
+the network file names as a first contact does not wait for their word: else nobody could ask anybody.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
 
 from dht.keys import NodeId
-from dht.wire.contact import Endpoint
+from dht.rate_limit import remember
+from dht.wire.contact import Endpoint, Family
 
 WORDS = 3  # peers asked in a round
 AGAIN_SHARE = 1 / 3  # of the time between rounds: after which what nobody reached is looked at again
@@ -105,10 +114,7 @@ class ReachabilityEvidence:
 
     def hear(self, peer: NodeId, word: ProbeReport) -> None:
         """Take a peer's report; the newest of WORDS peers count."""
-        self._words.pop(peer, None)
-        self._words[peer] = word
-        if len(self._words) > WORDS:
-            del self._words[next(iter(self._words))]
+        remember(self._words, peer, word, WORDS)
         self._judge()
 
     def _begin(self, at: float) -> None:
@@ -121,3 +127,44 @@ class ReachabilityEvidence:
             self.verdict = ReachabilityVerdict.REACHABLE
         elif bad > good and (bad > 1 or self._is_exhausted):
             self.verdict = ReachabilityVerdict.UNREACHABLE
+
+
+Mode = Literal["auto", "member", "client"]
+
+PATIENCE_S = 20.0  # for a verdict: joining takes one or two, three peers' probes four each
+
+
+class NodeRole:
+    """Decides the role of one node. `is_declared`: its operator says where it is reached; `joins`: it knows of others
+    to ask."""
+
+    def __init__(self, mode: Mode, *, is_declared: bool, joins: bool) -> None:
+        self._mode = mode
+        self._is_declared, self._waits = is_declared, joins
+        self._since: float | None = None
+        self._had_address = False
+
+    def begin(self) -> None:
+        """Wait for nobody's word any longer: this node is a first contact of others."""
+        self._waits = False
+
+    def takes_part(self, now: float, verdicts: Mapping[Family, ReachabilityVerdict]) -> bool:
+        """Tell whether to be a member. `now`: steady seconds; `verdicts`: of the families in which an address is
+        known."""
+        if self._mode != "auto" or self._is_declared:
+            return self._mode != "client"
+        if self._since is None or (verdicts and not self._had_address):  # somebody answered: now they can be asked
+            self._since, self._had_address = now, bool(verdicts)
+        if ReachabilityVerdict.REACHABLE in verdicts.values():
+            self._waits = False
+            return True
+        if verdicts and all(verdict is ReachabilityVerdict.UNREACHABLE for verdict in verdicts.values()):
+            return False
+        return not self._waits or now - self._since >= PATIENCE_S
+
+
+def left_out(verdicts: Mapping[Family, ReachabilityVerdict]) -> frozenset[Family]:
+    """Return the families not to be announced: nobody gets through there, while the other one works."""
+    if ReachabilityVerdict.REACHABLE not in verdicts.values():
+        return frozenset()
+    return frozenset(family for family, verdict in verdicts.items() if verdict is ReachabilityVerdict.UNREACHABLE)

@@ -10,17 +10,51 @@ store timed out; its table's `find_neighbors` gave the exact k nearest of what t
 since it stops at the first k that it meets; and it evicts at the first lost packet. Its buckets note `time.monotonic`
 when they are made; nothing here reads it. tests/dht/routing holds `closest` against a full sort of the table, and who
 is admitted, in which order, and who is replaced against bare buckets of the package.
+
+The estimator learns how long answers take, and so how long to wait for one before asking again.
+
+Pure: numbers only. Smoothed round trip and mean deviation as in RFC 6298. The least timeout is that of a datagram, not
+of a stream: a question asked twice costs one packet, and the second answer is ignored.
 """
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from kademlia.node import Node
 from kademlia.routing import KBucket
 
 from dht.keys import KEY_BITS, NodeId
-from dht.routing.rtt import RttEstimator
 from dht.wire.contact import Contact
+
+TIMEOUT_FIRST_S = 0.5  # while nobody has answered yet
+TIMEOUT_LEAST_S, TIMEOUT_MOST_S = 0.15, 3.0  # below the one a neighbour is merely busy; beyond the other nobody waits
+DEVIATIONS = 4
+
+
+@dataclass(slots=True)
+class RttEstimator:
+    """Estimates the round trip of one peer; `gain`: the weight of a new one, an eighth."""
+
+    rtt_s: float = 0.0  # 0: nothing measured yet
+    deviation_s: float = 0.0
+    gain: float = 1 / 8
+
+    @property
+    def timeout_s(self) -> float:
+        """Seconds to wait for an answer."""
+        if not self.rtt_s:
+            return TIMEOUT_FIRST_S
+        return min(TIMEOUT_MOST_S, max(TIMEOUT_LEAST_S, self.rtt_s + DEVIATIONS * self.deviation_s))
+
+    def took(self, rtt_s: float) -> None:
+        """Take a measured round trip into the estimate."""
+        if not self.rtt_s:
+            self.rtt_s, self.deviation_s = max(rtt_s, 1e-6), rtt_s / 4  # RFC 6298: a half, as a first guess of streams
+        else:
+            self.deviation_s += (abs(rtt_s - self.rtt_s) - self.deviation_s) * 2 * self.gain
+            self.rtt_s += (rtt_s - self.rtt_s) * self.gain
+
 
 K = 16
 SUBNET_IN_BUCKET, SUBNET_IN_TABLE = 2, 10  # contacts of one /24 or /48: one subscriber must not surround us

@@ -15,10 +15,9 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
-from dht.atomic_file import write_atomically
 from dht.clock import Now, system_clock
 from dht.errors import BadStrategy
-from dht.local_faults import FaultSite, LocalFaults, refused
+from dht.local_faults import FaultSite, LocalFaults, refused, write_atomically
 from dht.messages import MAX_CHAIN
 from dht.strategy.document import (
     FEATURES,

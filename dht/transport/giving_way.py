@@ -16,6 +16,8 @@ from typing import NamedTuple
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.payload import BytesPayload
 
+from dht.rate_limit import remember
+
 LONG_BYTES = 32 << 10  # a shorter body leaves at once
 TARGET_S = 0.1  # in queues; voice and games bear it
 FIRST_BYTES, FIRST_SEGMENTS = 64 << 10, 4  # under way before anything is known
@@ -84,10 +86,8 @@ class GivingWay:
         if state is None or transport is None:
             return None
         host = str((transport.get_extra_info("peername") or ("",))[0])
-        least_s = min(self._least.pop(host, state.least_s), state.least_s)
-        self._least[host] = least_s
-        if len(self._least) > HOSTS_LIMIT:
-            del self._least[next(iter(self._least))]
+        least_s = min(self._least.get(host, state.least_s), state.least_s)
+        remember(self._least, host, least_s, HOSTS_LIMIT)
         return state._replace(least_s=least_s)
 
 

@@ -16,7 +16,7 @@ from msgspec import Meta
 from dht.clock import Clock
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
-from dht.transport.transport import MAX_BODY_BYTES, Answerer, PeerGone, PeerRefused
+from dht.transport.transport import MAX_BODY_BYTES, MAX_REASON_BYTES, Answerer, PeerGone, PeerRefused, printable
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +80,7 @@ class PeerLink:
         if found.status == ANSWERED:
             return found.body
         if found.status == REFUSED:
-            raise PeerRefused(self.peer.hex(), _printable(found.body), REFUSED)
+            raise PeerRefused(self.peer.hex(), printable(found.body[:MAX_REASON_BYTES]), REFUSED)
         raise PeerTimeout(self.peer.hex(), self._clock().steady - began, "it is busy")
 
     async def run(self, answerer: Answerer) -> None:
@@ -139,7 +139,3 @@ async def read_frame(reader: asyncio.StreamReader, limit: int = MAX_FRAME_BYTES)
         return _decoder.decode(await reader.readexactly(length))
     except MALFORMED as error:
         raise BadMessage("", f"frame does not decode: {error}") from error
-
-
-def _printable(body: bytes) -> str:
-    return "".join(c if c.isprintable() else " " for c in body[:1000].decode("utf-8", "replace"))

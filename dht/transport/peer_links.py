@@ -20,6 +20,7 @@ from dht.clock import Clock
 from dht.errors import BadMessage, DseError, PeerTimeout
 from dht.identity.node_key import Identity
 from dht.keys import KEY_BYTES, NodeId
+from dht.rate_limit import remember
 from dht.transport.certificate import PeerKey
 from dht.transport.peer_link import ASKS, LinkFrame, PeerLink, frame_bytes, read_frame
 from dht.transport.request_auth import NONCE_BYTES, RequestAuthenticator, RequestTarget, sign_request
@@ -168,11 +169,9 @@ class PeerLinks:
             await self._serve(link)
 
     def _note_failure(self, peer: NodeId) -> None:
-        _, last_s = self._rests.pop(peer, (0.0, REST_S / 2))
+        _, last_s = self._rests.get(peer, (0.0, REST_S / 2))
         rest_s = min(REST_MOST_S, 2 * last_s)
-        self._rests[peer] = self._clock().steady + rest_s, rest_s
-        if len(self._rests) > MAX_FAILURES:
-            del self._rests[next(iter(self._rests))]
+        remember(self._rests, peer, (self._clock().steady + rest_s, rest_s), MAX_FAILURES)
 
     async def _serve(self, link: PeerLink) -> None:
         assert self._running is not None

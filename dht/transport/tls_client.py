@@ -10,7 +10,6 @@ import errno
 import random
 from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from typing import TypeVar
 
 import aiohttp
 
@@ -19,6 +18,7 @@ from dht.errors import BadMessage, PeerTimeout
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.membership.working_families import WorkingFamilies
+from dht.rate_limit import remember
 from dht.transport.certificate import PeerKey
 from dht.transport.giving_way import LONG_BYTES, GivingWay
 from dht.transport.request_auth import NONCE_BYTES, RequestTarget, sign_request
@@ -46,8 +46,6 @@ NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.ENET
 LONGER = 4  # times its timeout a message may take while long bodies move
 
 Moved = Callable[[], None]
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 class TlsClient:
@@ -211,7 +209,7 @@ class TlsClient:
         if now.steady - made_at >= TUNNEL_PASS_S:
             target = RequestTarget(self._network, relay, "CONNECT", path)
             header = sign_request(self._identity, target, b"", now, self._nonce())
-            _bounded_set(self._passes, (relay, path), (now.steady, header))
+            remember(self._passes, (relay, path), (now.steady, header), MAX_PEERS)
         return header
 
     def _turn(self, route: Route) -> AbstractAsyncContextManager[None]:
@@ -220,12 +218,12 @@ class TlsClient:
             return nullcontext()
         ends = route.relay.node_id, route.peer.node_id
         if ends not in self._tunnels:
-            _bounded_set(self._tunnels, ends, asyncio.Semaphore(TUNNELS_TO_ONE))
+            remember(self._tunnels, ends, asyncio.Semaphore(TUNNELS_TO_ONE), MAX_PEERS)
         return self._tunnels[ends]
 
     def _key(self, peer: NodeId) -> PeerKey:
         if peer not in self._keys:
-            _bounded_set(self._keys, peer, PeerKey(peer))
+            remember(self._keys, peer, PeerKey(peer), MAX_PEERS)
         return self._keys[peer]
 
     def _note_time(self, peer: NodeId, text: str) -> None:
@@ -242,14 +240,6 @@ async def next_piece(response: aiohttp.ClientResponse) -> bytes:
         return await response.content.readany()
     except RuntimeError as error:  # so aiohttp says that it is closed
         raise ConnectionAbortedError(str(error)) from error
-
-
-def _bounded_set(memory: dict[K, V], key: K, value: V) -> None:
-    """Remember a value, forgetting the oldest above MAX_PEERS."""
-    memory.pop(key, None)
-    if len(memory) >= MAX_PEERS:
-        del memory[next(iter(memory))]
-    memory[key] = value
 
 
 def _authority(endpoint: Endpoint) -> str:

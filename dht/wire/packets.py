@@ -9,6 +9,10 @@ The MAC is BLAKE2b keyed by what X25519 makes of both nodes' keys, over all befo
 sender does not know yet who listens there, which only a PING may do. Every packet carries the sender's key, so there
 are no sessions to set up, resume or exhaust. Requests are padded and answers never longer, so nobody gains by a forged
 source; PUT needs the token of an earlier answer to the same address.
+
+What is sealed inside the packets that carry small messages: the message as it was asked, and what it was told.
+
+Pure: values only. Both are msgpack arrays; `about` binds them to one transaction of one sender.
 """
 
 import struct
@@ -137,12 +141,10 @@ class Stored(msgspec.Struct, frozen=True, array_like=True):
 class Introduce(msgspec.Struct, frozen=True, array_like=True):
     """Asks an introducer to have `target`, a node behind a NAT, send something to where this packet comes from. A node
     that names itself asks to be introduced to others from now on. `tcp_port`: from which the asker dials the target
-    and to which it wants to be dialled, 0 where datagrams will do. `token`: what the target says there first, empty
-    where it says nothing."""
+    and to which it wants to be dialled, 0 where datagrams will do."""
 
     target: bytes
     tcp_port: int = 0
-    token: bytes = b""
 
 
 class Introduced(msgspec.Struct, frozen=True, array_like=True):
@@ -158,7 +160,6 @@ class Punch(msgspec.Struct, frozen=True, array_like=True):
     public_key: bytes
     seen: tuple[bytes, int]
     tcp_port: int = 0
-    token: bytes = b""
 
 
 class Punched(msgspec.Struct, frozen=True, array_like=True):
@@ -277,3 +278,31 @@ def is_from(packet: Packet, key: bytes) -> bool:
 
 def _mac(key: bytes, data: bytes) -> bytes:
     return blake2b(data, key=key, digest_size=MAC_BYTES, person=b"dse-node packet").digest()
+
+
+class Verdict(IntEnum):
+    """Says what became of a message."""
+
+    ANSWERED = 0
+    REFUSED = 1  # the body is one line of text that says why
+    BY_TLS = 2  # it has to be asked over TLS: its answer is too long for packets, or it is not to be asked in them
+
+
+class AskedMessage(msgspec.Struct, frozen=True, array_like=True):
+    """Holds a message by its name, and the asker's wall clock: an old one that somebody recorded is not answered."""
+
+    at: float
+    name: Annotated[str, Meta(max_length=64)]
+    body: bytes
+
+
+class ToldMessage(msgspec.Struct, frozen=True, array_like=True):
+    """Holds the encoded answer, or why there is none."""
+
+    verdict: Verdict
+    body: bytes
+
+
+def about(kind: int, network: bytes, transaction: bytes, public_key: bytes) -> bytes:
+    """Return what sealed bytes belong to: the kind of packet, the network, the transaction and the sender's key."""
+    return bytes([kind]) + network + transaction + public_key

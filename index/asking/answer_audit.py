@@ -11,8 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from dht import NodeId, PeerAudit, Slot, Topic
-from index.asking.replica_plan import Ready
-from index.asking.scatter_gather import Gathered
+from index.asking.scatter_gather import Gathered, Ready
 from index.query.collection_statistics import Statistics
 from index.shard.messages import StatisticsAnswer
 

@@ -4,19 +4,20 @@ from typing import Any
 
 from dht import Clock, Overlay, slot_of
 from index.asking.agreement import Doubts, Reason, is_remnant, weigh
-from index.asking.answer_page import AnswerPage, BoundedRequest, ShownResult
+from index.asking.page_filler import AnswerPage, BoundedRequest, ShownResult
 from index.asking.search_outcome import SearchOutcome
+from index.change_feed import Text
 from index.config import IndexConfig
+from index.query.parser import Query
 from index.query.scoring import explain
 from index.results.page_cursor import PageCursor, query_digest, statistics_digest, write_cursor
-from index.results.passage_heading import heading_above
-from index.results.shown_texts import cut_title, readings_of, snippet_chars
-from index.results.snippet import make_snippet, terms_of
+from index.results.snippet import heading_above, make_snippet, terms_of
 from index.shard.corrections import correct
 from index.shard.local_index import LocalIndex
-from index.text.page_date import date_of
 from index.text.stem_classes import class_of
+from index.text.tags import date_of
 
+MAX_TITLE_CHARS = 300  # titles are strangers' and may have megabytes
 OF_THE_ORDER = frozenset({Reason.ORDER, Reason.CHANGED})  # doubts that leave the total as it is
 
 
@@ -34,7 +35,7 @@ class AnswerBody:
         whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
         return {
             "query": request.typed,
-            "readings": readings_of(request.peer_query.query),
+            "readings": _readings_of(request.peer_query.query),
             "took_ms": round((self._clock().steady - request.began) * 1000, 1),
             "exact": not doubts,
             "whole": whole,
@@ -62,18 +63,19 @@ class AnswerBody:
         doubts, view = Doubts(), self._overlay.view
         if missing := outcome.ready.keys() - outcome.answered:
             doubts.add(Reason.UNANSWERED, missing, outcome.silent)
-        unsure = page.unsure or not outcome.proven
-        is_other = not self._local.plan.is_by(request.rules)
-        flaws = [(page.late, Reason.UNREAD), (unsure, Reason.ORDER), (page.stale, Reason.CHANGED)]
-        flaws.append((is_other, Reason.RULES))
-        for reason in (reason for is_so, reason in flaws if is_so):
+        flaws = {
+            Reason.UNREAD: page.late,
+            Reason.ORDER: page.unsure or not outcome.proven,
+            Reason.CHANGED: page.stale,
+            Reason.RULES: not self._local.plan.is_by(request.rules),
+            Reason.APART: bool(view.why_apart()),
+        }
+        for reason in filter(flaws.__getitem__, flaws):
             doubts.add(reason)
         if page.liars:
             doubts.add(Reason.REFUTED, (), page.liars)
         if outcome.disputed:
             doubts.add(Reason.DISPUTED, outcome.disputed, set().union(*outcome.disputed.values()))
-        if view.why_apart():
-            doubts.add(Reason.APART)
         if is_remnant(view):
             doubts.add(Reason.VANISHED, (), view.peers.vanished())
         weigh(outcome.said, view, doubts)
@@ -84,12 +86,12 @@ class AnswerBody:
     ) -> dict[str, Any]:
         text, scored = each.text, each.scored
         query = request.peer_query.query
-        chars, stem_class = snippet_chars(text, self._config), class_of(text.language)
+        chars, stem_class = _snippet_chars(text, self._config), class_of(text.language)
         snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves, stem_class), chars, stem_class)
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,
-            "title": cut_title(text.title),
+            "title": _cut_title(text.title),
             "heading": heading_above(text.body, snippet.start, text.headings, text.title),
             "snippet": snippet.text,
             "highlights": [list(mark) for mark in snippet.highlights],
@@ -117,3 +119,18 @@ class AnswerBody:
         return write_cursor(
             PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics, request.rules))
         )
+
+
+def _snippet_chars(text: Text, config: IndexConfig) -> int:
+    """Return how many characters we show, or its author lets us show, an ellipsis at both ends included."""
+    return config.snippet_chars if text.max_snippet < 0 else min(config.snippet_chars, max(0, text.max_snippet - 2))
+
+
+def _readings_of(query: Query) -> list[dict[str, str]]:
+    """Tell how a query was read, where that is not obvious."""
+    return [{"read_as": each.read_as.value, "piece": each.piece} for each in query.readings]
+
+
+def _cut_title(title: str) -> str:
+    """Return a title as it is shown."""
+    return title if len(title) <= MAX_TITLE_CHARS else title[: MAX_TITLE_CHARS - 1] + "…"

@@ -1,29 +1,131 @@
-"""Puts a page of results together: each is held to its signed document first, and who was wrong about one is noted."""
+"""Puts a page of results together: each is held to its signed document first, and who was wrong about one is noted.
+
+A peer or an author may say that a page is a copy of another. Where both are of one host, that is believed; else both
+signed documents are read and compared before one is folded under the other.
+"""
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
-from dht import Clock, DocumentId, NodeId, Overlay, PeerAudit, Topic
+from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit, Topic
 from index.asking.agreement import YOUNG_S
-from index.asking.answer_page import AnswerPage, BoundedRequest, ShownResult
 from index.asking.search_outcome import PeerQuery, SearchOutcome
 from index.change_feed import Read, Text
 from index.engine.matcher import matches
 from index.query.scoring import Scored, score
-from index.results.answer_checks import wrong_hit
-from index.results.copy_proof import CopyProof
-from index.results.near_copies import Sign
+from index.query.search_rules import SearchRules
+from index.results.answer_checks import wrong_hit, wrong_marks
+from index.results.near_copies import Sign, say_the_same
 from index.results.page_cursor import PageCursor, statistics_digest
-from index.results.result_picker import PickedHit, bounds_hosts
-from index.results.shown_texts import true_copies, wanted
+from index.results.result_picker import PickedHit, bounds_hosts, pick
+from index.results.top_k_merge import MergedHit
+from index.shard.corrections import Proposal
+from index.shard.messages import HitRow
 from index.text.forward_index import forward_of
 
 log = logging.getLogger(__name__)
 
 LIES = 3  # after so many a peer is asked no more for a while
+SIMILAR = 5  # copies named with a result
 SPARE = 8  # results beyond a page, for those that turn out not to be there
 UNREADABLE = 3  # documents of one peer that nobody has: it made them up
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedRequest:
+    """A request as it is carried out: parsed, its numbers within bounds; instants are steady seconds."""
+
+    typed: str
+    peer_query: PeerQuery
+    after: PageCursor | None
+    limit: int
+    began: float
+    deadline: float
+    shown_at: float  # when the asker shows what has been found by then; NEVER where all is waited for
+    explain: bool
+    proposals: Sequence[Proposal] = ()
+
+    @property
+    def rules(self) -> SearchRules:
+        """By which it is carried out."""
+        return self.peer_query.query.rules
+
+    @property
+    def shown(self) -> int:
+        """How many results earlier pages have shown."""
+        return self.after.shown if self.after else 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResult:
+    """A result. `copies`: documents that say the same, of `similar` in all."""
+
+    text: Text
+    scored: Scored
+    copies: Sequence[Text] = ()
+    similar: int = 0
+
+
+@dataclass(slots=True)
+class AnswerPage:
+    """Results so far, and what went wrong on the way."""
+
+    shown: list[ShownResult] = field(default_factory=list)
+    last: PickedHit | None = None
+    rest: bool = False
+    more: Mapping[bytes, int] = field(default_factory=dict)  # matches of the last result's host, by that result's id
+    stale: bool = False
+    late: bool = False
+    is_early: bool = False  # another page of the same search follows, which counts what is wrong
+    unsure: bool = False  # a host may have more that stand among these
+    liars: set[NodeId] = field(default_factory=set)
+    unreadable: Counter[NodeId] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class CopyProof:
+    """The documents that were read and compared for one answer. `liars`: peers whose marks are not the signed
+    documents'."""
+
+    read: Read
+    sign: Sign
+    liars: dict[NodeId, str] = field(default_factory=dict)
+    _verdicts: dict[tuple[bytes, bytes], bool] = field(default_factory=dict)
+    _open: dict[tuple[bytes, bytes], tuple[HitRow, HitRow]] = field(default_factory=dict)
+
+    async def pick(self, order: Sequence[MergedHit], enough: int, is_crowded: bool, is_whole: bool) -> list[PickedHit]:
+        """Pick the first `enough` results, each fold between hosts proven."""
+        peers = {found.hit.id: found.peer for found in order}
+        while True:
+            picked = pick(order, self._are_alike, enough, is_crowded, is_whole)
+            if not self._open:
+                return picked
+            await self._compare(peers)
+
+    def _are_alike(self, one: HitRow, other: HitRow) -> bool:
+        if one.host == other.host:
+            return True
+        verdict = self._verdicts.get((one.id, other.id))
+        if verdict is None:
+            self._open[one.id, other.id] = one, other
+        return verdict is not False
+
+    async def _compare(self, peers: Mapping[bytes, NodeId]) -> None:
+        pairs = list(self._open.values())
+        self._open.clear()
+        hits = {hit.id: hit for pair in pairs for hit in pair}
+        texts = await self.read([(DocumentId(hit.id), Key(hit.key)) for hit in hits.values()])
+        for hit in hits.values():
+            text = texts.get(DocumentId(hit.id))
+            if text is not None and text.version == hit.version and (reason := wrong_marks(hit, text)):
+                self.liars[peers[hit.id]] = reason
+        for one, other in pairs:
+            first, second = texts.get(DocumentId(one.id)), texts.get(DocumentId(other.id))
+            alike = first is not None and second is not None and say_the_same(first, second, self.sign)
+            self._verdicts[one.id, other.id] = alike
 
 
 class PageFiller:
@@ -54,7 +156,7 @@ class PageFiller:
                 left.reverse()  # the best is last, and taken first
                 while left and len(page.shown) < limit:
                     batch = [left.pop() for _ in range(min(len(left), limit - len(page.shown)))]
-                    texts = await read(wanted(batch))
+                    texts = await read(_wanted(batch))
                     for each in batch:
                         if each.found.peer != me:
                             await asyncio.sleep(0)  # checking takes a millisecond; others may go first
@@ -87,7 +189,7 @@ class PageFiller:
                 self._note(page, peer, reason)
             else:
                 scored = Scored(hit.score, hit.numbers)
-                copies, similar = true_copies(picked, texts), len(picked.similar)
+                copies, similar = _true_copies(picked, texts), len(picked.similar)
                 page.shown.append(ShownResult(text, scored, copies, max(similar, len(copies))))
         else:  # it changed: what it says now counts
             page.stale |= text.written_at < self._clock().wall - YOUNG_S
@@ -113,3 +215,15 @@ def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[Pi
         return list(picked)
     ids = [each.found.hit.id for each in picked]
     return list(picked[ids.index(after.id) + 1 if after.id in ids else after.shown :])
+
+
+def _wanted(batch: Sequence[PickedHit]) -> list[tuple[DocumentId, Key]]:
+    """List the documents of some results, and those of the copies that are named with them."""
+    found: list[MergedHit] = [each for picked in batch for each in (picked.found, *picked.similar[:SIMILAR])]
+    return [(DocumentId(each.hit.id), Key(each.hit.key)) for each in found]
+
+
+def _true_copies(picked: PickedHit, texts: Mapping[DocumentId, Text | None]) -> list[Text]:
+    """List the copies that really are: their signed documents are what peers said of them."""
+    found = ((each.hit, texts.get(DocumentId(each.hit.id))) for each in picked.similar[:SIMILAR])
+    return [text for hit, text in found if text is not None and not wrong_marks(hit, text)]

@@ -8,13 +8,13 @@ for a slot counts. A peer that lets any question of this node wait is asked last
 import asyncio
 import logging
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot
-from index.asking.query_trace import Tracer, untraced
-from index.asking.replica_plan import Ready, make_plan
+from index.asking.query_trace import Tracer
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,9 @@ SOON_S = 0.1  # what is shown sooner, is shown without those who are silent: oth
 EARLY_S = 0.05  # at least, until who is slower than most answers is hedged
 FEW_SILENT = 0.25  # of those asked
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
+PATIENCE = 2.0  # levels of slowness for which a peer has to cover twice as many slots
 
+Ready = Mapping[Slot, Sequence[NodeId]]
 Wrong = Callable[[], str | None]
 Aside = Callable[[Wrong], Awaitable[str | None]]
 
@@ -77,11 +79,11 @@ class ScatterGather:
         rng: random.Random,
         hedge_fraction: float,
         aside: Aside,
-        tracer: Tracer = untraced,
+        tracer: Tracer,
     ) -> None:
         """`aside` runs the check of a large answer off the event loop; `tracer` times each peer that is asked."""
-        self._overlay, self._clock, self._rng, self._tracer = overlay, clock, rng, tracer
-        self._hedge_fraction, self._aside = hedge_fraction, aside
+        self.overlay, self.rng, self.aside, self.tracer = overlay, rng, aside, tracer
+        self._clock, self._hedge_fraction = clock, hedge_fraction
 
     async def cover(
         self,
@@ -95,10 +97,9 @@ class ScatterGather:
         """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing.
 
         At `shown_at` the asker shows what has come: silent peers' slots are asked of others in good time for that.
-        `covered` is filled in as answers come, and returned."""
+        `covered` is filled in as answers come, beside what it holds, and returned."""
         covered = Gathered() if covered is None else covered
-        avoided = set(avoid)
-        race = _GatherRun(self._overlay, self._rng, ready, question, avoided, self._aside, self._tracer, covered)
+        race = _GatherRun(self, ready, question, set(avoid), covered)
         now = self._clock().steady
         left, hedged = until - now, min(until, shown_at if shown_at - now >= SOON_S else until) - now
         try:
@@ -106,7 +107,7 @@ class ScatterGather:
                 await race.run(hedged * self._hedge_fraction, left)
         except TimeoutError:
             pass  # the deadline is the asker's own: what has come so far is the answer
-        covered.late = race.silent()
+        covered.late |= race.silent()
         return covered
 
 
@@ -114,21 +115,12 @@ class _GatherRun(Generic[A]):
     """One `cover`: the peers that were asked for each slot, and the slots that are still open."""
 
     def __init__(
-        self,
-        overlay: Overlay,
-        rng: random.Random,
-        ready: Ready,
-        question: SlotQuestion[A],
-        avoid: set[NodeId],
-        aside: Aside,
-        tracer: Tracer,
-        covered: Gathered[A],
+        self, asker: ScatterGather, ready: Ready, question: SlotQuestion[A], avoid: set[NodeId], covered: Gathered[A]
     ) -> None:
-        self._aside, self._tracer = aside, tracer
-        self._covered: Gathered[A] = covered
-        self._overlay, self._rng = overlay, rng
+        self._asker, self._overlay = asker, asker.overlay
         self._ready, self._avoid = ready, avoid
         self._question: SlotQuestion[A] = question
+        self._covered: Gathered[A] = covered
         self._open = set(ready)
         self._tried: dict[NodeId, set[Slot]] = {}
         self._flying: dict[NodeId, int] = {}
@@ -174,9 +166,9 @@ class _GatherRun(Generic[A]):
             return []
         late = self._overlay.late.is_late
         slowness = self._overlay.times.slowness
-        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried, late, slowness)
+        plan = make_plan(wanted, self._overlay.view.node_id, self._asker.rng, self._avoid, self._tried, late, slowness)
         started = []
-        for peer, slots in plan.parts:
+        for peer, slots in plan:
             self._tried.setdefault(peer, set()).update(slots)
             self._flying[peer] = self._flying.get(peer, 0) + 1
             self._covered.asked.add(peer)
@@ -185,12 +177,13 @@ class _GatherRun(Generic[A]):
 
     async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
         try:
-            with self._tracer.part("ask", peer, slots=len(slots)):
+            with self._asker.tracer.part("ask", peer, slots=len(slots)):
                 found = await self._overlay.ask(
                     peer, self._question.ask(slots), self._question.answer, timeout_s=left_s
                 )
             self._heard.add(peer)
-            if peer != self._overlay.view.node_id and (reason := await self._question.weigh(found, slots, self._aside)):
+            me, question = self._overlay.view.node_id, self._question
+            if peer != me and (reason := await question.weigh(found, slots, self._asker.aside)):
                 raise BadMessage(peer.hex(), reason)
             new = frozenset(self._open.intersection(found.slots))
             if new:
@@ -202,3 +195,51 @@ class _GatherRun(Generic[A]):
             self._covered.failed.add(peer)
         self._flying[peer] -= 1
         replies.put_nowait(None)
+
+
+def make_plan(
+    ready: Ready,
+    me: NodeId,
+    rng: random.Random,
+    avoid: Collection[NodeId],
+    tried: Mapping[NodeId, Collection[Slot]],
+    is_late: Callable[[NodeId], bool],
+    slowness: Callable[[NodeId], int],
+) -> list[tuple[NodeId, tuple[Slot, ...]]]:
+    """Plan which peers to ask so that every slot of `ready` that can be is answered once, by as few as possible.
+
+    This node's own slots go to itself: that costs nothing. The rest is covered greedily, the peer first that covers
+    most for the time that it takes; equal ones in an order drawn from `rng`, to share the load. A peer that is late
+    with other answers covers only slots that nobody else can. No peer of `avoid` is asked, and none again for a slot
+    for which `tried` names it. `slowness`: in levels; `PATIENCE` says how much a slow one has to cover."""
+    left, parts = set(ready), list[tuple[NodeId, tuple[Slot, ...]]]()
+    if me not in avoid:
+        mine = sorted({slot for slot, peers in ready.items() if me in peers}.difference(tried.get(me, ())))
+        if mine:
+            parts.append((me, tuple(mine)))
+            left.difference_update(mine)
+    can = _who_can(ready, left)
+    for peer in (me, *avoid):
+        can.pop(peer, None)
+    for peer in can.keys() & tried.keys():
+        can[peer].difference_update(tried[peer])
+    every = sorted(frozenset[NodeId]().union(*ready.values()).difference(avoid))
+    rng.shuffle(every)  # this node among them: what is drawn does not depend on what it can answer itself
+    order = list(filter(can.get, every))
+    late, worth = set(filter(is_late, order)), {peer: 2 ** (-slowness(peer) / PATIENCE) for peer in order}
+    while order and left:
+        chosen = max(order, key=lambda peer: (peer not in late, len(can[peer] & left) * worth[peer]))
+        order.remove(chosen)
+        if taken := can[chosen] & left:
+            parts.append((chosen, tuple(sorted(taken))))
+            left -= taken
+    return parts
+
+
+def _who_can(ready: Ready, slots: Collection[Slot]) -> dict[NodeId, set[Slot]]:
+    """Return of each peer which of some slots it is ready for."""
+    found: defaultdict[NodeId, set[Slot]] = defaultdict(set)
+    for slot in slots:
+        for peer in ready[slot]:
+            found[peer].add(slot)
+    return found

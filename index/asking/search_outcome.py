@@ -10,14 +10,12 @@ from itertools import chain, compress
 
 from dht import NodeId, Slot
 from index.asking.agreement import Said
-from index.asking.replica_plan import Ready
-from index.asking.scatter_gather import Gathered
+from index.asking.scatter_gather import Gathered, Ready
 from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query
 from index.query.patterns import MAX_ALTERNATIVES, MAX_LISTED, WordPattern, alternatives
-from index.results.facets import FacetSums, facet_sums
-from index.results.site_hits import SiteHits, site_hits
-from index.results.top_k_merge import MergedHit, merge
+from index.results.result_picker import SiteHits, site_hits
+from index.results.top_k_merge import FacetSums, MergedHit, facet_sums, merge
 from index.shard.messages import BestAnswer, StatisticsAnswer
 
 Told = tuple[NodeId, BestAnswer]

@@ -2,15 +2,14 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 from dht import Clock, DocumentId, Key, NodeId, Overlay, PeerAudit
 from index.asking.answer_body import AnswerBody
-from index.asking.answer_page import AnswerPage, BoundedRequest
 from index.asking.hit_audit import HitAudit
-from index.asking.page_filler import SPARE, PageFiller
+from index.asking.page_filler import SPARE, AnswerPage, BoundedRequest, PageFiller
 from index.asking.query_trace import Tracer, untraced
 from index.asking.scatter_gather import NEVER, ScatterGather
 from index.asking.search_outcome import PeerQuery, SearchOutcome
@@ -20,14 +19,12 @@ from index.errors import QueryError
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
-from index.results.copy_proof import believe
 from index.results.near_copies import Sign, no_signature
 from index.results.page_cursor import query_digest, read_cursor
 from index.results.result_picker import OF_ONE_HOST, TEN, bounds_hosts, pick
-from index.shard.corrections import propose, spellings
+from index.shard.corrections import Suggester, propose, spellings
 from index.shard.local_index import LocalIndex
 from index.shard.messages import MAX_K
-from index.shard.suggestions import Suggester
 
 MAX_LIMIT = 100
 FEW = 3  # results, with which other questions are suggested
@@ -45,32 +42,26 @@ class CountedDocuments(NamedTuple):
     at: float
 
 
-@dataclass(slots=True)
-class _Progress:
-    """The progress of a search. `request` is set once its patterns are written out, `outcome` after the first round;
-    the second round asks for the best `k`, of each host `per_host`."""
-
-    request: BoundedRequest | None = None
-    outcome: SearchOutcome | None = None
-    k: int = 0
-    per_host: int = 0
-
-
 class RunningSearch:
-    """One search: `answer` carries it out and is called once; meanwhile `so_far` returns the results so far."""
+    """One search: `answer` carries it out and is called once; meanwhile `so_far` returns the results so far.
+
+    `request` is set once its patterns are written out, `outcome` after the first round; the second round asks for the
+    best `k`, of each host `per_host`."""
 
     def __init__(self, searcher: "Searcher", asked: SearchRequest, read: Read) -> None:
-        self._searcher, self._asked = searcher, asked
-        self._progress, self._read = _Progress(), _read_once(read)
+        self._searcher, self.asked, self.read = searcher, asked, _read_once(read)
+        self.request: BoundedRequest | None = None
+        self.outcome: SearchOutcome | None = None
+        self.k, self.per_host = 0, 0
 
     async def answer(self) -> dict[str, Any]:
         """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
-        return await self._searcher.carry_out(self._asked, self._progress, self._read)
+        return await self._searcher.carry_out(self)
 
     async def so_far(self) -> dict[str, Any] | None:
         """Return the answer from the results so far, None where there are none. No peer is asked a question that
         `answer` does not ask it."""
-        return await self._searcher.so_far(self._progress, self._read)
+        return await self._searcher.so_far(self)
 
 
 class Searcher:
@@ -92,7 +83,7 @@ class Searcher:
         audit. `tracer` times the parts of each query."""
         self._config, self._read, self._clock = (config := local.config), read, clock
         self._local, self._suggester, self._tracer = local, Suggester(), tracer
-        gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check, tracer)
+        gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.aside, tracer)
         self.audit = audit or PeerAudit(clock, rng.random)
         self.hit_audit = HitAudit(self.audit, overlay, gather, read, config.max_depth)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
@@ -109,7 +100,7 @@ class Searcher:
         """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
         return await self.begin(asked).answer()
 
-    async def carry_out(self, asked: SearchRequest, progress: _Progress, read: Read) -> dict[str, Any]:
+    async def carry_out(self, running: RunningSearch) -> dict[str, Any]:
         """Carry out a search, and note its progress.
 
         The rules in force may leave it partial, while indexes for them are being built. It is then asked again by the
@@ -117,7 +108,7 @@ class Searcher:
         began, found = self._clock().steady, dict[str, Any]()
         with self._tracer.query() as span:
             for rules in self._local.rules():
-                answer = await self._search_by(rules, asked, began, progress, read)
+                answer = await self._search_by(rules, running, began)
                 if not found or answer["coverage"]["answered"] > found["coverage"]["answered"]:
                     found = answer
                 if found["whole"]:
@@ -125,24 +116,23 @@ class Searcher:
             span.say(**{name: found["coverage"][name] for name in ("slots", "answered", "peers_asked")})
         return found
 
-    async def so_far(self, progress: _Progress, read: Read) -> dict[str, Any] | None:
+    async def so_far(self, running: RunningSearch) -> dict[str, Any] | None:
         """Return the answer from a search's results so far, None where there are none: the second round's, or before it
         those of this node's own slots."""
-        if progress.request is None:
+        if running.request is None:
             return None
         until = self._clock().steady + SO_FAR_S
-        request, outcome = replace(progress.request, deadline=until), progress.outcome
-        numbers = progress.k, progress.per_host
+        request, outcome = replace(running.request, deadline=until), running.outcome
+        numbers = running.k, running.per_host
         if outcome is None:
             found = await self._rounds.own(request.peer_query, *numbers, until)
         else:
             found = self._rounds.so_far(request.peer_query, outcome, *numbers)
-        page = await self._pages.fill(request, found, read, is_early=True) if found.order else AnswerPage()
+        page = await self._pages.fill(request, found, running.read, is_early=True) if found.order else AnswerPage()
         return self._body.write(request, found, page, []) if page.shown else None
 
-    async def _search_by(
-        self, rules: SearchRules, asked: SearchRequest, began: float, progress: _Progress, read: Read
-    ) -> dict[str, Any]:
+    async def _search_by(self, rules: SearchRules, running: RunningSearch, began: float) -> dict[str, Any]:
+        asked = running.asked
         with self._tracer.part("parse"):
             query = parse_query(asked.text, asked.language, asked.site, asked.is_by_date, rules)
         words = (query.text, query.language, query.site)
@@ -158,8 +148,8 @@ class Searcher:
         )
         if request.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
-        progress.request = request
-        outcome, page = await self._attempts(request, progress, read)
+        running.request = request
+        outcome, page = await self._attempts(request, running)
         few = outcome.total <= FEW and not after
         suggestions = await self.suggest(query.text) if few else []
         with self._tracer.part("snippets", results=len(page.shown)):
@@ -169,39 +159,37 @@ class Searcher:
         """Return likely questions that continue the typed text, by the words and titles that are indexed here."""
         return await self._local.look_up(partial(self._suggester.suggest, typed))
 
-    async def _attempts(
-        self, request: BoundedRequest, progress: _Progress, read: Read
-    ) -> tuple[SearchOutcome, AnswerPage]:
+    async def _attempts(self, request: BoundedRequest, running: RunningSearch) -> tuple[SearchOutcome, AnswerPage]:
         """Ask, and ask again without those who lied, while there is time."""
         avoid: frozenset[NodeId] = frozenset()
         for attempt in range(ATTEMPTS):
-            outcome = await self._ask(request, progress, avoid)
+            outcome = await self._ask(request, running, avoid)
             with self._tracer.part("documents"):
-                page = await self._pages.fill(request, outcome, read)
+                page = await self._pages.fill(request, outcome, running.read)
             if not page.liars or attempt == ATTEMPTS - 1 or self._clock().steady >= request.deadline:
                 break
             avoid |= page.liars
         return outcome, page
 
-    async def _ask(self, request: BoundedRequest, progress: _Progress, avoid: frozenset[NodeId]) -> SearchOutcome:
+    async def _ask(self, request: BoundedRequest, running: RunningSearch, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Run both rounds for as many documents as leave enough results; the numbers are the same on every node."""
         now = self._clock().steady
         left, asked, soon = request.deadline - now, request.peer_query, request.shown_at - now
         wanted, is_crowded = request.shown + request.limit + 1, bounds_hosts(asked.query)
         per_host = OF_ONE_HOST * (wanted // TEN + 1) if is_crowded else 0
         k = min(wanted + SPARE, MAX_K)  # often enough: of 6,000 results on 10,000 real pages ten had more copies
-        progress.outcome, progress.k, progress.per_host = None, k, per_host
+        running.outcome, running.k, running.per_host = None, k, per_host
         with self._tracer.part("statistics"):
             outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid, now + soon * FIRST_ROUND)
         if len(outcome.answered) == outcome.slots:
             documents = outcome.statistics.documents
             self.counted = CountedDocuments(documents, self._local.documents, self._clock().steady)
-        progress.outcome = outcome
+        running.outcome = outcome
         until, second_at = now + left * SECOND_ROUND, now + soon * SECOND_ROUND
         while True:
             with self._tracer.part("best", wanted=k):
                 await self._rounds.best(asked, outcome, k, per_host, until, avoid, second_at)
-            picked = pick(outcome.order, believe, wanted, is_crowded, not outcome.more)
+            picked = pick(outcome.order, lambda one, other: True, wanted, is_crowded, not outcome.more)
             if outcome.more and len(picked) < wanted and k < MAX_K:
                 k = min(4 * k, MAX_K)
             elif not outcome.sites.are_enough(picked[: wanted - 1], len(picked) >= wanted) and per_host < MAX_K:

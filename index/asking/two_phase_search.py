@@ -10,15 +10,14 @@ from typing import cast
 
 from dht import NodeId, Overlay, PeerAudit, Slot
 from index.asking.answer_audit import settle
-from index.asking.hit_audit import AskOf, HitAudit
-from index.asking.replica_plan import Ready
-from index.asking.scatter_gather import NEVER, Gathered, ScatterGather, SlotQuestion
+from index.asking.hit_audit import AskOf, HitAudit, best_question
+from index.asking.scatter_gather import NEVER, Gathered, Ready, ScatterGather, SlotQuestion
 from index.asking.search_outcome import PeerQuery, SearchOutcome, Told, fill_in, note_answers, summed, told_by_slot
 from index.config import IndexConfig
 from index.query.parser import ReadAs, Reading, parse_query
 from index.query.patterns import find_patterns, write_out
-from index.results.answer_checks import wrong_best, wrong_statistics
-from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.results.answer_checks import wrong_statistics
+from index.shard.messages import AskBest, AskStatistics, StatisticsAnswer
 
 CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 JUDGE_S = 1.0  # for a third to tell which of two is right, unless it is known to be late
@@ -56,12 +55,18 @@ class TwoPhaseSearch:
         view = self._overlay.view
         by_slot, refuted = view.ready_by_slot(), self._audit.refuted()
         ready = _ready_for(cast(Sequence[Slot], range(len(by_slot))), by_slot, refuted)
+        question = _statistics_question(asked, len(by_slot))
 
-        def cover(ready: Ready, until: float) -> Awaitable[Gathered[StatisticsAnswer]]:
-            return self._ask_statistics(asked, len(by_slot), ready, until, avoid, shown_at)
+        def cover(
+            ready: Ready, until: float, covered: Gathered[StatisticsAnswer] | None = None
+        ) -> Awaitable[Gathered[StatisticsAnswer]]:
+            some = ready if all(ready.values()) else {slot: peers for slot, peers in ready.items() if peers}
+            return self._remote.cover(some, question, until, avoid, shown_at, covered)
 
         began = self._audit.now
         covered = await cover(ready, until)
+        if left := self._left(ready, covered.slots, len(by_slot)):
+            await cover(left, until, covered)
         patience_s = max(CONFIRM_S, 2 * (self._audit.now - began))  # nobody has to wait for a peer that is silent
 
         def confirm(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
@@ -93,13 +98,12 @@ class TwoPhaseSearch:
         floor = 0.0
         while True:
             coming = outcome.coming = Gathered()
-            bounds = k, depth, max(floor, 0.0)
-            await self._ask_best(asked, outcome, bounds, per_host, open_, until, avoid, shown_at)
-            if left := self._left(open_, outcome):
-                late = coming.late
-                await self._ask_best(asked, outcome, bounds, per_host, left, until, avoid, shown_at)
-                coming.late |= late
-            self._hit_audit.offer(coming, asked.query, self._question(asked, outcome, bounds, per_host))
+            ask = _ask_best(asked, outcome, (k, depth, max(floor, 0.0)), per_host)
+            question = best_question(asked.query, ask)
+            await self._remote.cover(open_, question, until, avoid, shown_at, coming)
+            if left := self._left(open_, coming.slots, outcome.slots):
+                await self._remote.cover(left, question, until, avoid, shown_at, coming)
+            self._hit_audit.offer(coming, asked.query, ask)
             note_answers(outcome, coming)
             best |= told_by_slot(coming)
             outcome.best, outcome.coming = best, Gathered()
@@ -117,10 +121,11 @@ class TwoPhaseSearch:
         ready: dict[Slot, Sequence[NodeId]] = {
             Slot(slot): (me,) if me in peers else () for slot, peers in enumerate(by_slot)
         }
-        own, nobody = {slot: peers for slot, peers in ready.items() if peers}, frozenset[NodeId]()
-        outcome = summed(asked, await self._ask_statistics(asked, len(ready), own, until, nobody, NEVER), ready)
-        bounds = k, min(self._config.first_depth, self._config.max_depth), 0.0
-        await self._ask_best(asked, outcome, bounds, per_host, own, until, nobody, NEVER)
+        own = {slot: peers for slot, peers in ready.items() if peers}
+        counted = await self._remote.cover(own, _statistics_question(asked, len(ready)), until)
+        outcome, depth = summed(asked, counted, ready), min(self._config.first_depth, self._config.max_depth)
+        question = best_question(asked.query, _ask_best(asked, outcome, (k, depth, 0.0), per_host))
+        outcome.coming = await self._remote.cover(own, question, until)
         return self.so_far(asked, outcome, k, per_host)
 
     def so_far(self, asked: PeerQuery, outcome: SearchOutcome, k: int, per_host: int) -> SearchOutcome:
@@ -145,66 +150,42 @@ class TwoPhaseSearch:
         now = self._overlay.view.ready_by_slot()  # who became ready meanwhile may be asked too
         return _ready_for(slots, now if len(now) == outcome.slots else outcome.ready, outcome.shunned)
 
-    def _left(self, asked: Ready, outcome: SearchOutcome) -> Ready:
-        """Return the slots that nobody answered, with the ready peers that were set aside and are not refuted. A peer
-        that was late may hold a slot that all others have just handed over."""
-        now, refuted = self._overlay.view.ready_by_slot(), self._audit.refuted()
-        open_ = asked.keys() - outcome.coming.slots if len(now) == outcome.slots else ()
-        aside = {slot: [p for p in now[slot] if p not in asked[slot] and p not in refuted] for slot in sorted(open_)}
-        return {slot: peers for slot, peers in aside.items() if peers}
+    def _left(self, asked: Ready, answered: frozenset[Slot], slot_count: int) -> Ready:
+        """Return the slots of `asked` that nobody answered, each with further peers: those ready by now, and its
+        owners, since all peers that were asked may have just handed the slot over. None of them is refuted."""
+        view, refuted = self._overlay.view, self._audit.refuted()
+        now = view.ready_by_slot()
+        open_ = sorted(slot for slot in asked.keys() - answered if asked[slot]) if len(now) == slot_count else ()
+        others = {slot: dict.fromkeys((*now[slot], *view.owners(slot))) for slot in open_}
+        left = {slot: [p for p in others[slot] if p not in asked[slot] and p not in refuted] for slot in open_}
+        return {slot: peers for slot, peers in left.items() if peers}
 
-    def _ask_statistics(
-        self,
-        asked: PeerQuery,
-        slot_count: int,
-        ready: Ready,
-        until: float,
-        avoid: frozenset[NodeId],
-        shown_at: float,
-    ) -> Awaitable[Gathered[StatisticsAnswer]]:
-        analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
-        bits = slot_count.bit_length() - 1
 
-        def ask(slots: Sequence[Slot]) -> AskStatistics:
-            words = asked.text, asked.language, asked.site, asked.spellings, patterns
-            return AskStatistics(analyzer, bits, tuple(slots), *words)
+def _statistics_question(asked: PeerQuery, slot_count: int) -> SlotQuestion[StatisticsAnswer]:
+    analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
+    bits = slot_count.bit_length() - 1
 
-        def wrong(answer: StatisticsAnswer, slots: Sequence[Slot]) -> str | None:
-            return wrong_statistics(answer, slots, asked.query, len(asked.spellings))
+    def ask(slots: Sequence[Slot]) -> AskStatistics:
+        words = asked.text, asked.language, asked.site, asked.spellings, patterns
+        return AskStatistics(analyzer, bits, tuple(slots), *words)
 
-        some = ready if all(ready.values()) else {slot: peers for slot, peers in ready.items() if peers}
-        return self._remote.cover(some, SlotQuestion(ask, StatisticsAnswer, wrong), until, avoid, shown_at)
+    def wrong(answer: StatisticsAnswer, slots: Sequence[Slot]) -> str | None:
+        return wrong_statistics(answer, slots, asked.query, len(asked.spellings))
 
-    def _question(self, asked: PeerQuery, outcome: SearchOutcome, bounds: Bounds, per_host: int) -> AskOf:
-        """Return what asks for the best of some slots."""
-        sums = outcome.statistics
-        rules = *asked.query.rules.numbers, outcome.slots.bit_length() - 1
-        numbers = sums.documents, sums.lengths, sums.df
-        narrow, flags = (asked.language, asked.site), (asked.facets, asked.query.is_by_date)
+    return SlotQuestion(ask, StatisticsAnswer, wrong)
 
-        def ask(slots: Sequence[Slot]) -> AskBest:
-            return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags)
 
-        return ask
+def _ask_best(asked: PeerQuery, outcome: SearchOutcome, bounds: Bounds, per_host: int) -> AskOf:
+    """Return what asks for the best of some slots."""
+    sums = outcome.statistics
+    rules = *asked.query.rules.numbers, outcome.slots.bit_length() - 1
+    numbers = sums.documents, sums.lengths, sums.df
+    narrow, flags = (asked.language, asked.site), (asked.facets, asked.query.is_by_date)
 
-    async def _ask_best(
-        self,
-        asked: PeerQuery,
-        outcome: SearchOutcome,
-        bounds: Bounds,
-        per_host: int,
-        ready: Ready,
-        until: float,
-        avoid: frozenset[NodeId],
-        shown_at: float,
-    ) -> None:
-        """Have what comes put into `outcome.coming`, as it comes."""
-        ask = self._question(asked, outcome, bounds, per_host)
+    def ask(slots: Sequence[Slot]) -> AskBest:
+        return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags)
 
-        def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
-            return wrong_best(answer, ask(slots), asked.query)
-
-        await self._remote.cover(ready, SlotQuestion(ask, BestAnswer, wrong), until, avoid, shown_at, outcome.coming)
+    return ask
 
 
 def _ready_for(

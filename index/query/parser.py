@@ -6,7 +6,7 @@ by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins alternat
 all of which `filters.py` has in a table. Stop words are left out where there is any other word, but stand in phrases. A
 word that the analyzer cuts into several terms is a phrase ("x-ray"); in scripts without spaces it asks for all its
 bigrams, of which half are enough to count (every second one may stand across the border of two words), and of a
-sentence a third; one character alone asks for all that holds it (`characters.py`). Length, depth and leaves are
+sentence a third; one character alone asks for all that holds it (`tags.py`). Length, depth and leaves are
 bounded. `readings` tells where a piece was read in a way that is not obvious.
 """
 
@@ -36,10 +36,9 @@ from index.query.query_tree import (
 from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, read_syntax
 from index.text.analyzer import is_unspaced, joined_word, words
-from index.text.characters import is_character
 from index.text.folding import fold
 from index.text.stop_words import stop_words
-from index.text.tags import character_tag
+from index.text.tags import character_tag, is_character
 
 MAX_CHARS = 1024
 MAX_LEAVES = 64

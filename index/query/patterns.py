@@ -18,9 +18,9 @@ from index.query.query_tree import ReadAs, Reading
 from index.query.spelling import TWO_EDITS_FROM, TWO_EDITS_PREFIX, is_correctable, is_within_two_edits, one_edit
 from index.query.syntax import MAX_PIECE
 from index.text.analyzer import is_unspaced, words
-from index.text.characters import CHARACTER, is_character
 from index.text.folding import fold
 from index.text.surfaces import MAX_CHARS, MIN_CHARS
+from index.text.tags import CHARACTER, is_character
 
 MAX_PATTERNS = 3  # of a query; others are read as words
 MAX_ALTERNATIVES = 32  # of all patterns of a query, which share them

@@ -47,7 +47,7 @@ class RankingRules:
         classes: the titles and addresses in which words earn more.
         front_share: the share of its weight that a word earns on a front page whose host name has all words of the
             query.
-        asking_share: the share of its weight that a word keeps which only asks (`weak_words.py`).
+        asking_share: the share of its weight that a word keeps which only asks (`rewards.py`).
         grammar_share: the share that a bigram keeps for each character of Chinese grammar in it.
         other_script: the factor of a page in a language without Latin letters, where all words of the query are Latin
             and it is no front page.

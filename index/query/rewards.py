@@ -1,5 +1,5 @@
 """The rewards of a document beside its words' frequencies: for words in its title, for being the front page of the site
-that they name, and for having all.
+that they name, and for having all; and how much of its weight a word keeps.
 
 Pure: values only. A reward is a share of a word's weight that depends on the field and on its length alone, in a few
 classes, so that an engine adds it as a constant: what it adds and what the score adds are the same. The more words a
@@ -7,6 +7,11 @@ title has beside those of the query, the less it is about them. A front page is 
 else stands below it: its reward is the greater the more of the query its host's name says, and next to nothing where
 that is half, because then a page below is meant; an engine adds the whole of it. A document that lacks words is
 multiplied by at most 1, where the words are few: in a long question hardly any document has all.
+
+Words that ask ("paper", "information") say little of a subject, and nor does the grammar of Chinese. Stop words are not
+looked for at all; these are, because somebody may mean them, but a page is no better for them where other words are
+there. A bigram of Chinese that holds a character of grammar is often no word, yet rare: a part of its weight goes for
+each.
 """
 
 import math
@@ -22,6 +27,14 @@ SHARE_STEPS = 1 << 10
 COVER_STEPS = 1 << 20  # so coarse that no machine's power function can differ
 MANY = 9  # words; from so many on, lacking some costs nothing
 MANY_TERMS = 64  # of a title or an address; analyzer 1 keeps no more
+_ASKING_WORDS = (
+    "article articles available concerned concerning deal dealing deals describe describes describing discuss "
+    "discusses discussing information interest interested literature paper papers publication publications regarding "
+    "related relating"
+)
+_ASKING = frozenset(_ASKING_WORDS.split())
+_GRAMMAR = frozenset("的了是在和与有为以对于及其之而什幺哪谁吗呢何怎几多少样")  # as the analyzer writes them
+_HAN = "\u3400", "\u9fff"
 
 
 @lru_cache(256)
@@ -85,12 +98,7 @@ def _front_share(rules: RankingRules, tfs: Sequence[Counts], weights: Sequence[f
     return math.floor(rules.front_share * SHARE_STEPS * part) / SHARE_STEPS
 
 
-def coverage(rules: RankingRules, tfs: Sequence[Counts], weights: Sequence[float]) -> float:
-    """Return what a document's score is multiplied by for the words that it lacks, 0 … 1."""
-    return coverage_by(rules, [any(counts) for counts in tfs], weights)
-
-
-def coverage_by(rules: RankingRules, has: Sequence[bool], weights: Sequence[float]) -> float:
+def coverage(rules: RankingRules, has: Sequence[bool], weights: Sequence[float]) -> float:
     """Return the coverage of a document that has these of the words; the more it has, the greater."""
     if len(weights) >= MANY or len(weights) < 2:
         return 1.0
@@ -100,3 +108,13 @@ def coverage_by(rules: RankingRules, has: Sequence[bool], weights: Sequence[floa
         return 1.0
     kept = math.pow(found / every, (MANY - len(weights)) / rules.cover_fade)
     return math.floor(kept * COVER_STEPS + 0.5) / COVER_STEPS
+
+
+def kept_share(word: str, asking: float, grammar: float) -> float:
+    """Return the share of its weight that a word of a query, one of `analyzer.words`, keeps: `asking` where it only
+    asks, `grammar` for each character of grammar; of powers of two it is one."""
+    if word in _ASKING:
+        return asking
+    if len(word) == 2 and all(_HAN[0] <= letter <= _HAN[1] for letter in word):
+        return grammar ** sum(letter in _GRAMMAR for letter in word)
+    return 1.0

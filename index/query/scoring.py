@@ -6,7 +6,7 @@ Pure: integers in, one float out, always in the same order of operations.
     bm25  = Σ over leaves  repeats · kept · idf · tf / (tf + K1 · (1 − B + B · length / average))
     rewards, coverage: see `rewards.py`; coverage is at most 1
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
-    kept  = 1, less for words that say little of a subject (`weak_words.py`)
+    kept  = 1, less for words that say little of a subject (`rewards.py`)
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
     script = less than 1 for pages whose language has no Latin letters where the query has no others, fronts apart
     proximity = 1 + (most − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
@@ -34,9 +34,8 @@ from typing import Any, NamedTuple
 from index.query.collection_statistics import Statistics
 from index.query.leaf import Leaf, Phrase, Term, scripts_of, terms_in
 from index.query.parser import Query
-from index.query.rewards import coverage, coverage_by, earned, most_share, words_in
+from index.query.rewards import coverage, earned, kept_share, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
-from index.text.weak_words import kept_share
 from index.text.writing import LATIN
 
 WEIGHTS: Counts = (8, 3, 2, 1)  # title, headings, url, body
@@ -151,7 +150,7 @@ class Scorer:
         if (found := self._factors.get(has)) is None:
             pairs = sum(map(and_, has, has[1:]))
             closest = 1 + (self._most_proximity - 1) * pairs / (len(has) - 1) if pairs else 1.0
-            found = coverage_by(self._rules, has, self.weights), closest
+            found = coverage(self._rules, has, self.weights), closest
             if len(self._factors) < MAX_FACTORS:
                 self._factors[has] = found
         return found
@@ -178,11 +177,6 @@ class Scorer:
         return alone * self.proximity(numbers.closeness)
 
 
-def score_of(numbers: ScoreInputs, query: Query, statistics: Statistics) -> float:
-    """Compute the score of a document with these numbers: so an asker checks a peer's arithmetic."""
-    return Scorer(query, statistics).score(numbers)
-
-
 def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
@@ -206,7 +200,7 @@ def is_foreign(forward: ForwardRecord, asked_in_latin: bool) -> bool:
 def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:
     """Score a document for a query. Whether it matches the query at all is the caller's business."""
     numbers = measure(forward, query)
-    return Scored(score_of(numbers, query, statistics), numbers)
+    return Scored(Scorer(query, statistics).score(numbers), numbers)
 
 
 def upper_bound(query: Query, statistics: Statistics) -> float:
@@ -282,7 +276,7 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
         "score": scored.score,
         "bm25": bm25(tfs, lengths, weights, scorer.average),
         "rewards": sum(rewards),
-        "coverage": coverage(rules, tfs, weights),
+        "coverage": scorer.factors(tuple(map(any, tfs)))[0],
         "script": rules.other_script if numbers.is_foreign else 1.0,
         "proximity": scorer.proximity(numbers.closeness),
         "documents": statistics.documents,

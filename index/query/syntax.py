@@ -2,27 +2,49 @@
 
 Pure: values only; nothing that people or strangers type is an error. What is open at the end is closed there, a
 closing parenthesis without an opening one is left out, and neither a number (`-40`) nor an option as one types it in
-a shell (`-v`, `--help`, `rm -rf`, see `shell_words.py`) is an exclusion. In a sentence all in capitals AND is a word
+a shell (`-v`, `--help`, `rm -rf`) is an exclusion. In a sentence all in capitals AND is a word
 like others, and in a text of several sentences a quotation is a wish: on CACM's and NPL's queries as they were
 written, demanding either left 1 … 6 % without an answer and cost .03 … .04 nDCG@10. Depth is bounded, so recursion
 is.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from index.query.filters import FILTERS
 from index.query.query_tree import ReadAs, Reading
-from index.query.shell_words import is_option
+from index.text.analyzer import is_unspaced
 
 MAX_PIECE = 64  # characters told of what was read in another way
 MAX_DEPTH = 16  # parentheses further inside are left out
 SHOUTED_WORDS = 5  # in capitals and more make a sentence; a few may be names with operators between them
 PROSE_WORDS = 9  # outside of its quotations a text of so many words tells more than they do
 LOOKED_BACK = 128  # characters before a dash, in which a command may stand
+MAX_CLUSTER = 3  # letters of options written together
+NEAR = 2  # words before an option, other options apart, among which the command is looked for
 _SPECIAL = '()"|'
 _OPERATORS = ("AND", "OR", "NOT")
 _QUOTATION = re.compile('"[^"]*"')
+# Commands that are no everyday words: `jaguar -car` and `cat -dog` mean what they say.
+_COMMANDS = """
+adb ansible apt awk bash btrfs bzip2 cargo chgrp chmod chown conda cp crontab curl dd df diff docker dpkg du ffmpeg
+gcc g++ gdb git grep egrep fgrep gpg gunzip gzip ifconfig iptables journalctl kubectl ldd ln ls lsblk lsof mkdir
+mkfs mv mvn netstat nmap npm nslookup openssl pip pip3 pkill podman ps psql rm rmdir rpm rsync scp sed sftp ssh
+ssh-keygen strace su sudo systemctl tar tcpdump tmux uname unzip useradd usermod valgrind wget xargs yum zcat zip
+zypper zsh
+"""
+_LONGER = {  # some commands are everyday words, too, and are known with their longer options
+    "find": "atime ctime delete empty exec iname iregex maxdepth mindepth mtime name newer ok path perm print print0 "
+    "prune regex size type user",
+    "gcc": "std Wall Werror Wextra fPIC pthread",
+    "g++": "std Wall Werror Wextra fPIC pthread",
+    "java": "classpath cp jar version",
+    "javac": "classpath cp version",
+    "openssl": "days in newkey nodes noout out pubkey subj text x509",
+}
+_NAMES = frozenset(_COMMANDS.split())
+_NAMED = {command: frozenset(options.split()) for command, options in _LONGER.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +52,6 @@ class Words:
     """A piece of text without spaces, or all between two quotation marks."""
 
     text: str
-    is_quoted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +168,7 @@ class _Reader:
         if word[0].isdigit():
             return ReadAs.LITERAL
         before = self._text[max(0, at - LOOKED_BACK) : at].split()
-        return ReadAs.OPTION if is_option(word, before) else None
+        return ReadAs.OPTION if _is_option(word, before) else None
 
     def _parentheses(self, depth: int) -> Group | None:
         self._at += 1
@@ -174,8 +195,8 @@ class _Reader:
         self._at = min(end + 1, len(self._text))
         if self._is_prose and not sign:
             self.readings.append(Reading(ReadAs.LITERAL, self._text[start - 1 : self._at][:MAX_PIECE]))
-            return Item("", Words(self._text[start:end], is_quoted=True))
-        return Item(sign or "+", Words(self._text[start:end], is_quoted=True))
+            return Item("", Words(self._text[start:end]))
+        return Item(sign or "+", Words(self._text[start:end]))
 
     def _word(self, sign: str) -> Item | None:
         start, text = self._at, self._text
@@ -211,3 +232,17 @@ class _Reader:
 
 def _demanded(item: Item) -> Item:
     return item if item.sign else Item("+", item.node)
+
+
+def _is_option(word: str, before: Sequence[str]) -> bool:
+    """Tell whether a word that stands after a dash is an option; `before` are the words in front of it.
+
+    A letter by itself is never excluded (a character of Chinese is a word, and may be), nor what begins with two
+    dashes. Short groups of letters are options only near the name of a command."""
+    if (len(word) == 1 and not is_unspaced(word)) or word.startswith("-"):
+        return True
+    plain = [each.lower() for each in before if not each.startswith("-")]
+    if any(word.partition("=")[0] in _NAMED.get(command, ()) for command in plain):
+        return True
+    is_cluster = len(word) <= MAX_CLUSTER and word.isascii() and word.isalpha()
+    return is_cluster and not _NAMES.isdisjoint(plain[-NEAR:])

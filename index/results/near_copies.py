@@ -6,35 +6,23 @@ copied signature a fraud could hide the page that it imitates.
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from index.change_feed import Text
+from index.shard.messages import HitRow
 from index.text.field_terms import BODY
-from index.text.forward_index import Counts, content_digest
+from index.text.forward_index import ForwardRecord, content_digest
 
-NEAR_BITS = 8  # different bits of 128 at most: what crawl/content/similarity.py takes for near, by measured error rates
+NEAR_BITS = (
+    8  # different bits of 128 at most: what crawl/content/fingerprint.py takes for near, by measured error rates
+)
 LEAST_TERMS = 24  # of a main text: what says less is a copy only where all of the page is the same
 _BANDS = NEAR_BITS + 1  # two signatures with at most so many different bits less one agree in one band
 _BAND_BITS = -(-128 // _BANDS)
 _MASK = (1 << _BAND_BITS) - 1
 
 Sign = Callable[[str], bytes]
-
-
-class Marks(Protocol):
-    """Marks of a page that tell, without its text, which others are like it."""
-
-    @property
-    def digest(self) -> bytes:
-        """16 bytes, equal where title, main text and boilerplate are."""
-
-    @property
-    def signature(self) -> bytes:
-        """16 bytes that are nearly equal where main texts are; b"" unknown."""
-
-    @property
-    def lengths(self) -> Counts:
-        """Terms by field."""
+Marks = HitRow | ForwardRecord  # marks of a page tell, without its text, which others are like it
 
 
 def no_signature(text: str) -> bytes:
@@ -44,8 +32,7 @@ def no_signature(text: str) -> bytes:
 
 class Likeness(NamedTuple):
     """The values by which a page is compared: the digest of all that it says, and its signature as a number, None
-    where the page is
-    too short for one or has none."""
+    where the page is too short for one or has none."""
 
     digest: bytes
     signature: int | None
@@ -62,14 +49,12 @@ def are_near(one: Likeness, other: Likeness) -> bool:
     return one.digest == other.digest or _agree(one.signature, other.signature)
 
 
-def are_near_signatures(one: bytes, other: bytes) -> bool:
-    """Tell whether two signatures belong to nearly the same text; never where one is unknown."""
-    return bool(one and other) and _agree(_number(one), _number(other))
-
-
 def say_the_same(one: Text, other: Text, sign: Sign) -> bool:
     """Tell whether two documents say the same by their own texts, whatever their authors say of them."""
-    return content_digest(one) == content_digest(other) or are_near_signatures(sign(one.body), sign(other.body))
+    if content_digest(one) == content_digest(other):
+        return True
+    first, second = sign(one.body), sign(other.body)
+    return bool(first and second) and _agree(_number(first), _number(second))
 
 
 class NearIndex:

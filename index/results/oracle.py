@@ -20,9 +20,9 @@ from index.results.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_s
 from index.text.analyzer import is_unspaced
 from index.text.field_terms import analyse
 from index.text.forward_index import ForwardRecord, forward_of
-from index.text.page_date import day_of
 from index.text.site_host import host_of
 from index.text.surfaces import words_of
+from index.text.tags import day_of
 
 _Found = tuple[Scored, Text, ForwardRecord]
 

@@ -3,22 +3,25 @@
 Pure: values only. Ten by ten, down the order, each hit is folded under the first shown result that it is a copy of;
 else it is shown, but where three of the ten are of its host already: then it is passed over, and the next ten begin
 with it. Where nothing else follows, the ten are filled with the best of what was passed over.
+
+Peers give only the best hits of a host. `SiteHits` bounds from where on others may be missing, and how many.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.results.near_copies import NearIndex
 from index.results.top_k_merge import MergedHit
-from index.shard.messages import HitRow
+from index.shard.messages import BestAnswer, HitRow
 
 TEN = 10  # results, of which
 OF_ONE_HOST = 3  # at most so many are of one host
 MAX_ELSEWHERE = 16  # pages of other hosts folded under one result: both texts of each are read
 
 AreAlike = Callable[[HitRow, HitRow], bool]
+Place = tuple[int, float, bytes]  # in the order; the smaller the better
 
 
 @dataclass(slots=True)
@@ -110,3 +113,56 @@ def _names_site(node: QueryNode) -> bool:
     if isinstance(node, QueryGroup):
         return any(map(_names_site, node.children))
     return isinstance(node, SiteFilter)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteHits:
+    """Holds the places after which hosts may have more hits than peers gave (`ends`), and how many matches hosts have
+    at least (`counts`)."""
+
+    ends: Mapping[bytes, Place] = field(default_factory=dict)
+    counts: Mapping[bytes, int] = field(default_factory=dict)
+
+    def are_enough(self, picked: Sequence[PickedHit], is_full: bool) -> bool:
+        """Tell whether no hit that peers kept back could stand among the picked: each ten either goes no further than
+        where hits of a host may be missing, or shows three of that host before, and is not filled from beyond.
+        `is_full`: the picked are all that was wanted; where they are not, what was kept back would follow them."""
+        return not self.ends or (is_full and all(map(self._is_sure, _tens(picked))))
+
+    def _is_sure(self, ten: Sequence[PickedHit]) -> bool:
+        shown = [each.found.hit for each in ten if not each.is_filling]
+        filling = [each.found.hit.place for each in ten if each.is_filling]
+        last = max(each.found.hit.place for each in ten)
+        for host, end in self.ends.items():
+            before = sum(hit.host == host and hit.place <= end for hit in shown)
+            if (filling or last > end) and before < OF_ONE_HOST:
+                return False
+            if filling and max(filling) > end:
+                return False
+        return True
+
+    def more(self, picked: Sequence[PickedHit]) -> dict[bytes, int]:
+        """Count at least how many matches of a host are neither among the picked nor copies of them, by the id of the
+        last one of that host."""
+        last = {each.found.hit.host: each.found.hit.id for each in picked}
+        seen = Counter(found.hit.host for each in picked for found in (each.found, *each.similar))
+        return {id_: self.counts[host] - seen[host] for host, id_ in last.items() if self.counts[host] > seen[host]}
+
+
+def site_hits(answers: Iterable[tuple[BestAnswer, int]], per_host: int) -> SiteHits:
+    """Gather what answers tell of hosts; with each answer, how many of its slots count."""
+    ends: dict[bytes, Place] = {}
+    counts = Counter[bytes]()
+    for answer, slots in answers:
+        told = dict(answer.hosts) if slots == len(answer.slots) else {}
+        given = Counter(hit.host for hit in answer.hits)
+        for host, number in given.items():
+            counts[host] += max(number, told.get(host, 0))
+        last = {hit.host: hit.place for hit in answer.hits}  # they are best first
+        for host in (host for host, number in given.items() if number >= per_host > 0):
+            ends[host] = min(ends.get(host, last[host]), last[host])
+    return SiteHits(ends, counts)
+
+
+def _tens(picked: Sequence[PickedHit]) -> list[Sequence[PickedHit]]:
+    return [picked[start : start + TEN] for start in range(0, len(picked), TEN)]

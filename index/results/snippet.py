@@ -1,4 +1,4 @@
-"""The piece of a page that shows best why it was found.
+"""The piece of a page that shows best why it was found, and the heading under which it stands.
 
 Pure: text in, text and offsets out. White space is closed up; an ellipsis stands where a sentence goes on.
 """
@@ -13,7 +13,7 @@ from itertools import islice
 
 from index.query.leaf import Leaf, forms_of
 from index.text.analyzer import is_unspaced, simplified, terms, tokens
-from index.text.letter_table import LetterTable
+from index.text.folding import LetterTable
 from index.text.scripts import BETWEEN_RUNS, ODD_RUN
 from index.text.stem_classes import ENGLISH
 
@@ -22,6 +22,9 @@ MAX_MARKS = 400  # places that are compared
 MAX_PLACES = 1000  # of each beginning of a term
 PREFIX, ENDING = 3, 3  # letters of a term that are looked for first, at least; all but so many of a long one
 MAX_WORD = 40  # characters; longer ones do not come again
+MAX_LINES = 400  # before a passage, among which its heading is looked for
+MAX_HEADING_CHARS = 120
+_SIGNS = " ¶#"  # of links to the heading itself
 _SPACE = re.compile(r"\s+")
 _OTHER_SCRIPTS = "\u0530"  # before it are Latin, Greek and Cyrillic letters: stems begin as their words do
 _EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
@@ -264,3 +267,22 @@ def _single_spaced(piece: str) -> str:
     words = piece.split()
     before, after = " " * piece[:1].isspace(), " " * (bool(words) and piece[-1:].isspace())
     return before + " ".join(words) + after
+
+
+def heading_above(body: str, start: int, headings: Sequence[str], title: str) -> str:
+    """Return the heading under which a passage stands that begins there; "" where there is none, where the passage
+    begins with it, and where it is the title. A page's text has each heading as a line of its own."""
+    known = frozenset(headings)
+    end = body.find("\n", start)
+    if start < 0 or not known or body[body.rfind("\n", 0, start) + 1 : end if end >= 0 else len(body)] in known:
+        return ""
+    end = body.rfind("\n", 0, start)
+    for _ in range(MAX_LINES):
+        if end < 0:
+            break
+        begin = body.rfind("\n", 0, end) + 1
+        if body[begin:end] in known:
+            found = body[begin:end].rstrip(_SIGNS)[:MAX_HEADING_CHARS]
+            return "" if found.casefold() == title.rstrip(_SIGNS).casefold() else found
+        end = begin - 1
+    return ""

@@ -1,17 +1,24 @@
-"""Did-you-mean: the asker's own vocabulary proposes, and the counts of the whole network decide.
+"""Did-you-mean and suggestions: a node's own vocabulary proposes, and for did-you-mean the whole network decides.
 
-`propose` reads the vocabulary of the documents that are indexed here, on a reader's thread; what it proposes travels
-with the question for statistics, so that no message is added. Nothing replaces what was typed: an answer names the
-question that may have been meant.
+Blocking, on a reader's thread. `propose` reads the vocabulary of the documents that are indexed here. What it proposes
+travels with the question for statistics, so that no message is added. Nothing replaces what was typed: an answer names
+the question that may have been meant.
+
+A suggestion completes what somebody types, and no peer is asked: nobody learns of a question that was never asked. The
+last word is completed by words that are written together with those before it, the commonest first; titles are those
+that begin as all of the text does; a last word that nothing begins with is corrected. Each lookup is bounded by its
+prefix, and what many words begin with is remembered until the index has grown by a tenth.
 """
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from index.engine.protocol import Engine
 from index.query.spelling import RARER, best_of, candidates, is_correctable
 from index.text.analyzer import terms
-from index.text.stop_words import is_stop_word
+from index.text.folding import fold
+from index.text.stop_words import languages_of
 from index.text.surfaces import WrittenWord, written_words
 
 MAX_WORDS = 8  # of one question are looked at
@@ -19,17 +26,17 @@ MAX_CANDIDATES = 3  # of each word
 MAX_LIKELY = 8  # of which those are left out that are forms of the typed word
 MAX_SPELLINGS = MAX_WORDS * (1 + MAX_CANDIDATES)
 COMPARED = 2000  # words with a common prefix, of which one may be two edits away
+MAX_CHARS = 100  # of what is typed; nobody needs help with more
+MOST = 10  # suggestions
+MIN_PREFIX = 2  # letters of a word that is completed
+MIN_TITLE_PREFIX = 3
+MIN_DOCUMENTS = 2  # that hold a suggested word: one page's slip is none
+SHORT_PREFIX = 3  # letters; what so few begin is remembered
+TRIED = 40  # completions that are counted together with the words before them
+BESIDE = 3  # words before the last that count
+GROWN = 1.1  # times the documents, and what was remembered is forgotten
+MAX_KEPT = 4096
 DOUBTED = 10  # times as loose as the network's rule: this node holds only a part
-
-
-class Vocabulary(Protocol):
-    """The words that are written in the documents of an engine."""
-
-    def word_count(self, word: str) -> int:
-        """Tell about how many documents hold a word in this form."""
-
-    def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
-        """Return the `limit` commonest words that begin so, each with its count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class Proposal:
     others: tuple[str, ...]
 
 
-def propose(text: str, vocabulary: Vocabulary, documents: int) -> list[Proposal]:
+def propose(text: str, vocabulary: Engine, documents: int) -> list[Proposal]:
     """Return the words of a question that may be misspelled, at most `MAX_WORDS`; the vocabulary is that of so many
     documents."""
     found: list[Proposal] = []
@@ -68,7 +75,7 @@ def correct(text: str, proposals: Sequence[Proposal], documents: Mapping[str, in
     return ["".join((*parts, text[at:]))] if parts else []
 
 
-def _others(word: str, vocabulary: Vocabulary, documents: int) -> tuple[str, ...]:
+def _others(word: str, vocabulary: Engine, documents: int) -> tuple[str, ...]:
     here = vocabulary.word_count(word)
     if here * RARER >= documents * DOUBTED:  # no other can be written so much more often
         return ()
@@ -92,8 +99,61 @@ def _typed_words(text: str) -> list[WrittenWord]:
         around = text[begin : each.start] + text[each.end : end if end >= 0 else len(text)]
         if (
             is_correctable(each.word)
-            and not is_stop_word(each.word)
+            and not languages_of(each.word)
             and not any(mark in around for mark in ":/._@\\*~+-")
         ):
             found.append(each)
     return found
+
+
+class Suggester:
+    """Suggests questions by what begins as the typed text does."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Sequence[tuple[str, int]]] = {}
+        self._kept_at = 0  # documents
+
+    def suggest(self, typed: str, engine: Engine, documents: int) -> list[str]:
+        """Return up to `MOST` questions, the likeliest first; none equals the typed text."""
+        line = " ".join(unicodedata.normalize("NFKC", typed[: MAX_CHARS + 1]).lower().split())
+        if not line or len(line) > MAX_CHARS or not line.isprintable():
+            return []
+        self._forget(documents)
+        head, space, last = line.rpartition(" ")
+        is_open = not typed[-1].isspace()
+        words = self._words(head, last, engine) if is_open else []
+        completed = [f"{head}{space}{word}" for word in words]
+        titles = [title for title, _ in engine.titles_from(line, MOST)] if len(line) >= MIN_TITLE_PREFIX else []
+        found = [*titles, *completed] if head else [*completed[: MOST // 2], *titles, *completed[MOST // 2 :]]
+        return [each for each in dict.fromkeys(found) if each != line][:MOST] or _corrected(line, engine, documents)
+
+    def _words(self, head: str, last: str, engine: Engine) -> list[str]:
+        """The words that the last one may become."""
+        prefix = fold(last)
+        if len(prefix) < MIN_PREFIX or not prefix.isalpha():
+            return []
+        begun = [word for word, count in self._begun(prefix, engine) if count >= MIN_DOCUMENTS and word != prefix]
+        beside = [each.word for each in written_words(head) if engine.word_count(each.word)][-BESIDE:]
+        least = 1 if beside else MIN_DOCUMENTS
+        counted = {word: engine.words_together([*beside, word]) for word in begun}
+        return sorted((word for word in begun if counted[word] >= least), key=lambda word: (-counted[word], word))
+
+    def _begun(self, prefix: str, engine: Engine) -> Sequence[tuple[str, int]]:
+        if len(prefix) > SHORT_PREFIX:
+            return engine.words_from(prefix, TRIED)
+        if (found := self._kept.get(prefix)) is None:
+            if len(self._kept) >= MAX_KEPT:
+                self._kept.clear()
+            found = self._kept[prefix] = engine.words_from(prefix, TRIED)
+        return found
+
+    def _forget(self, documents: int) -> None:
+        if not self._kept_at / GROWN <= documents <= self._kept_at * GROWN:
+            self._kept.clear()
+            self._kept_at = documents
+
+
+def _corrected(line: str, engine: Engine, documents: int) -> list[str]:
+    """The text with its misspelled words corrected by what is written here alone."""
+    proposals = propose(line, engine, documents)
+    return correct(line, proposals, {word: engine.word_count(word) for word in spellings(proposals)})

@@ -30,13 +30,12 @@ from dht import (
 from index.change_feed import ChangeFeed
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
+from index.engine.protocol import Engine
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import SlotTotals
-from index.query.search_rules import SearchRules
+from index.query.search_rules import PlannedRules, SearchRules, known_rules, planned_rules, rules_warnings
 from index.shard.index_follower import IndexFollower
-from index.shard.planned_rules import PlannedRules, known_rules, planned_rules, rules_warnings
 from index.shard.question_server import Agree, QuestionServer
-from index.shard.suggestions import WrittenText
 from index.text.analyzer_check import check_analyzer
 from index.text.analyzer_rules import AnalyzerRules
 
@@ -49,7 +48,7 @@ _Result = TypeVar("_Result")
 
 
 class LocalIndex:
-    """One node's indexes. Build it with `open`; `run` follows the feed until cancelled; `close` ends the threads."""
+    """One node's indexes. `run` follows the feed until cancelled; `close` ends the threads."""
 
     def __init__(
         self,
@@ -58,41 +57,28 @@ class LocalIndex:
         overlay: Overlay,
         feed: ChangeFeed,
         agree: Agree,
-        faults: LocalFaults,
+        faults: LocalFaults | None = None,
         no_room: Callable[[], str] = str,
     ) -> None:
-        self._no_room = no_room
+        """Open or begin the index in the directory `path` (None: in memory). Blocks; raises MachineRefuses, or
+        AnalyzerDiffers where this machine's libraries give other terms than the network's.
+
+        `agree` says of slots, as the strategy in force numbers them, how their copies here compare with others.
+        `faults` is told what fails later; `no_room` says why an index beside the one in force must not grow."""
+        check_analyzer()
+        for old in _unneeded(path, overlay.view) if path is not None else ():
+            _delete(old)
+        self._no_room, self._faults = no_room, faults or LocalFaults(system_clock)
         self.config, self._path, self._overlay, self._feed = config, path, overlay, feed
-        self._faults, self._server = faults, QuestionServer(config, overlay, self._find, agree)
         self._checker = ThreadPoolExecutor(1, "index-check")
         self._followers: dict[AnalyzerRules, IndexFollower] = {}
+        self._server = QuestionServer(config, overlay, self._followers.get, agree)
         self._running: dict[AnalyzerRules, asyncio.Task[None]] = {}
         self._young_since = float("inf")
         self._try_again_at = 0.0  # loop time
         self._planned: tuple[object, object, PlannedRules] | None = None
         now = self.plan.now.analyzer
         self._add(IndexFiles(config, self._folder(now), now), is_beside=False)
-
-    @classmethod
-    def open(
-        cls,
-        config: IndexConfig,
-        path: Path | None,
-        overlay: Overlay,
-        feed: ChangeFeed,
-        agree: Agree,
-        faults: LocalFaults | None = None,
-        no_room: Callable[[], str] = str,
-    ) -> "LocalIndex":
-        """Open or begin the index in the directory `path` (None: in memory). Blocks; raises MachineRefuses, or
-        AnalyzerDiffers where this machine's libraries give other terms than the network's.
-
-        `agree` says of slots, as the strategy in force numbers them, how their copies here compare with others.
-        `faults` is told what fails later."""
-        check_analyzer()
-        for old in _unneeded(path, overlay.view) if path is not None else ():
-            _delete(old)
-        return cls(config, path, overlay, feed, agree, faults or LocalFaults(system_clock))
 
     @property
     def plan(self) -> PlannedRules:
@@ -197,11 +183,6 @@ class LocalIndex:
         await self.choose()
         return any([await each.advance() for each in list(self._followers.values())])
 
-    async def step(self) -> bool:
-        """Index one batch in each index, and return False where nothing was left to do."""
-        await self.choose()
-        return any([await each.step() for each in list(self._followers.values())])
-
     async def choose(self) -> None:
         """Begin the indexes that the known strategies need, and delete those that none needs any more: never before the
         one in force can answer."""
@@ -234,11 +215,11 @@ class LocalIndex:
             await each.close()
         self._checker.shutdown()
 
-    async def check(self, work: Callable[[], _Result]) -> _Result:
-        """Run the check of a large answer of a peer off the event loop."""
-        return await self._off_the_loop(work)
+    async def aside(self, work: Callable[[], _Result]) -> _Result:
+        """Run work off the event loop, as the check of a large answer of a peer."""
+        return await asyncio.get_running_loop().run_in_executor(self._checker, work)
 
-    async def look_up(self, work: Callable[[WrittenText, int], list[_Result]]) -> list[_Result]:
+    async def look_up(self, work: Callable[[Engine, int], list[_Result]]) -> list[_Result]:
         """Look something up in the words and titles of so many documents that are indexed here; nothing is found where
         the index cannot be read now."""
         serving = self._serving
@@ -259,9 +240,6 @@ class LocalIndex:
                 return self._followers[rules.analyzer]
         return self._followers.get(plan.now.analyzer) or next(iter(self._followers.values()))
 
-    def _find(self, analyzer: AnalyzerRules) -> IndexFollower | None:
-        return self._followers.get(analyzer)
-
     def _serves(self, analyzer: AnalyzerRules) -> bool:
         return analyzer in self._followers and self._followers[analyzer].is_answering
 
@@ -280,7 +258,7 @@ class LocalIndex:
             return
         site = FaultSite.INDEX_BESIDE if is_beside else FaultSite.INDEX
         try:
-            files = await self._off_the_loop(lambda: IndexFiles(self.config, self._folder(analyzer), analyzer))
+            files = await self.aside(lambda: IndexFiles(self.config, self._folder(analyzer), analyzer))
         except (MachineRefuses, IndexCorrupt) as error:
             self._try_again_at = loop.time() + TRY_AGAIN_S
             self._faults.begin(site, error)
@@ -297,10 +275,7 @@ class LocalIndex:
         await follower.close()
         log.info("index deleted analyzer=%d", analyzer.number)
         if folder := self._folder(analyzer):
-            await self._off_the_loop(lambda: _delete(folder))
-
-    async def _off_the_loop(self, work: Callable[[], _Result]) -> _Result:
-        return await asyncio.get_running_loop().run_in_executor(self._checker, work)
+            await self.aside(lambda: _delete(folder))
 
 
 def _name(analyzer: AnalyzerRules) -> str:

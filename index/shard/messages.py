@@ -123,7 +123,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     """One document with the numbers that its score was computed from.
 
     `digest` is equal for pages that say the same, `signature` nearly equal for those that nearly do (its author's word;
-    empty where it has none), and `host` is equal for pages of one host. `day`: that it is dated, see `page_date`, where
+    empty where it has none), and `host` is equal for pages of one host. `day`: that it is dated (`tags.py`), where
     the question was for the newest. `is_front`: whether it is the host's front page. `is_foreign`: whether its language
     has no Latin letters, and the question no others."""
 

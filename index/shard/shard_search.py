@@ -3,7 +3,8 @@
 Blocking, on a reader's thread. Nothing here knows who asks.
 """
 
-from collections.abc import Mapping, Sequence
+from calendar import monthrange
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
 
@@ -12,19 +13,22 @@ from index.engine.index_files import IndexFiles
 from index.engine.protocol import MAX_SITES, Candidates, Scale
 from index.query.collection_statistics import Statistics
 from index.query.leaf import term_of
-from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
+from index.query.parser import Query
 from index.query.patterns import listed, read_pattern
-from index.query.query_tree import all_of, any_of, at_least
+from index.query.query_tree import QueryGroup, QueryNode, SiteFilter, TagFilter, all_of, any_of, at_least
 from index.query.scoring import Needed, Scorer, max_proximity, upper_bound
 from index.shard.ceilings import Ceilings
 from index.shard.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
-from index.shard.newest import MANY, stretches
 from index.shard.top_hits import TopHits
 from index.text.site_host import digest_of_host, name_of_host
+from index.text.tags import FIRST_YEAR, LAST_YEAR
 
 LISTED, WIDER = 384, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
+MANY = 256  # documents of a stretch of time that are not read all at once
 PART = 192  # of a list whose columns are read at once: a column costs as much as reading 300 documents of it
 ROWS = 20  # records read at once
+
+Stretch = tuple[QueryNode, int]  # what matches in it, and how many documents do
 
 
 def count(
@@ -139,7 +143,7 @@ class ShardSearch:
         """Find the newest `k`, those of one day by their scores."""
         hits: list[HitRow] = []
         is_sure = True
-        for root, number in stretches(self.query.root, self._count):
+        for root, number in _stretches(self.query.root, self._count):
             within = k - len(hits) if number > MANY else 2 * MANY  # more may be indexed since that count
             found = self.best(replace(self.query, root=root), within, 0.0, 0)
             hits += sorted(found.hits, key=lambda hit: hit.place)
@@ -193,3 +197,45 @@ def _read(files: IndexFiles, top: TopHits, ceilings: Ceilings, found: Candidates
                 break
         read = part.stop
     return read
+
+
+def _stretches(root: QueryNode, count: Callable[[QueryNode], int]) -> Iterator[Stretch]:
+    """Yield what matches a tree as stretches of time, the newest first: of up to `MANY` documents, or of one day. Those
+    without a date come last.
+
+    No engine sorts by date; but each counts by the tags of dates, so a decade, year or month that holds much is cut
+    into its parts, and one that holds little is looked at as a whole."""
+    decades = [str(decade) for decade in range(LAST_YEAR // 10, FIRST_YEAR // 10 - 1, -1)]
+    left = count(root)
+    for decade in decades:
+        for stretch in _parts(root, decade, count, left):
+            left -= stretch[1]
+            yield stretch
+    if left:
+        yield QueryGroup(1, (root,), tuple(TagFilter(f"date:{decade}") for decade in decades)), left
+
+
+def _parts(root: QueryNode, period: str, count: Callable[[QueryNode], int], most: int) -> Iterator[Stretch]:
+    """The stretches of a period, of which no more than `most` documents can be."""
+    here = all_of([root, TagFilter(f"date:{period}")])
+    found = count(here) if most else 0
+    inner = _within(period) if found > MANY else []
+    if found and not inner:
+        yield here, found
+    left = found
+    for part in inner:
+        for stretch in _parts(root, part, count, left):
+            left -= stretch[1]
+            yield stretch
+
+
+def _within(period: str) -> list[str]:
+    """The parts of a decade (three digits), year or month, the last first; none of a day."""
+    if len(period) == 3:
+        return [f"{period}{year}" for year in range(9, -1, -1)]
+    if len(period) == 4:
+        return [f"{period}-{month:02}" for month in range(12, 0, -1)]
+    if len(period) == 7:
+        days = monthrange(int(period[:4]), int(period[5:]))[1]
+        return [f"{period}-{day:02}" for day in range(days, 0, -1)]
+    return []

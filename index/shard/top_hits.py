@@ -3,21 +3,26 @@
 Pure: values only. Proximity, the dear part of a score, is computed only where it can still matter.
 """
 
+from __future__ import annotations
+
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from index.engine.forward_table import ForwardRow
-from index.query.leaf_finder import LeafFinder
+from index.query.leaf import Leaf, Phrase, terms_in
 from index.query.parser import Query
 from index.query.query_tree import demands_a_leaf
-from index.query.scoring import Needed, Scorer, closeness, is_foreign, is_latin, max_proximity
+from index.query.scoring import Needed, Scorer, closeness, follow_each_other, is_foreign, is_latin, max_proximity
 from index.shard.messages import HitRow
-from index.text.forward_index import by_field, decode_forward, host_in, within_fields
+from index.text.forward_index import ForwardRecord, by_field, decode_forward, host_in, needle_of, within_fields
 from index.text.site_host import HOST_BYTES
 
 MAX_CLOSED = 64  # hosts that an engine is told to leave out
 
 _Entry = tuple[float, int, int, HitRow]  # score and negative id, by which the order goes; number
+_Ways = tuple[tuple[int, ...], ...]  # any of these is enough; all terms of one are needed, each by its number
 
 
 class TopHits:
@@ -73,15 +78,11 @@ class TopHits:
         """Close the hosts that have as many hits as are wanted, all above those of a relevance that is not above a
         bound; tell whether there are new ones."""
         before = len(self.closed)
-        for host in self.full_hosts():
-            if self._of[host][0][0] > bound * self._most and len(self.closed) < MAX_CLOSED:
+        full = [(mine[0][0], host) for host, mine in self._of.items() if len(mine) >= self._per_host]
+        for last, host in sorted(full, key=lambda pair: pair[0], reverse=True):
+            if last > bound * self._most and len(self.closed) < MAX_CLOSED:
                 self.closed.add(host)
         return len(self.closed) > before
-
-    def full_hosts(self) -> list[bytes]:
-        """List the hosts that have as many hits as are wanted, the one with the most promising last of them first."""
-        full = [(mine[0], host) for host, mine in self._of.items() if len(mine) >= self._per_host]
-        return [host for _, host in sorted(full, key=lambda pair: pair[0][0], reverse=True)]
 
     def hits(self) -> list[HitRow]:
         """List the best, best first."""
@@ -130,3 +131,67 @@ class TopHits:
         day = forward.day if self._query.is_by_date else 0
         marks = forward.host, forward.signature, day
         return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, is_front, is_other)
+
+
+class _Needles(NamedTuple):
+    """The terms for records of one stem class. `leaves`: of each the number of its term, or how a phrase may be
+    written."""
+
+    needles: tuple[bytes, ...]
+    leaves: tuple[int | _Ways, ...]
+
+
+class LeafFinder:
+    """Finds these leaves in many records, and looks for each term once.
+
+    The terms depend on a record's stem class alone, so they are written out once for each class."""
+
+    def __init__(self, leaves: Sequence[Leaf]) -> None:
+        self._leaves = leaves
+        self._known: dict[int, _Needles] = {}  # by stem class
+
+    def find(self, forward: ForwardRecord) -> tuple[list[int], tuple[bool, ...]]:
+        """Return where each term stands in a record's table, for `positions`; and for each leaf whether it may occur:
+        of a phrase the record has all words, wherever they stand."""
+        wanted = self._wanted(forward.stem_class)
+        places = list(map(forward.table.find, wanted.needles))
+        return places, tuple(
+            [places[leaf] >= 0 if isinstance(leaf, int) else _may_stand(places, leaf) for leaf in wanted.leaves]
+        )
+
+    def positions(self, forward: ForwardRecord, places: Sequence[int]) -> list[list[int]]:
+        """Return the positions at which each leaf begins, ascending; `places` is what `find` returned."""
+        wanted, every = self._wanted(forward.stem_class), forward.positions_of(places)
+        return [every[leaf] if isinstance(leaf, int) else _begins(every, leaf) for leaf in wanted.leaves]
+
+    def _wanted(self, stem_class: int) -> _Needles:
+        if (known := self._known.get(stem_class)) is None:
+            numbers = dict[bytes, int]()
+            ways = [_ways(leaf, stem_class, numbers) for leaf in self._leaves]
+            leaves = tuple([way[0][0] if len(way) == len(way[0]) == 1 else way for way in ways])
+            known = self._known[stem_class] = _Needles(tuple(numbers), leaves)
+        return known
+
+
+def _may_stand(places: Sequence[int], ways: _Ways) -> bool:
+    for every in ways:
+        for number in every:
+            if places[number] < 0:
+                break
+        else:
+            return True
+    return False
+
+
+def _begins(positions: Sequence[list[int]], ways: _Ways) -> list[int]:
+    """Where any of the ways to write a phrase begins."""
+    found = [follow_each_other([positions[number] for number in every]) for every in ways]
+    return found[0] if len(found) == 1 else sorted(chain.from_iterable(found))
+
+
+def _ways(leaf: Leaf, stem_class: int, numbers: dict[bytes, int]) -> _Ways:
+    """How a leaf may be written; its terms are numbered in the order in which they come."""
+    needles = map(needle_of, terms_in(leaf, stem_class))
+    apart = tuple([numbers.setdefault(needle, len(numbers)) for needle in needles])
+    joined = leaf.joined if isinstance(leaf, Phrase) else None
+    return (apart, *_ways(joined, stem_class, numbers)) if joined else (apart,)

@@ -19,8 +19,7 @@ from pathlib import Path
 from sys import intern
 from typing import NamedTuple
 
-from index.text.folding import lower
-from index.text.letter_table import LetterTable
+from index.text.folding import LetterTable, lower
 from index.text.scripts import (
     ASCII_TOKEN,
     FIRST_UNSPACED,

@@ -1,11 +1,16 @@
 """Folding: how letters that people write in several ways become one.
 
 Pure: computed from Python's own Unicode data. NFKC, case, and the diacritics of Latin letters; other alphabets keep
-their marks.
+their marks. A table writes each letter as one other.
 """
 
 import unicodedata
+from collections.abc import Mapping
 
+import numpy as np
+
+_CODES = 1 << 16
+_CODEC = "utf-16-le"
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
 
 
@@ -58,3 +63,24 @@ def _fold_together(raw: str) -> str:
             latin = character < "\u0250"
         kept.append(character)
     return unicodedata.normalize("NFC", "".join(kept))
+
+
+class LetterTable:
+    """Knows which letter stands for which, by their numbers; all others stay as they are.
+
+    To look up all letters of a page at once takes a tenth of the time that `str.translate` does."""
+
+    def __init__(self, letters: Mapping[int, int]) -> None:
+        self._table = np.arange(_CODES, dtype="<u2")
+        self._table[list(letters)] = list(letters.values())
+
+    def of(self, text: str) -> str | None:
+        """Return the text by this table, None where it holds a letter of more than 16 bits, or half of one."""
+        codes = np.frombuffer(text.encode(_CODEC, "surrogatepass"), "<u2")
+        if len(codes) != len(text):
+            return None
+        try:
+            found = self._table.take(codes).tobytes().decode(_CODEC)
+        except UnicodeDecodeError:
+            return None
+        return found if len(found) == len(text) else None  # two halves may make one letter

@@ -8,12 +8,12 @@ alphabets that one language of ours has to itself that language's rules hold in 
 
 from collections.abc import Callable
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import Stemmer
 
 from index.text.folding import fold
-from index.text.irregular import ENGLISH_FORMS
 
 # Numbers of classes are their places here: new ones come at the end, with another version of the analyzer.
 _NAMES = (
@@ -56,6 +56,27 @@ _LAST_LETTERS = {"dutch": "e", "finnish": "aeiouyäöm"}  # they go, too
 MAX_ROUNDS = 3  # a stemmer is asked until it changes nothing: it cuts "hibák" to "hiba", and "hiba" to "hib"
 LEAST_CHARS = 3  # of a stem that is cut again
 _Stem = Callable[[str], str]
+
+
+def _english_forms() -> dict[str, str]:
+    """Forms of English words that no rule of endings joins, each with its base form, by which it is stemmed.
+
+    Those that are words of their own as often ("left", "saw", "data") are left out of `english_forms.txt`. After its
+    empty line, British spellings stand with the American ones.
+    """
+    irregular, spellings = Path(__file__).with_name("english_forms.txt").read_text("ascii").split("\n\n")
+    found: dict[str, str] = {}
+    for base, *forms in map(str.split, irregular.replace("\n", "|").split("|")):
+        found.update(dict.fromkeys(forms, base))
+    for british, american in map(str.split, spellings.strip().replace("\n", "|").split("|")):
+        found[british] = american
+        found.setdefault(british + "s", american)
+        for ending in ("ed", "ing", "er", "ers"):
+            found[british.removesuffix("e") + ending] = american.removesuffix("e") + ending
+    return found
+
+
+_ENGLISH_FORMS = _english_forms()
 
 
 class Stem(NamedTuple):
@@ -109,7 +130,7 @@ def ascii_stemmer(stem_class: int) -> _Stem:
 def _stemmer(name: str) -> _Stem:
     cut: _Stem = Stemmer.Stemmer(name, 0).stemWord  # the memo of the analyzer is faster than its own cache
     if name == "english":
-        return lambda word: cut(ENGLISH_FORMS.get(word, word)) or word
+        return lambda word: cut(_ENGLISH_FORMS.get(word, word)) or word
     all_typed = tuple(typed for typed, _ in _ENDINGS.get(name, ()))
     endings, vowels, last = _ENDINGS.get(name, ()), _VOWELS.get(name, ()), _LAST_LETTERS.get(name, "")
 

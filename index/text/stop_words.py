@@ -29,12 +29,6 @@ def languages_of(folded: str) -> frozenset[str]:
     return _languages().get(folded, frozenset())
 
 
-def is_stop_word(folded: str, language: str = "") -> bool:
-    """Tell whether a folded, unstemmed word is a stop word of a language, or of any where none is named."""
-    found = languages_of(folded)
-    return _code(language) in found if language else bool(found)
-
-
 def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
     """Return those of a query's folded words that are stop words in the language in which it is written.
 

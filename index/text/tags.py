@@ -1,30 +1,34 @@
 """Tags, by which filters find a document, as short texts that it bears: words of its title and address, file type,
-date; and
-which single characters it holds, of scripts that put several into a word.
+date; and which single characters it holds, of scripts that put several into a word.
 
 Pure: a document in, tags out. One field of tags serves every engine, and a filter is any or all of some tags: so dates,
 too, are compared without numbers. A date has a tag for its decade, year, month and day, and a range is the fewest of
-them that cover it.
+them that cover it. The analyzer cuts runs of Chinese, and of syllables of Korean, into pairs, so that a character
+inside a run is no term. A document bears a tag for each, by which one alone is found wherever it stands.
 """
 
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from urllib.parse import unquote, urlsplit
+
+import numpy as np
 
 from index.change_feed import Text
 from index.text.analyzer import words
-from index.text.characters import characters_in
 from index.text.field_terms import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.folding import fold
-from index.text.page_date import day_of
 
 FIRST_YEAR, LAST_YEAR = 1970, 2099  # other dates are nobody's
+LAST_DAY = 47_482  # the last of 2099; later dates are nobody's
+DAY_S = 86_400.0  # clocks and time zones differ; what is dated later than its fetch by more is not believed
 MAX_WORDS = 64  # of a title, and of an address
 WEB_PAGE = "html"
 _WEB_PAGES = frozenset(("htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", ""))
 _CHARACTER = "character:"  # what such a tag begins with
+CHARACTER = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
+_FIRST = 0x2E80  # before it, none is folded to such a character
 _TYPE = re.compile(r"[a-z0-9]{1,5}")
 
 
@@ -104,3 +108,36 @@ def date_tags(first: date, last: date) -> Iterator[str]:
 
 def _end_of_month(day: date) -> date:
     return (day.replace(day=28) + timedelta(4)).replace(day=1) - timedelta(1)
+
+
+def date_of(text: Text) -> float:
+    """Return when a page was last modified, or else published, by its own word: Unix seconds, 0.0 unknown."""
+    said = (text.modified_at, text.published_at)
+    return next((at for at in said if 0.0 < at <= text.fetched_at + DAY_S), 0.0)
+
+
+def day_of(text: Text) -> int:
+    """Return the number of the day that a page is dated: 1 is the first of January 1970, 0 unknown."""
+    day = int(date_of(text) // DAY_S) + 1 if date_of(text) else 0
+    return day if day <= LAST_DAY else 0
+
+
+@cache
+def _written(character: str) -> str:
+    """The output of the analyzer for a character by itself; "" where that is no word of these scripts."""
+    found = words(character)
+    return found[0] if len(found) == 1 and is_character(found[0]) else ""
+
+
+def is_character(word: str) -> bool:
+    """Tell whether a word of `analyzer.words` is one such character."""
+    return CHARACTER.fullmatch(word) is not None
+
+
+def characters_in(*texts: str) -> list[str]:
+    """Return the distinct characters of some texts as the analyzer writes them, ascending."""
+    said = "".join(text for text in texts if not text.isascii())
+    if np.frombuffer(said.encode("utf-16-le", "replace"), "<u2").max(initial=0) < _FIRST:  # of most pages
+        return []
+    codes = np.frombuffer(said.encode("utf-32-le", "replace"), "<u4")  # ten thousand a page: not one by one in Python
+    return sorted({_written(chr(code)) for code in np.unique(codes[codes >= _FIRST]).tolist()} - {""})

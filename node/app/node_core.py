@@ -40,7 +40,7 @@ class NodeCore:
         pause = FetchPause(crawl, store, machine.store, control, clock, outage)
         self.audit = PeerAudit(clock, machine.new_rng().random)
         self.store = StoreParts(store, env, control, self.audit)
-        self.fetching = FetchParts(crawl, env, self.store.shards, pause, control, self.audit)
+        self.fetching = FetchParts(crawl, env, self.store, pause, control, self.audit)
         self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)
         self.sites = SiteParts(env, self.store, control)
         self.auditing = AuditParts(crawl, env, self.store, self.fetching, self.crawl, self.audit)

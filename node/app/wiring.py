@@ -11,8 +11,8 @@ from crawl import (
     CrawlControl,
     CrawlDecision,
     Crawler,
-    CrawlerPorts,
     OperatorBlocklist,
+    UrlSeenTest,
     signature,
 )
 from dht import PeerAudit, SiteShards
@@ -35,16 +35,14 @@ from node.crawling.fetch_pause import FetchPause
 from node.crawling.fetch_rules import FetchRules, StrategyPolicy
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
-from node.crawling.record_rules import RecordRules
-from node.crawling.store_change_feed import StoreChangeFeed
+from node.crawling.store_change_feed import RecordRules, StoreChangeFeed
 from node.crawling.url_lookup import UrlLookup
 from node.crawling.why_idle import waiting_for
 from node.delegation.client_audit import ClientAudit
 from node.delegation.client_dispatch import ClientDispatch
-from node.delegation.client_fetches import ClientFetches
 from node.delegation.client_worker import ClientWorker
 from node.delegation.order_server import OrderServer
-from node.delegation.routed_fetcher import RoutedFetcher
+from node.delegation.routed_fetcher import ClientFetches, RoutedFetcher
 from node.delegation.site_token_exchange import SiteTokenExchange
 from node.jobs.explain import Explanations
 from node.jobs.job_progress import JobProgress
@@ -55,8 +53,7 @@ from node.jobs.sitemap_listing import SitemapListing
 from node.jobs.submission import Submission
 from node.sites.dns_proof import DnsProof
 from node.sites.host_book import HostBook
-from node.sites.host_record_writer import HostRecordWriter
-from node.sites.host_records import HostRecords
+from node.sites.host_records import HostRecords, HostRecordWriter
 from node.sites.mirror_finder import MirrorFinder
 from node.sites.removal_request import RemovalRequests
 from node.sites.site_removals import SiteRemovals
@@ -74,7 +71,6 @@ class StoreParts:
         self.shards = SiteShards(overlay.view, self.host_book)
         check = RecordCheck(RecordRules(), self.shards, records.denial)
         self.replicator = Replicator(
-            config,
             records,
             overlay,
             member.identity,
@@ -84,28 +80,28 @@ class StoreParts:
             audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
-        self.ingest = Ingest(self.replicator, clock, self.shards.key_of)
         self.site_removals = SiteRemovals(records, clock)
         self.evidence = EvidenceKeeper(overlay, machine.files.evidence, clock)
         self.denial_sweep = sweep = DenialSweep(overlay, records, member.identity, clock)
         learn = self.host_records.learn
         self.lookup = UrlLookup(records, self.replicator, self.shards, learn, sweep.is_vanishing)
+        self.ingest = Ingest(self.replicator, clock, self.shards.key_of, self.lookup.find)
         self.reader = NetworkReader(overlay, self.replicator, self.shards, learn, records.denial, clock)
 
 
 class FetchParts:
-    """Decides who may fetch, and has it done: by this node, other owners, clients."""
+    """Decides who may fetch, and has it done: by this node, other owners, clients. It is the crawler's `SiteAccess`."""
 
     def __init__(
         self,
         config: CrawlConfig,
         env: NodeEnvironment,
-        shards: SiteShards,
+        store: StoreParts,
         pause: FetchPause,
         control: CrawlControl,
         audit: PeerAudit,
     ) -> None:
-        overlay, machine, web = env.member.overlay, env.machine, env.web
+        overlay, machine, web, place = env.member.overlay, env.machine, env.web, store.shards.key_of
         strategy = StrategyPolicy(lambda: overlay.view.strategy)
         self.refusals = OperatorBlocklist(config.refuse)
         self.rules = rules = FetchRules(strategy.decide, machine.store.denial.is_removed, self.refusals)
@@ -120,7 +116,7 @@ class FetchParts:
             machine.new_rng(),
             max_own=config.max_open_fetches,
             clients=ClientFetches(clients.carry, config.max_body_bytes, checks),
-            place=shards.key_of,
+            place=place,
         )
         self.order_server = OrderServer(
             proofs,
@@ -128,11 +124,14 @@ class FetchParts:
             rules,
             config.max_body_bytes,
             pause_reason=pause.operator_reason,
-            place=shards.key_of,
+            place=place,
         )
+        self.tokens = tokens = SiteTokenExchange(overlay, store.shards, store.replicator, machine.clock)
+        self.fetch, self.elsewhere, self.locate, self.late = self.fetcher.fetch, proofs.find, web.locate, web.late
+        self.acquire, self.release = tokens.acquire, tokens.release
         self.client_worker = ClientWorker(overlay, self.order_server.carry, machine.new_rng(), pause.operator_reason)
 
-    def decide_here(self, url: str) -> CrawlDecision:
+    def decide(self, url: str) -> CrawlDecision:
         """Return what the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
         decision = self.rules.decide(url)
         declined = self.fetcher.declined(url) if decision.allowed else ""
@@ -151,19 +150,9 @@ class CrawlParts:
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
     ) -> None:
         overlay, machine, web, clock = env.member.overlay, env.machine, env.web, env.machine.clock
-        self.tokens = SiteTokenExchange(overlay, store.shards, store.replicator, clock)
-        ports = CrawlerPorts(
-            store.ingest,
-            fetching.fetcher,
-            web.parsers,
-            fetching.decide_here,
-            self.tokens,
-            store.lookup,
-            web.locate,
-            web.late,
-            fetching.proofs.find,
-        )
-        self.crawler = Crawler(config, ports, control, clock, machine.new_rng(), machine.files.seen, machine.faults)
+        rng = machine.new_rng()
+        seen = UrlSeenTest(machine.files.seen, rng.randbytes(16), faults=machine.faults)
+        self.crawler = Crawler(config, fetching, web.parsers, store.ingest, seen, control, clock, rng)
         due = DueAgain(machine.store, fetching.rules.is_allowed, store.denial_sweep, store.evidence, clock)
         self.frontier_sync = FrontierSync(self.crawler, machine.store, overlay, store.shards, store.host_records, due)
 
@@ -194,7 +183,7 @@ class AuditParts:
         audit: PeerAudit,
     ) -> None:
         overlay, web, clock, evidence = env.member.overlay, env.web, env.machine.clock, store.evidence
-        turns = SiteTurns(overlay, crawl.crawler, crawl.tokens, store.shards, fetching.rules.decide, clock)
+        turns = SiteTurns(overlay, crawl.crawler, fetching.tokens, store.shards, fetching.rules.decide, clock)
         fetcher = DnsProof(web.second_look_fetcher or web.fetcher, web.find_texts)
         self.evidence = evidence
         self.look = SecondLook(
@@ -218,7 +207,7 @@ class IndexParts:
         overlay, machine = env.member.overlay, env.machine
         feed = StoreChangeFeed(machine.store)
         no_room = partial(machine.store.no_room, 0)
-        self.local = LocalIndex.open(config, machine.files.index, overlay, feed, agree, machine.faults, no_room)
+        self.local = LocalIndex(config, machine.files.index, overlay, feed, agree, machine.faults, no_room)
         read, rng = store.lookup.texts, machine.new_rng()
         self.searcher = Searcher(overlay, self.local, read, machine.clock, rng, signature, audit, machine.tracer)
 

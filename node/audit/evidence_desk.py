@@ -10,7 +10,7 @@ is stored, and the site says what the finder saw. The others are `replaced`, `go
 import asyncio
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from crawl import FamilyMissing, different_bits, signature
 from dht import (
@@ -39,8 +39,6 @@ MAX_AUTHORS = 64  # that are listed, those with most domains first
 MAX_PIECES = 16  # of one author
 FETCHED_AGAIN = DOMAINS_NEEDED  # pages of one author, each of another registrable domain
 READ_WITHIN_S, FETCH_WITHIN_S = 10.0, 20.0  # of one answer, which people wait for
-
-Json = dict[str, Any]
 
 
 class FoundPiece(NamedTuple):

@@ -32,8 +32,7 @@ from dht import (
     slot_of,
 )
 from node.audit.evidence_keeper import EvidenceKeeper
-from node.audit.look_budget import LookBudget
-from node.audit.second_look import SecondLook
+from node.audit.second_look import LookBudget, SecondLook
 from store import Kind, Record, RecordStore, Version, decode_document, encode_signed_head, url_of
 
 log = logging.getLogger(__name__)

@@ -6,45 +6,35 @@ of the site's crawler (`crawl/frontier/lent_turns.py`), and where a site is spre
 
 import asyncio
 import logging
-from typing import Annotated, NamedTuple
-
-from msgspec import Meta
+from typing import NamedTuple
 
 from crawl import Crawler, Decide, is_canonical
-from dht import BadMessage, Clock, Message, NodeId, Overlay, RemoteError, SiteShards, placement_key, shards, slot_of
-from node.delegation.site_token_exchange import SiteTokenExchange
+from dht import (
+    BadMessage,
+    Clock,
+    NodeId,
+    Overlay,
+    RemoteError,
+    SiteShards,
+    placement_key,
+    shards,
+    site_of,
+    slot_of,
+)
+from node.delegation.site_token_exchange import (
+    ASK_WITHIN_S,
+    MAX_REST_S,
+    AskTicket,
+    SiteTokenExchange,
+    Ticket,
+    TicketDone,
+)
 
 log = logging.getLogger(__name__)
 
-ASK_WITHIN_S = 3.0
 TIMES_RETURNED = 3  # a lost answer would have the site's crawler wait until the turn ends by itself
 AGAIN_S = 5.0  # until a node that found nobody to ask tries again
-MAX_REST_S = 86_400.0
 MOST_WAIT_S = 60.0  # between two questions
-
-_Number = Annotated[int, Meta(ge=0, lt=1 << 62)]
-_Site = Annotated[str, Meta(min_length=1, max_length=260)]
-
-
-class AskTurn(Message, frozen=True, array_like=True):
-    """Asks for leave to send this site one request. `number`: tells one turn of the sender's from the next."""
-
-    site: _Site
-    number: _Number
-
-
-class Turn(Message, frozen=True, array_like=True):
-    """Gives it now (0.0), or says after how many seconds to ask again."""
-
-    wait_s: Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
-
-
-class TurnDone(Message, frozen=True, array_like=True):
-    """Gives the turn back; the site is to be left alone for so many seconds."""
-
-    site: _Site
-    number: _Number
-    rest_s: Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
 
 
 class LentTurn(NamedTuple):
@@ -70,8 +60,7 @@ class SiteTurns:
         self._overlay, self._crawler, self._tokens, self._places = overlay, crawler, tokens, places
         self._decide, self._clock = decide, clock
         self._number = int(clock().wall * 1000)  # above those of an earlier run
-        overlay.serve(AskTurn, self._lend)
-        overlay.serve(TurnDone, self._take_back)
+        tokens.turns = self
 
     async def acquire(self, site: str, within_s: float) -> LentTurn | None:
         """Get a turn at a site; None where nobody lent one in time. `release` must follow."""
@@ -88,10 +77,10 @@ class SiteTurns:
 
     async def release(self, turn: LentTurn, rest_s: float) -> None:
         """Give a turn back; the site must rest for so many seconds. Never raises: a turn that stays away ends."""
-        done = TurnDone(turn.site, turn.number, min(max(rest_s, 0.0), MAX_REST_S))
+        done = TicketDone(_front(turn.site), min(max(rest_s, 0.0), MAX_REST_S), turn.number)
         for _ in range(TIMES_RETURNED):
             try:
-                await self._overlay.ask(turn.issuer, done, Turn, timeout_s=ASK_WITHIN_S)
+                await self._overlay.ask(turn.issuer, done, Ticket, timeout_s=ASK_WITHIN_S)
                 return
             except RemoteError as error:
                 log.debug("turn not returned site=%s to=%s reason=%s", turn.site, turn.issuer.hex(), error)
@@ -103,37 +92,38 @@ class SiteTurns:
         if holder is None:
             return None, AGAIN_S
         try:
-            return holder, (await self._overlay.ask(holder, AskTurn(site, number), Turn, timeout_s=ASK_WITHIN_S)).wait_s
+            asked = AskTicket(_front(site), number)
+            return holder, (await self._overlay.ask(holder, asked, Ticket, timeout_s=ASK_WITHIN_S)).wait_s
         except RemoteError as error:
             log.debug("no turn site=%s from=%s reason=%s", site, holder.hex(), error)
             return holder, AGAIN_S
 
-    async def _lend(self, peer: NodeId, asked: AskTurn) -> Turn:
-        url = _front(asked.site)
+    def lend(self, peer: NodeId, asked: AskTicket) -> float:
+        """Lend a peer a turn of a site whose home slot is leased here: 0.0, or after how many seconds to ask again.
+        Raises BadMessage where the site is none of the peer's, or not at home here."""
         view, bits = self._overlay.view, self._overlay.view.strategy.slot_bits
-        if not is_canonical(url):
+        if not is_canonical(asked.url):
             raise BadMessage(peer.hex(), "asks for a turn at what is no site")
+        site, name = site_of(asked.url), _name(peer, asked.turn)
+        url = _front(site)
         home = slot_of(placement_key(url), bits)
         epoch = view.leases().get(home)
         if epoch is None:
             raise BadMessage(peer.hex(), "asks for a turn at a site whose home slot is not leased by this node")
         depth = self._places.depth(url)
-        if not any(peer in view.candidates(slot_of(prefix, bits)) for prefix in shards(asked.site)[: 1 << depth]):
+        if not any(peer in view.candidates(slot_of(prefix, bits)) for prefix in shards(site)[: 1 << depth]):
             raise BadMessage(peer.hex(), "asks for a turn at a site of which it is no candidate")
         if depth:
-            return Turn(self._tokens.lend(asked.site, epoch, _name(peer, asked.number)))
-        floor_s = self._decide(url).min_delay_s
-        return Turn(
-            self._crawler.lent_turns.lend(asked.site, home, _name(peer, asked.number), floor_s, self._clock().steady)
-        )
+            return self._tokens.lend(site, epoch, name)
+        return self._crawler.lent_turns.lend(site, home, name, self._decide(url).min_delay_s, self._clock().steady)
 
-    async def _take_back(self, peer: NodeId, done: TurnDone) -> Turn:
-        url = _front(done.site)
-        if not is_canonical(url):
+    def take_back(self, peer: NodeId, done: TicketDone) -> None:
+        """Take a turn back; raises BadMessage where it is one of no site."""
+        if not is_canonical(done.url):
             raise BadMessage(peer.hex(), "gives back a turn at what is no site")
-        self._tokens.take_back(done.site, _name(peer, done.number), max(done.rest_s, self._decide(url).min_delay_s))
-        self._crawler.lent_turns.take_back(done.site, _name(peer, done.number), done.rest_s, self._clock().steady)
-        return Turn(0.0)
+        site, name = site_of(done.url), _name(peer, done.turn)
+        self._tokens.take_back(site, name, max(done.rest_s, self._decide(_front(site)).min_delay_s))
+        self._crawler.lent_turns.take_back(site, name, done.rest_s, self._clock().steady)
 
 
 def _name(peer: NodeId, number: int) -> str:

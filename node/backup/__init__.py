@@ -1,6 +1,6 @@
 """How is a node copied, and put back from the copy?
 
-Read `node_backup.py` first: what of a node's directory goes along. `backup_names.py` lists the files that a backup may
-hold, `restored_settings.py` decides which settings are taken over. `backup_file.py` writes and checks the file,
-`sealed_secrets.py` closes what only its owner may read.
+Read `node_backup.py` first: what of a node's directory goes along, by name. `restored_settings.py` decides which
+settings are taken over. `backup_file.py` writes and checks the file, `sealed_secrets.py` closes what only its owner may
+read.
 """

@@ -5,12 +5,13 @@ key, settings, invitations and publishers' keys go only where a pass phrase clos
 restored that holds these records.
 
 A restored node ran before, whatever the copy says. So it votes only once every vote of an earlier run has ended
-(`dht/leases/vote_note.py`), and learns from its peers what it signed since. All checks come before the first write: of
-the files' names (`backup_names.py`), of the room on the disk, and of the person's consent to this network and these
-settings (`restored_settings.py`).
+(`dht/leases/lease_service.py`), and learns from its peers what it signed since. All checks come before the first
+write: of the files' names, of the room on the disk, and of the person's consent to this network and these settings
+(`restored_settings.py`).
 """
 
 import os
+import re
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +23,6 @@ from typing import BinaryIO
 from bootstrap import load_network
 from dht import Identity, InputError, Network
 from node.backup.backup_file import OTHER, BackupWriter, Checked, Manifest, check_backup, take_files
-from node.backup.backup_names import CONFIG, IDENTITY, NETWORK, SEALED, is_plain, is_secret
 from node.backup.restored_settings import Settings, limits_of, own_settings
 from node.backup.sealed_secrets import LEAST_CHARS, seal, unseal
 from node.config.data_dir import DataDir, write_secret
@@ -31,7 +31,32 @@ from node.config.toml_reader import parse_config
 from node.config.toml_writer import write_config
 from node.errors import BadBackup
 from node.views.safe_text import plain
-from store import StoreCorrupt, check_copied_index, store_copy
+from store import COPIED_NAME, StoreCorrupt, check_copied_index, store_copy
+
+CONFIG, NETWORK, IDENTITY, SEALED = "config.toml", "network.toml", "identity.key", "secrets.sealed"
+# What `backup` writes is all that `restore` takes. Anybody can make a backup and sign it with a key of their own, so a
+# name that is not listed here is refused, whatever is signed.
+_VERSION = r"(?:[0-9]{6}|[1-9][0-9]{6,8})"
+_PLAIN = re.compile(
+    rf"format|{re.escape(CONFIG)}|{re.escape(NETWORK)}|{re.escape(SEALED)}|hosts\.json"
+    rf"|dht/(?:peers\.bin|votes\.json|strategy/(?:{_VERSION}|fork-{_VERSION}-[0-9a-f]{{16}})\.json)"
+    rf"|store/(?:{COPIED_NAME})"
+)
+_KEY_NAME = r"(?!\.{1,2}(?:/|\Z))[^/\x00-\x1f\x7f]{1,255}"  # begins with the network's name, in any script
+_SECRET = re.compile(
+    rf"{re.escape(IDENTITY)}|identity\.puzzle|founder|invitation|{re.escape(CONFIG)}|vouchers/[0-9a-f]+|keys(?:/{_KEY_NAME}){{1,2}}"
+)
+
+
+def is_plain(name: str) -> bool:
+    """Tell whether a file of this name lies in a backup as it is."""
+    return _PLAIN.fullmatch(name) is not None
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether a file of this name lies in the part of a backup that a pass phrase closes."""
+    return _SECRET.fullmatch(name) is not None
+
 
 _DRAFT = ".restoring"
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from node.config.settings import Config
-from node.config.toml_reader import keys_of
+from node.config.toml_reader import changes_of, value_of
 from node.config.toml_writer import write_config
 
 Settings = Mapping[str, Any]  # by key, such as node.web_port
@@ -36,12 +36,12 @@ _HARMLESS = {  # texts and lists that name no program, file, address or site to 
 
 def limits_of(config: Config) -> str:
     """Return the config.toml of a new node that keeps the limits of another."""
-    return write_config(Config, {key: value for key, value in _changed(config).items() if _is_limit(key, value)})
+    return write_config(Config, {key: value for key, value in changes_of(config).items() if _is_limit(key, value)})
 
 
 def own_settings(config: Config, agrees: Callable[[Settings], bool]) -> tuple[Settings, Settings]:
     """Return the settings that the same node keeps, and those that are left out because `agrees` refused them."""
-    settings = _changed(config)
+    settings = changes_of(config)
     asked = {key: value for key, value in settings.items() if is_asked(key, value)}
     if not asked or agrees(asked):
         return settings, {}
@@ -56,17 +56,6 @@ def is_asked(key: str, value: Any) -> bool:
     return key not in _HARMLESS and (value is True or isinstance(value, str | tuple))
 
 
-def _changed(config: Config) -> dict[str, Any]:
-    """All settings that differ from their defaults."""
-    values = {key: (_value(config, key), _value(Config(), key)) for key in keys_of(Config)}
-    return {key: value for key, (value, default) in values.items() if value != default}
-
-
-def _value(config: Config, key: str) -> Any:
-    branch, _, leaf = key.partition(".")
-    return getattr(getattr(config, branch), leaf)
-
-
 def _is_limit(key: str, value: Any) -> bool:
-    default = _value(Config(), key)
+    default = value_of(Config(), key)
     return key in _LIMITS or (key in _DELAYS and value > default) or (key in _CAPS and value < default)

@@ -15,8 +15,9 @@ from pathlib import Path
 
 import msgspec
 
+from node.api.body import Json
 from node.captures.capture import Capture
-from node.cli.http_client import HttpClient, Json
+from node.cli.http_client import HttpClient
 
 PAGES = 500  # in one answer, at most
 LINE_EVERY_S = 10.0  # a line of progress where there is no terminal

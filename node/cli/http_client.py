@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from node.api.body import NODE_HEADER
+from node.api.body import NODE_HEADER, Json
 from node.config.settings import NodeConfig
 from node.errors import HomeNotRunning, NotRunning, RefusedByNode
 from node.views.safe_text import plain
 
-Json = dict[str, Any]
 WAIT_S = 35.0  # a little longer than the node gives itself
 MAX_ANSWER_BYTES = 128 << 20  # an answer of the archive may end with eight pages of 4 MiB, with their texts
 _OTHER = "something else listens there: name the node with --url or --data-dir"

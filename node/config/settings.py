@@ -73,14 +73,11 @@ class NodeConfig:
         for origin in self.web_origins:
             if not _ORIGIN.fullmatch(origin):
                 raise ValueError(f"web_origins: {origin!r} is neither * nor like https://example.org, without a path")
-        if not 1 <= self.web_max_requests <= 10_000:
-            raise ValueError(f"web_max_requests: {self.web_max_requests} is not between 1 and 10000")
-        if not 0.1 <= self.web_timeout_s <= 600:
-            raise ValueError(f"web_timeout_s: {self.web_timeout_s} is not between 0.1 and 600")
+        _check_range("web_max_requests", self.web_max_requests, 1, 10_000)
+        _check_range("web_timeout_s", self.web_timeout_s, 0.1, 600)
         if self.web_caller_per_s != 0 and not 0.01 <= self.web_caller_per_s <= 10_000:
             raise ValueError(f"web_caller_per_s: {self.web_caller_per_s} is neither 0 nor between 0.01 and 10000")
-        if not 1 <= self.web_caller_burst <= 100_000:
-            raise ValueError(f"web_caller_burst: {self.web_caller_burst} is not between 1 and 100000")
+        _check_range("web_caller_burst", self.web_caller_burst, 1, 100_000)
         if len(self.web_trusted_proxies) > MAX_PROXIES:
             raise ValueError(f"web_trusted_proxies: has {len(self.web_trusted_proxies)} prefixes, not {MAX_PROXIES}")
         for prefix in self.web_trusted_proxies:
@@ -105,10 +102,8 @@ class HookConfig:
             )
         if any("\0" in word for word in self.command):
             raise ValueError("command: holds a NUL, which no argument may")
-        if self.url and not _is_web_address(self.url):
-            raise ValueError(f"url: {self.url[:100]!r} is no http or https URL of at most {MAX_URL_CHARS} characters")
-        if not 0.1 <= self.timeout_s <= 300:
-            raise ValueError(f"timeout_s: {self.timeout_s} is not between 0.1 and 300")
+        _check_web_address(self.url)
+        _check_range("timeout_s", self.timeout_s, 0.1, 300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +114,8 @@ class TracesConfig:
     share: float = 1.0  # of all queries that are traced, by chance; 0 to 1
 
     def __post_init__(self) -> None:
-        if self.url and not _is_web_address(self.url):
-            raise ValueError(f"url: {self.url[:100]!r} is no http or https URL of at most {MAX_URL_CHARS} characters")
-        if not 0 <= self.share <= 1:
-            raise ValueError(f"share: {self.share} is not between 0 and 1")
+        _check_web_address(self.url)
+        _check_range("share", self.share, 0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +156,20 @@ def _check_prefix(name: str, text: str) -> None:
         raise ValueError(f"{name}: {error}; it takes addresses and prefixes such as 10.20.0.0/16") from None
 
 
-def _is_web_address(url: str) -> bool:
+def _check_range(name: str, value: float, least: float, most: float) -> None:
+    if not least <= value <= most:
+        raise ValueError(f"{name}: {value} is not between {least} and {most}")
+
+
+def _check_web_address(url: str) -> None:
+    """Refuse what is no address of the web; "" stands for none."""
     try:
         parts = urlsplit(url)
-        return (
-            parts.scheme in ("http", "https") and bool(parts.hostname) and len(url) <= MAX_URL_CHARS and parts.port != 0
-        )
+        is_fit = parts.scheme in ("http", "https") and parts.hostname and len(url) <= MAX_URL_CHARS and parts.port != 0
     except ValueError:
-        return False
+        is_fit = False
+    if url and not is_fit:
+        raise ValueError(f"url: {url[:100]!r} is no http or https URL of at most {MAX_URL_CHARS} characters")
 
 
 def load_config(path: Path) -> Config:

@@ -9,6 +9,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -49,6 +50,18 @@ def keys_of(tree: type[Any], prefix: str = "") -> Iterator[str]:
             yield prefix + name
         else:
             yield from keys_of(branch, f"{prefix}{name}.")
+
+
+def value_of(tree: object, path: str) -> Any:
+    """Return the value at the path of a key."""
+    return reduce(getattr, path.split("."), tree)
+
+
+def changes_of(tree: object) -> dict[str, Any]:
+    """Return all values that differ from their defaults, by their paths."""
+    defaults = type(tree)()
+    values = {path: value_of(tree, path) for path in keys_of(type(tree))}
+    return {path: value for path, value in values.items() if value != value_of(defaults, path)}
 
 
 def defaults_of(branch: type[Any]) -> dict[str, Any]:

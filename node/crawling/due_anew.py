@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from crawl import Visit, VisitState, forgotten
 from dht import Clock, document_id
+from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_rules import RULE
 from store import REMOVED, Kind, Record, RecordStore
 
@@ -42,21 +43,6 @@ def is_other(visit: Visit, *, is_allowed: Callable[[str], bool]) -> bool:
     return bool(visit.history.fingerprint) and not is_allowed(visit.url)
 
 
-class Swept(Protocol):
-    """Tells what was swept off this node's disk, which the frontier has yet to follow."""
-
-    @property
-    def done(self) -> str:
-        """The mark of the strategy's denials whose sweep ended last."""
-
-    @property
-    def has_sites(self) -> bool:
-        """Whether removals changed since `take_sites`."""
-
-    def take_sites(self) -> frozenset[str]:
-        """Return the sites whose owners remove something else than when this was last asked."""
-
-
 class DoubtedOutcomes(Protocol):
     """Tells which outcomes are doubted, because second looks contradict their author's pages."""
 
@@ -79,7 +65,7 @@ class DueAgain:
         self,
         store: RecordStore,
         is_allowed: Callable[[str], bool],
-        sweep: Swept,
+        sweep: DenialSweep,
         doubts: DoubtedOutcomes,
         clock: Clock,
     ) -> None:

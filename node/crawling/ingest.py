@@ -4,8 +4,7 @@ A link is handed to its owners by the very write that stores a document: a WAITI
 nothing where the URL is known.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from msgspec.structs import astuple
 
@@ -17,6 +16,7 @@ from store import (
     Document,
     Draft,
     Kind,
+    Replicator,
     RequestNote,
     encode_document,
 )
@@ -27,18 +27,26 @@ KEEP_GONE_DAYS = KEEP_DOCUMENT_DAYS + 2  # longer than the page that it replaces
 KEEP_VISIT_DAYS = 730  # URL state outlives its document, so that a vanished page is not found "new"
 
 
-class RecordWriter(Protocol):
-    """Writes drafts to their owners: the store's replicator, as far as this file needs it."""
+FindVisits = Callable[[Sequence[str]], Awaitable[Mapping[str, Visit]]]
 
-    async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None: ...
+
+async def no_visits(urls: Sequence[str]) -> Mapping[str, Visit]:
+    """Return nothing, as a `FindVisits` where nobody knows a URL."""
+    return {}
 
 
 class Ingest:
     """The crawler's `Sink`, which writes to the network's store."""
 
-    def __init__(self, writer: RecordWriter, clock: Clock, place: Callable[[str], Key] = placement_key) -> None:
-        """`place`: where the records of a canonical URL live now."""
-        self._writer, self._clock, self._place = writer, clock, place
+    def __init__(
+        self,
+        writer: Replicator,
+        clock: Clock,
+        place: Callable[[str], Key] = placement_key,
+        find: FindVisits = no_visits,
+    ) -> None:
+        """`place`: where the records of a canonical URL live now. `find`: reads the visits of canonical URLs."""
+        self._writer, self._clock, self._place, self.find = writer, clock, place, find
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners

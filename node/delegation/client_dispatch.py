@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
-from dht import BadMessage, Clock, Message, NodeId, Overlay, PeerAudit, Topic
+from dht import BadMessage, Clock, Done, Message, NodeId, Overlay, PeerAudit, Topic
 from node.delegation.fetch_order import ORDER_WITHIN_S, ClientAnswer, FetchAnswer, FetchOrder
 
 MAX_POLLS = 64  # kept open at once, one a client
@@ -31,7 +32,7 @@ class PollOrders(Message, frozen=True, array_like=True):
     room: Annotated[int, Meta(ge=1, le=MAX_ROOM)]
 
 
-class Order(Message, frozen=True, array_like=True):
+class Order(msgspec.Struct, frozen=True, array_like=True):
     """Carries one order, and the number under which to bring its answer."""
 
     number: Annotated[int, Meta(ge=0, lt=1 << 62)]
@@ -50,10 +51,6 @@ class OrderDone(Message, frozen=True, array_like=True):
 
     number: Annotated[int, Meta(ge=0, lt=1 << 62)]
     answer: FetchAnswer
-
-
-class OrderTaken(Message, frozen=True, array_like=True):
-    """Answers `OrderDone`."""
 
 
 @dataclass(eq=False, slots=True)
@@ -157,12 +154,12 @@ class ClientDispatch:
             self._tell_room()
         return OrderBatch(tuple(waiting.orders))
 
-    async def _take(self, client: NodeId, done: OrderDone) -> OrderTaken:
+    async def _take(self, client: NodeId, done: OrderDone) -> Done:
         out = self._out.get(done.number)
         if out is None or out.client != client or out.answer.done():
             raise BadMessage(client.hex(), "brings what it was not ordered to, or too late")
         out.answer.set_result(done.answer)
-        return OrderTaken()
+        return Done()
 
     def _rest(self, client: NodeId) -> None:
         self._resting.pop(client, None)

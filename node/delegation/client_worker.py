@@ -9,8 +9,8 @@ import logging
 from collections.abc import Awaitable, Callable
 from random import Random
 
-from dht import NodeId, Overlay, RemoteError
-from node.delegation.client_dispatch import MAX_ROOM, POLL_S, OrderBatch, OrderDone, OrderTaken, PollOrders
+from dht import Done, NodeId, Overlay, RemoteError
+from node.delegation.client_dispatch import MAX_ROOM, POLL_S, OrderBatch, OrderDone, PollOrders
 from node.delegation.fetch_order import FetchAnswer, FetchOrder
 
 log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class ClientWorker:
             log.info("order refused from=%s reason=%s", peer.hex(), error)
             answer = FetchAnswer(failure=str(error)[:300])
         try:
-            await self._overlay.ask(peer, OrderDone(number, answer), OrderTaken, timeout_s=BRING_WITHIN_S)
+            await self._overlay.ask(peer, OrderDone(number, answer), Done, timeout_s=BRING_WITHIN_S)
             self.carried += not answer.failure
         except RemoteError as error:
             log.debug("order not brought peer=%s reason=%s", peer.hex(), error)

@@ -6,7 +6,7 @@ holds that lease, nobody asks the site. robots.txt is read by each of them, with
 """
 
 import logging
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import Meta
 
@@ -35,12 +35,15 @@ MAX_REST_S = 86_400.0
 TRIES = 2  # to return a token; one that stays away expires
 
 Url = Annotated[str, Meta(max_length=2048)]
+Turn = Annotated[int, Meta(ge=0, lt=1 << 62)]
 
 
 class AskTicket(Message, frozen=True, array_like=True):
-    """Asks for leave to ask the site of this URL, which lies in a slot of the sender's, once."""
+    """Asks for leave to ask the site of this URL once. `turn`: 0 where the URL lies in a slot of the sender's; for a
+    second look a number above 0, which tells one turn of the sender's from the next."""
 
     url: Url
+    turn: Turn = 0
 
 
 class Ticket(Message, frozen=True, array_like=True):
@@ -50,10 +53,19 @@ class Ticket(Message, frozen=True, array_like=True):
 
 
 class TicketDone(Message, frozen=True, array_like=True):
-    """Gives the leave back; the site is to be left alone for so many seconds."""
+    """Gives the leave back; the site is to be left alone for so many seconds. `turn`: as in `AskTicket`."""
 
     url: Url
     rest_s: Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
+    turn: Turn = 0
+
+
+class TurnLender(Protocol):
+    """Lends the turns of the sites that are crawled here, for second looks. Raises BadMessage where it does not."""
+
+    def lend(self, peer: NodeId, asked: AskTicket) -> float: ...
+
+    def take_back(self, peer: NodeId, done: TicketDone) -> None: ...
 
 
 class SiteTokenExchange:
@@ -62,6 +74,7 @@ class SiteTokenExchange:
     def __init__(self, overlay: Overlay, places: SiteShards, replicator: Replicator, clock: Clock) -> None:
         self._overlay, self._places, self._replicator, self._clock = overlay, places, replicator, clock
         self._issuer = TokenIssuer()
+        self.turns: TurnLender | None = None  # who answers for second looks
         self._granted_by: dict[str, NodeId] = {}  # who issued the token that this node has, by site; one a site
         overlay.serve(AskTicket, self._grant)
         overlay.serve(TicketDone, self._take_back)
@@ -120,13 +133,23 @@ class SiteTokenExchange:
         return None
 
     async def _grant(self, peer: NodeId, asked: AskTicket) -> Ticket:
+        if asked.turn:
+            return Ticket(self._lender(peer).lend(peer, asked))
         epoch = self._epoch(peer, asked.url)
         return Ticket(self._issuer.acquire(self._clock().steady, site_of(asked.url), epoch, peer))
 
     async def _take_back(self, peer: NodeId, used: TicketDone) -> Ticket:
+        if used.turn:
+            self._lender(peer).take_back(peer, used)
+            return Ticket(0.0)
         self._epoch(peer, used.url)
         self._issuer.release(self._clock().steady, site_of(used.url), peer, used.rest_s)
         return Ticket(used.rest_s)
+
+    def _lender(self, peer: NodeId) -> TurnLender:
+        if self.turns is None:
+            raise BadMessage(peer.hex(), "asks for a turn, and this node lends none")
+        return self.turns
 
     def _epoch(self, peer: NodeId, url: str) -> int:
         """Return the epoch under which this node issues the site's token; raises BadMessage where it does not."""

@@ -45,7 +45,7 @@ class AskAbout(Message, frozen=True, array_like=True):
 
 
 class ToldAbout(Message, frozen=True, array_like=True):
-    """Carries `crawl/frontier/url_status.py`; numbers of states that the reader does not know are refused."""
+    """Carries `crawl/frontier/fetch_task.py`; numbers of states that the reader does not know are refused."""
 
     stand: Annotated[int, Meta(ge=0, le=3)] = 0
     ahead: Annotated[int, Meta(ge=0, le=1 << 32)] = 0

@@ -10,7 +10,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-Json = dict[str, Any]
+from node.api.body import Json
 
 MAX_TRACKED = 200_000  # URLs; a larger crawl is followed no further, which is said
 UNKNOWN_TRIES = 3  # looks at a found URL that no replica knows

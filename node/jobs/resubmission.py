@@ -10,7 +10,6 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Any
 
 from crawl import Visit
 from dht import Clock, LocalError, RemoteError
@@ -19,8 +18,6 @@ from node.jobs.job_progress import MAX_ASKED
 
 log = logging.getLogger(__name__)
 
-Json = dict[str, Any]
-AskProgress = Callable[[Sequence[Followed]], Awaitable[list[UrlProgress]]]
 Publish = Callable[[Sequence[Visit]], Awaitable[object]]
 
 MAX_FOLLOWED = 10_000  # known URLs that are followed for one request

@@ -2,10 +2,10 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import nan
 
-from crawl import SiteWait, WaitingSite
+from crawl import SitePage, SiteWait, WaitingSite
 from dht import Clock, MachineRefuses, NodeId, OverlayService, RemoteError, Slot
 from node.api.crawl import Followed
 from node.app.node_core import NodeCore
@@ -13,7 +13,6 @@ from node.owner.figure_history import STEP_S, FigureHistory, Figures
 from node.owner.job_ledger import JobLedger, JobRow
 from node.owner.log_ring import LogLine, LogRing
 from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map, place_of
-from node.owner.owner_service import SitesSeen
 from node.owner.query_meter import QueryMeter
 from node.owner.setting_desk import SettingDesk
 from node.owner.setting_list import SettingRow
@@ -24,8 +23,19 @@ PROGRESS_WITHIN_S = 3.0  # of asking what became of jobs; what is not known by t
 DETAIL_CHARS = 160
 
 
+@dataclass(frozen=True, slots=True)
+class SitesSeen:
+    """Holds a page of the sites that wait, and the hosts of which the owner wishes something, both beginning as asked.
+
+    `wished_count`: of such hosts, of which `wished` are the first."""
+
+    page: SitePage
+    wished: tuple[tuple[str, Wish], ...]
+    wished_count: int
+
+
 class OwnerDesk:
-    """The `OwnerService` of a node that runs in this process."""
+    """A running node, as its owner sees it beyond what everybody may. `history`: the figures of an hour and a day."""
 
     def __init__(
         self,
@@ -69,6 +79,7 @@ class OwnerDesk:
         self.history.add(now.wall, figures)
 
     def network(self) -> NetworkMap:
+        """Return what this node hears of all slots and members."""
         view = self._overlay.view
         ready, owners, owned, leases = view.ready_by_slot(), view.owners_by_slot(), view.owned(), view.leases()
         mine = self._core.store.replicator.ready_slots()
@@ -86,14 +97,17 @@ class OwnerDesk:
         return network_map(slots, list(map(self._heard, view.members())))
 
     def sites(self, beginning: str, after: str, most: int) -> SitesSeen:
+        """Return the sites whose URLs wait here, by name, from a name on, with what each waits for."""
         page = self._core.crawl.crawler.sites(beginning, after, most)
         wished = self._core.hosts.wishes.beginning(beginning)
         return SitesSeen(replace(page, rows=tuple(map(self._judged, page.rows))), tuple(wished[:most]), len(wished))
 
     async def wish(self, host: str, wish: Wish) -> None:
+        """Pause a host ("held"), refuse it, or ("") neither; outlasts a restart. Raises BadHostWish."""
         await self._core.hosts.wish(host, wish)
 
     async def jobs(self) -> Sequence[JobRow]:
+        """Return the last crawls that were handed in here, each with what became of it so far."""
         async with self._asking:
             try:
                 async with asyncio.timeout(PROGRESS_WITHIN_S):
@@ -108,12 +122,16 @@ class OwnerDesk:
         return self.ledger.rows()
 
     def log(self) -> Sequence[LogLine]:
+        """Return the newest lines of the log, newest first."""
         return self._log.newest() if self._log is not None else ()
 
     def settings(self) -> Sequence[SettingRow]:
+        """Return all settings in force, and where each comes from."""
         return self._settings.rows()
 
     async def set(self, key: str, typed: str) -> bool:
+        """Write a setting into the node's file as its owner typed it; return whether it is in force at once. Raises
+        ConfigError and MachineRefuses."""
         return await self._settings.set(key, typed)
 
     def _heard(self, peer: NodeId) -> HeardPeer:

@@ -5,6 +5,7 @@ is NaN, and has no part in a mean.
 """
 
 from array import array
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields
 from math import isnan, nan
@@ -37,51 +38,27 @@ class Figures:
 NAMES = tuple(field.name for field in fields(Figures))
 
 
-class FigureRing:
-    """Holds the last `length` rows of numbers, each with its instant first."""
-
-    def __init__(self, length: int, width: int) -> None:
-        self._length, self._width = length, width
-        self._rows = array("d", bytes(8 * length * width))
-        self._added = 0
-
-    def __len__(self) -> int:
-        return min(self._added, self._length)
-
-    def add(self, row: Sequence[float]) -> None:
-        """Put a row in place of the oldest one."""
-        at = self._added % self._length * self._width
-        self._rows[at : at + self._width] = array("d", row)
-        self._added += 1
-
-    def column(self, number: int) -> list[float]:
-        """Return the numbers of a column, oldest first."""
-        values = list(self._rows[number :: self._width])
-        start = self._added % self._length
-        return values[start:] + values[:start] if self._added > self._length else values[: self._added]
-
-
 class FigureHistory:
     """Holds figures by STEP_S for an hour and by minutes for a day."""
 
     def __init__(self) -> None:
-        width = 1 + len(NAMES)
-        self._rings: dict[Span, FigureRing] = {"hour": FigureRing(STEPS, width), "day": FigureRing(MINUTES, width)}
+        self._rows: dict[Span, deque[array[float]]] = {"hour": deque(maxlen=STEPS), "day": deque(maxlen=MINUTES)}
         self._minute = list[tuple[float, ...]]()
 
     def add(self, at: float, figures: Figures) -> None:
         """Take the figures of a step that ends at `at` (Unix seconds)."""
         row = (at, *astuple(figures))
-        self._rings["hour"].add(row)
+        self._rows["hour"].append(array("d", row))
         self._minute.append(row)
         if len(self._minute) >= PER_MINUTE:
-            self._rings["day"].add([at, *map(_mean, zip(*(each[1:] for each in self._minute), strict=True))])
+            means = map(_mean, zip(*(each[1:] for each in self._minute), strict=True))
+            self._rows["day"].append(array("d", (at, *means)))
             self._minute.clear()
 
     def series(self, span: Span, name: str) -> list[tuple[float, float]]:
         """Return the instants and values of a figure, oldest first."""
-        ring = self._rings[span]
-        return list(zip(ring.column(0), ring.column(1 + NAMES.index(name)), strict=True))
+        column = 1 + NAMES.index(name)
+        return [(row[0], row[column]) for row in self._rows[span]]
 
 
 def _mean(values: Sequence[float]) -> float:

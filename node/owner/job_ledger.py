@@ -4,8 +4,8 @@ Pure: `now` is an argument, and answers are brought. It lives in memory alone: a
 followed up to a bound, and asked for only while somebody looks.
 """
 
-from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from node.api.body import Json
@@ -21,48 +21,48 @@ SHOWN_REASONS = 3
 
 @dataclass(frozen=True, slots=True)
 class JobRow:
-    """Says how far a crawl is. `first`: its first seed; `is_cut`: more was found than is followed here."""
+    """One crawl: its first seed, how many seeds it has, how deep it goes, and what became of it so far."""
 
-    at: float
-    first: str
-    seeds: int
-    depth: int
-    followed: int
-    waiting: int
-    fetched: int
-    failed: int
-    others: int  # gone, refused or redirected
-    is_cut: bool
-    is_counting: bool  # not all of them were asked for yet
-    reasons: tuple[str, ...]
-
-    @property
-    def is_done(self) -> bool:
-        """Tell whether all that is followed has an outcome."""
-        return self.waiting == 0 and not self.is_counting
-
-
-@dataclass(slots=True)
-class _NotedJob:
     at: float
     first: str
     seeds: int
     depth: int
     wait: JobWait
 
+    @property
+    def waiting(self) -> int:
+        """Return how many addresses have no outcome yet; those that nobody took are none of them."""
+        return self.wait.waiting - self.wait.unknown
+
+    @property
+    def others(self) -> int:
+        """Return how many are gone, refused or redirected."""
+        counts = self.wait.counts
+        return counts.total() - counts["fetched"] - counts["failed"]
+
+    @property
+    def is_done(self) -> bool:
+        """Tell whether all that is followed has an outcome."""
+        return self.waiting == 0 and self.wait.is_counted
+
+    @property
+    def reasons(self) -> list[str]:
+        """Return the commonest reasons of failures, with their counts."""
+        return [f"{count:,} {plain(reason, 120)}" for reason, count in self.wait.reasons.most_common(SHOWN_REASONS)]
+
 
 class JobLedger:
     """Holds the jobs, newest last."""
 
     def __init__(self) -> None:
-        self._jobs: deque[_NotedJob] = deque(maxlen=MAX_JOBS)
+        self._jobs: deque[JobRow] = deque(maxlen=MAX_JOBS)
 
     def note(self, seeds: Sequence[Seed], depth: int, now: float) -> None:
         """Remember a crawl; `now`: Unix seconds."""
         if seeds:
             followed = [{"url": each.url, "depth": depth, "scope": each.scope} for each in seeds[:MAX_FOLLOWED]]
             wait = JobWait(followed, MAX_FOLLOWED)
-            self._jobs.append(_NotedJob(now, plain(seeds[0].url), len(seeds), depth, wait))
+            self._jobs.append(JobRow(now, plain(seeds[0].url), len(seeds), depth, wait))
 
     def begin_round(self) -> None:
         """Have all that has no outcome yet asked for once more."""
@@ -81,28 +81,4 @@ class JobLedger:
 
     def rows(self) -> tuple[JobRow, ...]:
         """Return a row for each job, the newest first."""
-        return tuple(map(_row, reversed(self._jobs)))
-
-
-def _row(job: _NotedJob) -> JobRow:
-    wait, counts = job.wait, job.wait.counts
-    others = sum(counts.values()) - counts["fetched"] - counts["failed"]
-    reasons = _commonest(wait.reasons)
-    return JobRow(
-        job.at,
-        job.first,
-        job.seeds,
-        job.depth,
-        wait.followed,
-        wait.waiting - wait.unknown,
-        counts["fetched"],
-        counts["failed"],
-        others,
-        wait.is_cut,
-        not wait.is_counted,
-        tuple(reasons),
-    )
-
-
-def _commonest(reasons: Counter[str]) -> Iterable[str]:
-    return (f"{count:,} {plain(reason, 120)}" for reason, count in reasons.most_common(SHOWN_REASONS))
+        return tuple(reversed(self._jobs))

@@ -15,7 +15,7 @@ from node.views.silence import silence_of
 from node.views.status import size
 
 TOO_FEW_S = (
-    1800.0  # a slot lacks copies: by then a keeper copies it (PATIENCE_S of durability.py), so who is away stays
+    1800.0  # a slot lacks copies: by then a keeper copies it (PATIENCE_S of copies_by_need.py), so who is away stays
 )
 NEARLY_FULL, ROOM_AGAIN = 0.9, 0.85  # of the quota; below the first a crawl goes on for a while
 SOON_S = 7 * 86_400.0  # before a strategy's end, as the strategy itself warns

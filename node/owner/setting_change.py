@@ -8,10 +8,9 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from node.config.settings import Config
-from node.config.toml_reader import keys_of, parse_config
+from node.config.toml_reader import keys_of, parse_config, value_of
 from node.config.toml_writer import explain_keys, set_key, toml_value, write_config
 from node.errors import ConfigError
 
@@ -61,12 +60,6 @@ def changed(text: str, key: str, typed: str) -> tuple[str, Config]:
     if touched - {key} or tomllib.loads(written)[key.partition(".")[0]][key.partition(".")[2]] != value:
         raise ConfigError(key, "stands in the file in a form that cannot be changed here", BY_HAND)
     return written, after
-
-
-def value_of(config: Config, key: str) -> Any:
-    """Return the value of a setting, by its path."""
-    branch, _, name = key.partition(".")
-    return getattr(getattr(config, branch), name)
 
 
 def _value(key: str, typed: str) -> object:

@@ -12,8 +12,9 @@ import msgspec
 from dht import refused, write_atomically
 from node.app.node_core import LIVE_SETTINGS
 from node.config.settings import Config
+from node.config.toml_reader import value_of
 from node.errors import ConfigError
-from node.owner.setting_change import changed, value_of
+from node.owner.setting_change import changed
 from node.owner.setting_list import SettingRow, setting_rows
 
 log = logging.getLogger(__name__)

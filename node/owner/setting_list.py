@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from node.config.settings import Config
-from node.config.toml_reader import keys_of, parse_config
+from node.config.toml_reader import keys_of, parse_config, value_of
 from node.errors import ConfigError
-from node.owner.setting_change import is_open, value_of
+from node.owner.setting_change import is_open
 from node.views.safe_text import plain
 
 Origin = Literal["default", "file", "start"]

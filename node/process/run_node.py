@@ -10,7 +10,7 @@ import os
 import resource
 import socket
 from collections.abc import AsyncIterator, Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,7 @@ from random import SystemRandom
 import uvloop
 
 from bootstrap import first_contacts, load_network
-from crawl import RequestSigner, TxtRecords, open_fetcher, open_parsers
+from crawl import CrawlConfig, RequestSigner, TxtRecords, open_fetcher, open_parsers
 from dht import (
     CrawlerKey,
     Endpoint,
@@ -56,9 +56,8 @@ from node.owner.watch import OwnerWatch
 from node.process.memory_upkeep import keep_memory_small, shape_heap, spare_collector
 from node.process.run_end import CleanEnd, give_way_to_twin, reopening
 from node.process.service_manager import ServiceManager
-from node.service.node_service import NodeService
+from node.service.service import Service
 from node.version import VERSION
-from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 from store import RecordStore
 
@@ -124,12 +123,10 @@ async def _serve(
     async with _open_core(config, data, network, own, key, tracer or untraced, faults) as (core, overlay):
         departure = Departure(overlay, core.store, data.leaving)
         settings.obey = partial(_obey, core)
-        answers = NodeService(core, overlay, network, departure, system_clock, settings, newest_lines())
-        crawl = config.crawl
-        identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url, key)
-        web = WebServer(answers, config.node, data.read_token(), VERSION, identity, own.node_id.hex())
+        answers = Service(core, overlay, network, departure, system_clock, settings, newest_lines())
+        web = WebServer(answers, config.node, config.crawl, data.read_token(), VERSION, own, network.name)
         spare_collector()
-        log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
+        log.info("node starts id=%s network=%s", own.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
             start = partial(supervisor.start, tasks)
             tasks.create_task(overlay.run(core.crawl.crawler, supervisor), name="overlay")
@@ -140,22 +137,33 @@ async def _serve(
             start("event-log", lambda: _keep_event_log(core, overlay))
             start("memory", lambda: keep_memory_small(core.spare))
             if config.hook.command or config.hook.url:
-                hook = OwnerHook(config.hook, {"node": overlay.view.node_id.hex(), "network": network.name})
-                watch = OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock)
-                start("owner-watch", watch.run)
+                hook = OwnerHook(config.hook, {"node": own.node_id.hex(), "network": network.name})
+                start("owner-watch", OwnerWatch(answers.needs, hook.tell, data.owner_told, system_clock).run)
             if tracer:
-                about = {"service.name": "dse-node", "service.version": VERSION}
-                about["service.instance.id"] = overlay.view.node_id.hex()
+                about = {
+                    "service.name": "dse-node",
+                    "service.version": VERSION,
+                    "service.instance.id": own.node_id.hex(),
+                }
                 start("trace-export", added(TRACE_EXPORT)(config.traces.url, tracer, about).run)
             start("departure", lambda: _leave(departure, ending.begin))
             start("twin", lambda: give_way_to_twin(overlay))
             start("clean-end", lambda: ending.run(partial(take_leave, core, overlay)))
             await web.listening.wait()
-            start("rejoiner", Rejoiner(overlay, network, config.node.seed_url, system_clock).run)
-            if config.node.map_ports and config.node.mode != "client":
-                start("portmap", lambda: _map_ports(config.node, overlay))
-            if config.node.lan_discovery:
-                start("lan", lambda: _discover_lan(config.node, network, overlay))
+            _start_joining(start, config.node, network, overlay)
+
+
+def _traced_as(own: Identity) -> dict[str, str]:
+    return {"service.name": "dse-node", "service.version": VERSION, "service.instance.id": own.node_id.hex()}
+
+
+def _start_joining(start: Callable[..., object], node: NodeConfig, network: Network, overlay: OverlayService) -> None:
+    """Start what finds other nodes, and what lets them find this one."""
+    start("rejoiner", Rejoiner(overlay, network, node.seed_url, system_clock).run)
+    if node.map_ports and node.mode != "client":
+        start("portmap", lambda: _map_ports(node, overlay))
+    if node.lan_discovery:
+        start("lan", lambda: _discover_lan(node, network, overlay))
 
 
 async def _map_ports(node: NodeConfig, overlay: OverlayService) -> None:
@@ -224,8 +232,7 @@ async def _open_core(
     rng = SystemRandom()
     async with AsyncExitStack() as stack:
         writer = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
-        settings = _overlay_settings(config.node, data)
-        overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, writer, faults)
+        overlay = _open_overlay(config, data, network, identity, writer, faults)
         is_founder = data.is_founded_by(identity.node_id.hex())
         if is_founder:
             overlay.begin_network()
@@ -234,45 +241,47 @@ async def _open_core(
         store = RecordStore.open(data.store, config.store, system_clock, faults)
         if expects_others and not (store.occupied(0) or is_founder):
             overlay.expect_others()
-        signer = RequestSigner(key, config.crawl.key_origin(), system_clock, os.urandom) if key else None
-        fetcher = await stack.enter_async_context(
-            open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults, signer)
-        )
-        files = NodeFiles(
-            data.index,
-            data.seen,
-            data.evidence,
-            data.host_wishes,
-            partial(bytes_below, data.index, data.seen, data.dht),
-        )
-        web = WebAccess(
-            fetcher=fetcher,
-            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
-            find_way=fetcher.find_way,
-            locate=fetcher.locate,
-            late=fetcher.late_s,
-            limit=fetcher.bandwidth.set_rate,
-            find_texts=TxtRecords(config.crawl, system_clock).find,
-            outage=str if config.crawl.allow_private else overlay.families.outage,  # an intranet may be on this machine
-        )
+        measure = partial(bytes_below, data.index, data.seen, data.dht)
+        files = NodeFiles(data.index, data.seen, data.evidence, data.host_wishes, measure)
         environment = NodeEnvironment(
             OwnMembership(identity, overlay, expects_others),
             HostMachine(store, files, system_clock, rng, faults, read_machine, tracer),
-            web,
+            await _open_web(config.crawl, overlay, key, faults, stack),
         )
         core = NodeCore(config.crawl, config.store, config.index, environment)
         stack.push_async_callback(core.close)
         yield core, overlay
 
 
-def _overlay_settings(config: NodeConfig, data: DataDir) -> OverlaySettings:
-    return OverlaySettings(
-        listening(config),
+def _open_overlay(
+    config: Config, data: DataDir, network: Network, identity: Identity, writer: Executor, faults: LocalFaults
+) -> OverlayService:
+    settings = OverlaySettings(
+        listening(config.node),
         data.dht,
         puzzle=data.puzzle,
         invitation=data.invitation,
         vouchers=data.vouchers,
-        mode=config.mode,
+        mode=config.node.mode,
+    )
+    return open_overlay(identity, network, config.dht, settings, system_clock, SystemRandom(), writer, faults)
+
+
+async def _open_web(
+    config: CrawlConfig, overlay: OverlayService, key: CrawlerKey | None, faults: LocalFaults, stack: AsyncExitStack
+) -> WebAccess:
+    signer = RequestSigner(key, config.key_origin(), system_clock, os.urandom) if key else None
+    opening = open_fetcher(config, VERSION, system_clock, overlay.families, faults, signer)
+    fetcher = await stack.enter_async_context(opening)
+    return WebAccess(
+        fetcher=fetcher,
+        parsers=await stack.enter_async_context(open_parsers(config)),
+        find_way=fetcher.find_way,
+        locate=fetcher.locate,
+        late=fetcher.late_s,
+        limit=fetcher.bandwidth.set_rate,
+        find_texts=TxtRecords(config, system_clock).find,
+        outage=str if config.allow_private else overlay.families.outage,  # an intranet may be on this machine
     )
 
 

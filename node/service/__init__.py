@@ -1,5 +1,5 @@
 """How does a running node answer people and programs?
 
-`service.py` names all that may be asked; `node_service.py` answers for this process, and the tests have a fake. The web
-listener knows nothing else of a node. Read service, node_service, then node_status.
+The web listener knows nothing else of a node than `service.py`, of which the tests have a fake. Read service, then
+node_status.
 """

@@ -8,13 +8,23 @@ from dht import Clock, FaultSite, Network, NodeId, OverlayService, node_id_of
 from index import LEAF_STATE
 from node.api import peers as peer_bodies
 from node.api import status as bodies
+from node.api.body import Json
 from node.app.departure import Departure
 from node.app.node_core import NodeCore
 from node.owner.needs import OwnerNeed, needs_of
 from node.owner.query_meter import QueryMeter
-from node.service.machine_status import copies_of, fault_of, open_files, scrub_of
+from node.service.machine_status import (
+    balance_of,
+    copies_of,
+    endpoints_of,
+    fault_of,
+    load_of,
+    open_files,
+    scrub_of,
+    second_looks_of,
+    silent_of,
+)
 from node.service.network_size import network_size
-from node.service.peer_status import balance_of, endpoints_of, load_of, second_looks_of, silent_of
 from node.version import VERSION
 from store import PeerFigures
 
@@ -55,59 +65,75 @@ class NodeStatus:
         return needs_of(figures.plain(), self._overlay.report.clock_warning(), self._clock().wall)
 
     def _figures(self) -> bodies.Status:
-        view, kept = self._overlay.view, self._core.store.replicator.status()
+        view = self._overlay.view
         return bodies.Status(
             node_id=view.node_id.hex(),
             version=VERSION,
             network=self._network_size(),
             members=len(view.members()),
             role="member" if self._overlay.takes_part else "client",
-            reachable={
-                f"ipv{family}": bodies.Reachable(
-                    state=found.verdict.value,
-                    tried=found.tried,
-                    text=self._overlay.families.reason(family) or found.shown,
-                )
-                for family, found in self._overlay.report.reachability().items()
-            },
-            clients=self._clients(),
-            peers=self._live(),
-            silent=silent_of(self._overlay),
-            refused_packets=dict(sorted(self._overlay.report.refused.items())),
-            refused_heartbeats=[
-                peer_bodies.RefusedPeer(**each._asdict()) for each in self._overlay.report.refused_heartbeats()
-            ],
-            refused_here=self._overlay.report.why_refused(),
-            refused_records=self._refused_records(),
-            refuted_peers=self._refuted_peers(),
-            possession=self._possession(),
-            second_looks=second_looks_of(self._core.auditing),
-            slots=bodies.Slots(
-                all=2**view.strategy.slot_bits, owned=kept.owned, ready=kept.ready, leased=len(view.leases())
-            ),
             documents=self._core.index.local.documents,
             search=self._search(),
             text_leaf=LEAF_STATE,
             settled=self._core.is_settled(),
             alike=self._core.levels.are_alike(),
-            under_replicated=kept.under_replicated,
-            copies=copies_of(kept.copies),
-            owed=kept.owed,
             crawl=self._crawl(),
-            balance=balance_of(self._overlay.report.balance()),
-            load=load_of(self._overlay.report.load),
-            clock=self._own_clock(),
-            open_files=open_files(),
             up_s=round(self._clock().steady - self._began_at),
             strategy=self._strategy(),
             warnings=list(self.warnings()),
-            faults=list(map(fault_of, self._core.faults.present())),
-            disk=self._disk(),
-            scrub=scrub_of(self._core.store.records.scrub.status()),
             needs=[],
             queries=self._meter.state(),
             leaving=self._departure.leaving(),
+            **self._of_peers(),
+            **self._of_copies(),
+            **self._of_machine(),
         )
+
+    def _of_peers(self) -> Json:
+        """Say what this node knows of other members, and they of it."""
+        report = self._overlay.report
+        return {
+            "reachable": dict(self._reachable()),
+            "clients": self._clients(),
+            "peers": self._live(),
+            "silent": silent_of(self._overlay),
+            "refused_packets": dict(sorted(report.refused.items())),
+            "refused_heartbeats": [peer_bodies.RefusedPeer(**each._asdict()) for each in report.refused_heartbeats()],
+            "refused_here": report.why_refused(),
+            "refused_records": self._refused_records(),
+            "refuted_peers": self._refuted_peers(),
+            "possession": self._possession(),
+            "second_looks": second_looks_of(self._core.auditing),
+            "balance": balance_of(report.balance()),
+        }
+
+    def _reachable(self) -> Iterator[tuple[str, bodies.Reachable]]:
+        for family, found in self._overlay.report.reachability().items():
+            text = self._overlay.families.reason(family) or found.shown
+            yield f"ipv{family}", bodies.Reachable(state=found.verdict.value, tried=found.tried, text=text)
+
+    def _of_copies(self) -> Json:
+        """Say which slots this node has, and how many copies of them there are."""
+        view, kept = self._overlay.view, self._core.store.replicator.status()
+        slots, leased = 2**view.strategy.slot_bits, len(view.leases())
+        return {
+            "slots": bodies.Slots(all=slots, owned=kept.owned, ready=kept.ready, leased=leased),
+            "under_replicated": kept.under_replicated,
+            "copies": copies_of(kept.copies),
+            "owed": kept.owed,
+        }
+
+    def _of_machine(self) -> Json:
+        """Say how busy and how well this machine is."""
+        clock = self._overlay.report.own_clock()
+        return {
+            "load": load_of(self._overlay.report.load),
+            "clock": bodies.OwnClock(behind_s=round(clock.behind_s, 1), peers=clock.peers),
+            "open_files": open_files(),
+            "faults": list(map(fault_of, self._core.faults.present())),
+            "disk": self._disk(),
+            "scrub": scrub_of(self._core.store.records.scrub.status()),
+        }
 
     def _network_size(self) -> bodies.NetworkState:
         own = {slot: totals.documents for slot, totals in self._core.index.local.totals_by_slot().items()}
@@ -161,10 +187,6 @@ class NodeStatus:
                 for each in audit.accusations()
             ],
         )
-
-    def _own_clock(self) -> bodies.OwnClock:
-        reading = self._overlay.report.own_clock()
-        return bodies.OwnClock(behind_s=round(reading.behind_s, 1), peers=reading.peers)
 
     def _live(self) -> peer_bodies.LivePeers:
         view = self._overlay.view

@@ -15,8 +15,7 @@ from crawl import CrawlControl, MirrorAlias, MirrorCandidate, Visit
 from dht import Clock, Overlay, site_of, slot_of
 from node.crawling.url_lookup import UrlLookup
 from node.sites.host_book import said_of
-from node.sites.host_record_writer import HostRecordWriter
-from node.sites.host_records import HostRecords
+from node.sites.host_records import HostRecords, HostRecordWriter
 from store import host_name
 
 LOOK_EVERY_S = 5.0  # a mirror is fetched meanwhile: a page a second

@@ -25,8 +25,7 @@ from dht import (
     slot_range,
     spread_depth,
 )
-from node.sites.host_record_writer import HostRecordWriter
-from node.sites.host_records import HostRecords
+from node.sites.host_records import HostRecords, HostRecordWriter
 from store import Kind, RecordStore, Replicator, SlotReport, SlotReportReply, host_name, url_of
 
 log = logging.getLogger(__name__)

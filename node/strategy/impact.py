@@ -7,15 +7,15 @@ apart, because they deserve different trust.
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
 
 from dht import CrawlRules, NodeId, Slot, SlotMove, Strategy, difference
+from node.api.body import Json
 from node.delegation.fetch_route import fetch_route
 
-Json = dict[str, Any]
 SHOWN = 20  # hosts named; the rest is counted
 
 

@@ -27,9 +27,10 @@ from dht import (
     slot_range,
 )
 from index import unknown_rules
+from node.api.body import Json
 from node.api.strategy import Preview
 from node.crawling.store_change_feed import visit_of
-from node.strategy.impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
+from node.strategy.impact import HostEffect, KnownContents, SlotContents, changes_json, moved
 from store import Kind, Record, RecordStore, Replicator, SlotReport, SlotReportReply
 
 PEERS_ASKED = 32  # for what lies in slots that this node has not

@@ -4,7 +4,7 @@ Pure: the answers of /api/v1/status, /peers and /strategy in, findings out; what
 """
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from node.views.lenient_json import Json, count, number, table, tables, texts
@@ -216,3 +216,36 @@ def _strategy(strategy: Json, now: float) -> Finding:
     if warnings and finding.health == "good":
         return Finding("strategy", "look", "; ".join(warnings), "`dse-node strategy log` shows all versions")
     return finding
+
+
+WAYS = (  # what the path of an installed program tells, and what puts a newer one in its place
+    ("/usr/lib/dse-node", "sudo apt install ./dse-node_VERSION.deb"),
+    ("/pipx/", "pipx install --force NEW.whl"),
+    ("/uv/tools/", "uv tool install --force NEW.whl"),
+    ("/opt/dse-node", "build the image anew, and start the container from it"),
+)
+
+
+def way_of(prefix: str) -> str:
+    """Say how a program that lies in `prefix` is updated (docs/volunteer.md has all ways)."""
+    return next(
+        (way for part, way in WAYS if part in f"{prefix}/"), "pip install --upgrade NEW.whl, where it was installed"
+    )
+
+
+def update_findings(
+    command: str, prefix: str, status: Json, peers: list[Json], strategy: Json, why: object = "it does not run"
+) -> Iterator[Finding]:
+    """Yield what is known of versions. `command`: this program's, in `prefix`; `status`: empty where no node answers,
+    and then `why`. Nobody else is asked, and peers do not say their versions."""
+    yield Finding("command", "good", f"{command}, in {prefix}")
+    if not status:
+        yield fault_finding("node", why, "start it: dse-node run")
+        return
+    runs = plain(status.get("version", ""))
+    if runs == command:
+        yield Finding("node", "good", f"{runs} runs")
+    else:
+        yield Finding("node", "look", f"{runs} runs", f"start it anew, so that {command} does")
+    asked = version_finding(status, peers, strategy)
+    yield replace(asked, name="network", remedy=f"{asked.remedy}: {way_of(prefix)}" if asked.remedy else "")

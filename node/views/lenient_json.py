@@ -22,6 +22,11 @@ def tables(parent: Json, key: str) -> list[Json]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def listed(value: object) -> list[Any]:
+    """Return a list as it is, and an empty one for anything else."""
+    return list(value) if isinstance(value, list | tuple) else []
+
+
 def texts(parent: Json, key: str, limit: int = 300, most: int = 50) -> list[str]:
     """Return the first `most` items of the list below a key as safe text of at most `limit` characters each."""
     value = parent.get(key)

@@ -5,10 +5,9 @@ Pure: plain data in, values out; tolerant of missing and new fields.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from node.views.balance import load_line
-from node.views.lenient_json import Json, table
+from node.views.lenient_json import Json, listed, table
 from node.views.safe_text import plain
 
 MAX_ENDPOINTS = 4
@@ -46,9 +45,9 @@ def _row(peer: Json) -> PeerRow:
     heard = peer.get("last_heard_s")
     return PeerRow(
         id=plain(peer.get("node_id", "")),
-        endpoints=tuple(endpoint_text(value) for value in _listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
+        endpoints=tuple(endpoint_text(value) for value in listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
         live=peer.get("live") is True,
-        families=tuple(f"IPv{family}" for family in _listed(peer.get("families")) if family in (4, 6, "4", "6")),
+        families=tuple(f"IPv{family}" for family in listed(peer.get("families")) if family in (4, 6, "4", "6")),
         strategy_version=_size(peer.get("strategy_version")),
         ready=_size(peer.get("ready")),
         leased=_size(peer.get("leased")),
@@ -97,7 +96,3 @@ def _size(value: object) -> int:
     if isinstance(value, list | tuple):
         return len(value)
     return value if isinstance(value, int) else 0
-
-
-def _listed(value: object) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []

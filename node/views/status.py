@@ -6,9 +6,9 @@ Pure: values only. The status page, the front page, /metrics and `dse-node statu
 from dataclasses import dataclass
 
 from node.views.balance import balance_line
+from node.views.evidence import evidence_line, looks_line
 from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import day, plain
-from node.views.second_looks import evidence_line, looks_line
 
 MAX_LIARS = 3  # named among the warnings
 MAX_INDEXES = 4
@@ -117,56 +117,62 @@ _COUNTS = {  # field of the view → where the answer has it
 }
 
 
+_NUMBERS = {
+    "per_s": "crawl.per_s",
+    "strategy_expires_at": "strategy.expires_at",
+    "copies_mean": "copies.mean",
+    "too_few_s": "copies.oldest_s",
+}
+_FLAGS = {
+    "is_network_counted": "network.exact",
+    "is_settled": "settled",
+    "are_alike": "alike",
+    "is_paused": "crawl.paused_by_owner",
+}
+_TEXTS = {"node_id": "node_id", "version": "version", "crawl_state": "crawl.state", "crawl_reason": "crawl.reason"}
+
+
 def view_of(status: Json) -> StatusView:
     """Read the answer of /api/v1/status. Besides the contract's fields it uses, where present: `network` (a name, or
     an object with name and documents), `members` (this node among them) and `warnings`."""
-    strategy, crawl, clients = table(status, "strategy"), table(status, "crawl"), table(status, "clients")
-    network, refused, copies = table(status, "network"), table(status, "refused_packets"), table(status, "copies")
-    counts = {field: _count_at(status, path) for field, path in _COUNTS.items()}
-    live = count(table(status, "peers"), "live") or max(counts["ipv4"], counts["ipv6"])
+    read: Json = {field: count(*_place(status, path)) for field, path in _COUNTS.items()}
+    read |= {field: number(*_place(status, path)) for field, path in _NUMBERS.items()}
+    read |= {field: _value(status, path) is True for field, path in _FLAGS.items()}
+    read |= {field: plain(_value(status, path) or "") for field, path in _TEXTS.items()}
+    clients, refused, network = table(status, "clients"), table(status, "refused_packets"), table(status, "network")
+    live = count(table(status, "peers"), "live") or max(read["ipv4"], read["ipv6"])
     nodes, is_client = count(status, "members") or max(live, 1), status.get("role") == "client"
     name = network.get("name", "") if network else status.get("network", "")
+    called_for = (each.get("text", "") for each in tables(status, "needs") if each.get("state") == "trouble")
     return StatusView(
-        node_id=plain(status.get("node_id", "")),
-        version=plain(status.get("version", "")),
         network=plain(name) if isinstance(name, str) else "",
         nodes=nodes,
         away=max(0, nodes - (0 if is_client else 1) - live),
-        is_network_counted=network.get("exact") is True,
         refused_packets=sum(count(refused, reason) for reason in refused),
-        is_settled=status.get("settled") is True,
-        are_alike=status.get("alike") is True,
-        crawl_state=plain(crawl.get("state", "")),
-        is_paused=crawl.get("paused_by_owner") is True,
-        crawl_reason=plain(crawl.get("reason", "") or ""),
         balance=balance_line(status.get("balance")),
-        per_s=number(crawl, "per_s"),
-        strategy_expires=day(number(strategy, "expires_at")),
-        strategy_expires_at=number(strategy, "expires_at"),
-        warnings=(
-            *(w for where in (strategy, status) for w in texts(where, "warnings", 2000, 20)),
-            *_refuted(status),
-            *_doubted(status),
-        ),
+        strategy_expires=day(read["strategy_expires_at"]),
+        warnings=(*_told(table(status, "strategy")), *_told(status), *_refuted(status), *_doubted(status)),
         has_faults=bool(status.get("faults")),
         is_client=is_client,
         reachable=_reachable(table(status, "reachable")),
-        copies=_copies(copies),
-        slots_by_copies=_histogram(copies),
-        copies_mean=number(copies, "mean"),
-        too_few_s=number(copies, "oldest_s"),
+        copies=_copies(table(status, "copies")),
+        slots_by_copies=_histogram(table(status, "copies")),
         scrub=_scrub(table(status, "scrub")),
         rules=_rules(table(status, "search")),
         text_leaf=plain(status.get("text_leaf", "")),
         second_looks=looks_line(status),
         evidence=evidence_line(status),
-        not_taken=_not_taken(table(crawl, "refused")),
+        not_taken=_not_taken(table(table(status, "crawl"), "refused")),
         needs=_needs(status),
-        called_for=tuple(plain(e.get("text", ""), 500) for e in tables(status, "needs") if e.get("state") == "trouble"),
+        called_for=tuple(plain(text, 500) for text in called_for),
         leaving_slots=leaving_slots(status),
         carried=count(clients, "carried") + count(clients, "carried_here"),
-        **counts,
+        **read,
     )
+
+
+def _told(part: Json) -> list[str]:
+    return texts(part, "warnings", 2000, 20)
 
 
 def leaving_slots(status: Json) -> int | None:
@@ -198,11 +204,17 @@ def _not_taken(refused: Json) -> str:
     return ", ".join(f"{times:,} {reason}" for times, reason in counted[:SHOWN_REASONS] if times > 0)
 
 
-def _count_at(parent: Json, path: str) -> int:
+def _place(status: Json, path: str) -> tuple[Json, str]:
+    """Return the object that holds a field, and the field's own name."""
     *above, key = path.split(".")
     for name in above:
-        parent = table(parent, name)
-    return count(parent, key)
+        status = table(status, name)
+    return status, key
+
+
+def _value(status: Json, path: str) -> object:
+    parent, key = _place(status, path)
+    return parent.get(key)
 
 
 def _refuted(status: Json) -> tuple[str, ...]:

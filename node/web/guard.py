@@ -14,14 +14,13 @@ from dht import LocalError
 from node.api.body import NODE_HEADER
 from node.config.settings import NodeConfig
 from node.web.monitoring import Metrics
-from node.web.owner.login import has_session
-from node.web.owner.logins import Logins
+from node.web.owner.login import Logins, has_session
 from node.web.rendering.pages import IS_OWNER
 from node.web.requests.caller_limit import CallerLimit
-from node.web.requests.handlers import Handler
 from node.web.requests.own_origin import note_origin
 from node.web.requests.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.requests.proxied_caller import ProxiedCallers, is_passed_on
+from node.web.requests.route_table import Handler
 from node.web.requests.routes import HttpRoute
 from node.web.requests.sharing import Sharing, tagged
 

@@ -4,7 +4,11 @@
 """
 
 import asyncio
+import ctypes
+import sys
+import threading
 from collections.abc import Iterable
+from pathlib import Path
 
 import msgspec
 from aiohttp import web
@@ -16,9 +20,61 @@ from prometheus_client.registry import Collector
 from node.service.service import Service
 from node.views.readiness import not_ready_reasons
 from node.views.status import StatusView, view_of
-from node.web.process_figures import process_figures
-from node.web.requests.parameters import read_parameters
-from node.web.requests.route_table import route
+from node.web.requests.api import parameters
+
+_NAMES = ["arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"]
+
+
+class _MallInfo2(ctypes.Structure):
+    """The structure that glibc's mallinfo2(3) fills in, from version 2.33 on."""
+
+    _fields_ = [(name, ctypes.c_size_t) for name in _NAMES]
+
+
+def process_figures(tasks: int) -> Iterable[Metric]:
+    """Yield tasks, threads and memory as Prometheus figures; `tasks`: of the event loop, now."""
+    yield GaugeMetricFamily("dse_tasks", "Tasks of the event loop", value=tasks)
+    yield GaugeMetricFamily("dse_threads", "Threads of this process", value=_threads())
+    if (own := own_memory()) is not None:
+        yield GaugeMetricFamily("dse_own_memory_bytes", "Resident memory that no file backs", value=own)
+    blocks = sys.getallocatedblocks()
+    yield GaugeMetricFamily("dse_python_blocks", "Blocks of memory that the interpreter's objects take", value=blocks)
+    if (heap := heap_bytes()) is not None:
+        family = GaugeMetricFamily("dse_heap_bytes", "Memory of the C library's heap", labels=["state"])
+        for state, value in heap.items():
+            family.add_metric([state], value)
+        yield family
+
+
+def heap_bytes() -> dict[str, int] | None:
+    """Return the bytes of the C library's heap by state: used, free (given back or not), and in large blocks that are
+    mapped by themselves. None where the library does not tell (glibc before 2.33, others)."""
+    try:
+        mallinfo2 = ctypes.CDLL(None).mallinfo2
+    except (OSError, AttributeError, TypeError):
+        return None
+    mallinfo2.restype = _MallInfo2
+    told = mallinfo2()
+    return {"used": told.uordblks, "free": told.fordblks, "mapped": told.hblkhd}
+
+
+def own_memory(proc: Path = Path("/proc/self/status")) -> int | None:
+    """Return the bytes of resident memory that no file backs, where the system tells: what a process allocated.
+
+    Resident memory counts pages of mapped files too, which come and go as index files are merged."""
+    try:
+        lines = proc.read_text().splitlines()
+    except OSError:
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:")), None)
+
+
+def _threads(proc: Path = Path("/proc/self/task")) -> int:
+    """Return how many threads there are, those of libraries included where the system tells."""
+    try:
+        return len(list(proc.iterdir()))
+    except OSError:
+        return threading.active_count()
 
 
 class Metrics:
@@ -65,17 +121,11 @@ class _StatusFigures(Collector):
 
 def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
     yield "dse_documents", "Documents kept here", status.documents
-    yield (
-        "dse_settled",
-        "1 when nothing is due and all live owners have stored and indexed the same",
-        float(status.is_settled),
-    )
+    settled = "1 when nothing is due and all live owners have stored and indexed the same"
+    yield "dse_settled", settled, float(status.is_settled)
     yield "dse_under_replicated", "Own slots with fewer live copies than the strategy asks", status.under_replicated
-    yield (
-        "dse_copies_least",
-        "Live copies of the own slot that has fewest",
-        min(dict(status.slots_by_copies), default=0),
-    )
+    least = min(dict(status.slots_by_copies), default=0)
+    yield "dse_copies_least", "Live copies of the own slot that has fewest", least
     yield "dse_copies_mean", "Live copies of own slots, the mean", status.copies_mean
     yield "dse_copies_too_few_seconds", "For how long a slot has waited for more copies, the longest", status.too_few_s
     yield "dse_crawl_frontier", "URLs waiting in the slots that this node crawls", status.frontier
@@ -111,7 +161,7 @@ class Health:
         told = (await self._service.status()).plain()
         reasons, slots = not_ready_reasons(told), view_of(told)
         code = 503 if reasons else 200
-        wanted = read_parameters(route("readyz"), list(request.query.items())).text("format")
+        wanted = parameters(request, "readyz").text("format")
         if wanted == "json" or (not wanted and "application/json" in request.headers.get("Accept", "")):
             figures = {"owned": slots.owned, "ready": slots.ready}
             body = msgspec.json.encode({"ready": not reasons, "reasons": reasons, "slots": figures})

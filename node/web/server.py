@@ -4,35 +4,54 @@ import asyncio
 import logging
 import secrets
 import socket
+from collections import Counter
 from functools import partial
 
 from aiohttp import web
 
-from dht import WEB, Listener, LocalFaults, Visitor, library_log, system_clock
+from crawl import CrawlConfig
+from dht import WEB, CrawlerKey, Identity, Listener, LocalFaults, RateLimiter, Visitor, library_log, system_clock
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
 from node.service.service import Service
-from node.web.bounded_log import BoundedLog
 from node.web.guard import Guard
 from node.web.key_directory import KeyDirectory
 from node.web.monitoring import Health, Metrics
-from node.web.owner.login import Owner
-from node.web.owner.logins import Logins
+from node.web.owner.login import Logins, Owner
 from node.web.owner.owner_pages import OwnerPages
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.api import Api
 from node.web.requests.caller_limit import caller_of
-from node.web.requests.handlers import Handler, handlers_of
 from node.web.requests.proxied_caller import ProxiedCallers
-from node.web.requests.route_table import ROUTES, added_handlers
-from node.web.search.preferences import Preferences
-from node.web.search.rules_file import RulesFile
+from node.web.requests.route_table import ROUTES, Handler, added_handlers, handlers_of
+from node.web.search.preferences import Preferences, RulesFile
 from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
 from node.web.search.suggest_site import SuggestSite
 from node.web.stored.documents import Documents
 from node.web.stored.memento import Memento
 from node.web.stored.snapshots import Snapshots
+
+AT_ONCE, A_MINUTE = 10, 10
+
+
+class BoundedLog(logging.Filter):
+    """Lets a message pass until its allowance is used up; the next that passes says how many were left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._allowed = RateLimiter(A_MINUTE / 60, AT_ONCE)
+        self._left_out = Counter[str]()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        message = str(record.msg)
+        if not self._allowed.take(message, record.created):
+            self._left_out[message] += 1
+            return False
+        if left_out := self._left_out.pop(message, 0):
+            record.msg = f"{message} ({left_out} more were left out)"
+        return True
+
 
 log = logging.getLogger(__name__)
 
@@ -49,11 +68,15 @@ class WebServer:
         self,
         service: Service,
         config: NodeConfig,
+        crawl: CrawlConfig,
         token: str,
         version: str,
-        crawler: CrawlerIdentity,
-        node_id: str = "",
+        identity: Identity,
+        network: str = "",
     ) -> None:
+        """`network`: the name of this node's network, as site owners read it."""
+        key = CrawlerKey(identity) if crawl.sign else None
+        crawler = CrawlerIdentity(crawl.agent, crawl.user_agent(version), network, crawl.info_url, key)
         self._config = config
         self._door = Listener(WEB, system_clock)
         self._proxied = ProxiedCallers(config.web_trusted_proxies, config.web_proxy_header)
@@ -63,7 +86,7 @@ class WebServer:
         new_code = partial(secrets.token_urlsafe, CODE_BYTES)
         logins = Logins(new_code)
         self._searches = RunningSearches(service, new_code)
-        self._guard = Guard(config, token, metrics, pages.problem, logins, node_id)
+        self._guard = Guard(config, token, metrics, pages.problem, logins, identity.node_id.hex())
         self._handlers = handlers_of(
             Api(service, version),
             pages,
@@ -76,7 +99,7 @@ class WebServer:
             Health(service, metrics),
             Owner(logins, pages),
             OwnerPages(service, pages),
-            KeyDirectory(service, crawler.key),
+            KeyDirectory(service, key),
         )
         self._handlers |= added_handlers(service, config)
         self.listening = asyncio.Event()

@@ -4,19 +4,22 @@
 removed, for a while: both together are the change log. `cells` keeps, per 1/65,536 of the key space and expiry day, how
 many records there are and a 256-bit fingerprint of them, so that a slot's summary costs a handful of rows whatever
 slot_bits is. A row never points past durable bytes: segments are synced before it is written.
+
+The index, the frontier and the shard mover follow the change log to keep up with the store. A follower remembers the
+`sequence` of the last change it saw, and the `incarnation` that the number belongs to.
 """
 
+import asyncio
 import sqlite3
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from dht import DocumentId, Key
-from store.catalog import cell_sums, grant_table, row_table, shared_columns
-from store.catalog.catalog_reader import CatalogReader
+from dht import Key
+from store.catalog import cell_sums, grant_table, row_table
+from store.catalog.catalog_reader import CatalogReader, RecordChange
 from store.catalog.row_table import CatalogRow
 from store.errors import StoreCorrupt
-from store.record.record import Kind
 from store.segments.file_system import Disk, SqliteErrors
 from store.segments.frame import SegmentPlace
 
@@ -35,26 +38,26 @@ PRAGMA user_version = {FORMAT};
 """
 
 
-class Catalog:
-    """The index of one disk. All methods belong to the store's writer thread, `reader` to the event loop and
+class Catalog(CatalogReader):
+    """The index of one disk. It reads and writes in the store's writer thread; `reader` belongs to the event loop,
     `range_reader` to the thread that looks through key ranges."""
 
     def __init__(self, disk: Disk) -> None:
         """Open or create; raises StoreCorrupt where the file is damaged or of another format."""
         self._disk = disk
         self._path = f"{disk.path}/catalog.sqlite"
-        self._errors = SqliteErrors(self._path)
-        with self._errors:
-            self.writer = disk.database()
-            self.reader = CatalogReader(disk.database(), self._errors)
-            self.range_reader = CatalogReader(disk.database(), self._errors)
-            (found,) = self.writer.execute("PRAGMA user_version").fetchone()
+        errors = SqliteErrors(self._path)
+        with errors:
+            super().__init__(disk.database(), errors)
+            self.reader = CatalogReader(disk.database(), errors)
+            self.range_reader = CatalogReader(disk.database(), errors)
+            (found,) = self.database.execute("PRAGMA user_version").fetchone()
             if found == 0:
-                self.writer.executescript(_SCHEMA)
+                self.database.executescript(_SCHEMA)
             elif found != FORMAT:
                 raise StoreCorrupt(self._path, f"format {found}, this program reads {FORMAT}", "use the newer program")
             elif not self.note("clean"):
-                (verdict,) = self.writer.execute("PRAGMA quick_check(1)").fetchone()
+                (verdict,) = self.database.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
@@ -68,124 +71,84 @@ class Catalog:
 
     def close(self) -> None:
         """Close all three connections."""
-        for connection in (self.reader.database, self.range_reader.database, self.writer):
+        for connection in (self.reader.database, self.range_reader.database, self.database):
             self._disk.release(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Change the index atomically inside a `with` block; any error rolls everything back."""
         with self._errors:
-            self.writer.execute("BEGIN IMMEDIATE")
+            self.database.execute("BEGIN IMMEDIATE")
             try:
                 yield
                 self.write_note("sequence", self._next)
-                self.writer.execute("COMMIT")
+                self.database.execute("COMMIT")
                 self.sequence = self._next
             except BaseException:
                 self._next = self.sequence
-                if self.writer.in_transaction:  # where the disk is full SQLite may have rolled back by itself
+                if self.database.in_transaction:  # where the disk is full SQLite may have rolled back by itself
                     with suppress(sqlite3.Error):  # the first error is the one to tell
-                        self.writer.execute("ROLLBACK")
+                        self.database.execute("ROLLBACK")
                 raise
-
-    def note(self, name: str) -> bytes | int | None:
-        """Return a remembered value, None where there is none."""
-        row = self.writer.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
-        return row[0] if row else None
 
     def write_note(self, name: str, value: bytes | int) -> None:
         """Remember a value inside a transaction."""
-        self.writer.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
-
-    def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
-        """Return the live row of each record, in order, None where there is none."""
-        with self._errors:
-            return row_table.named(self.writer, list(names))
-
-    def formers(self, name: bytes) -> list[CatalogRow]:
-        """Return the rows of a page's former versions; `name` is what their ids begin with."""
-        with self._errors:
-            return row_table.formers(self.writer, name, name.ljust(20, b"\xff"), -1)
-
-    def formers_after(self, after: bytes, limit: int) -> list[CatalogRow]:
-        """Return up to `limit` rows of former versions of pages in order of their ids, after one."""
-        with self._errors:
-            return row_table.formers(self.writer, after, b"\xff" * 20, limit)
+        self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     def put(self, come: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None]) -> None:
         """Set rows inside a transaction; `replaced` are the live rows in their place before, in the same order, and no
         row comes twice."""
         went = [row for row in replaced if row is not None]
-        if self.writer.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
-            self.writer.executemany("DELETE FROM gone WHERE id = ? AND kind = ?", [(r.id, r.kind) for r in come])
-        row_table.strike(self.writer, went)
-        row_table.add(self.writer, come, self._next + 1)
+        if self.database.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
+            self.database.executemany("DELETE FROM gone WHERE id = ? AND kind = ?", [(r.id, r.kind) for r in come])
+        row_table.strike(self.database, went)
+        row_table.add(self.database, come, self._next + 1)
         for sequence, (row, before) in enumerate(zip(come, replaced, strict=True), start=self._next + 1):
             if before is not None and before.key != row.key:
                 self.left.note(sequence, before.key)
         self._next += len(come)
-        shared_columns.leave_sites(self.writer, {r.key for r in went} - {r.key for r in come})
-        cell_sums.count(self.writer, went, come)
+        row_table.leave_sites(self.database, {r.key for r in went} - {r.key for r in come})
+        cell_sums.count(self.database, went, come)
 
     def remove(self, went: Sequence[CatalogRow], today: int) -> None:
         """Turn live rows into tombstones inside a transaction."""
-        row_table.strike(self.writer, went)
+        row_table.strike(self.database, went)
         values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(went, start=self._next + 1)]
-        self.writer.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
+        self.database.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
         self._next += len(went)
-        shared_columns.leave_sites(self.writer, [row.key for row in went])
-        cell_sums.count(self.writer, went, ())
+        row_table.leave_sites(self.database, [row.key for row in went])
+        cell_sums.count(self.database, went, ())
 
     def move(self, moved: Sequence[CatalogRow], places: Sequence[SegmentPlace]) -> None:
         """Note inside a transaction that compaction rewrote frames; no change for anybody who follows the log."""
-        row_table.move(self.writer, moved, places)
+        row_table.move(self.database, moved, places)
 
     def forget_tombstones(self, before_day: int) -> None:
         """Drop tombstones older than a day inside a transaction; cursors before the newest of them start from zero."""
-        (newest,) = self.writer.execute("SELECT max(sequence) FROM gone WHERE day < ?", (before_day,)).fetchone()
+        (newest,) = self.database.execute("SELECT max(sequence) FROM gone WHERE day < ?", (before_day,)).fetchone()
         if newest is not None:
-            self.writer.execute("DELETE FROM gone WHERE day < ?", (before_day,))
+            self.database.execute("DELETE FROM gone WHERE day < ?", (before_day,))
             self.write_note("horizon", max(newest, int(self.note("horizon") or 0)))
 
     def expired(self, today: int, limit: int) -> list[CatalogRow]:
         """Return up to `limit` live rows whose expiry day is past."""
         with self._errors:
             found: list[CatalogRow] = []
-            for cell in cell_sums.expired(self.writer, today):
-                found += [r for r in row_table.between(self.writer, *cell_sums.keys_of(cell)) if r.expires_day < today]
+            for cell in cell_sums.expired(self.database, today):
+                found += [r for r in self.walk(*cell_sums.keys_of(cell)) if r.expires_day < today]
                 if len(found) >= limit:
                     break
             return found[:limit]
 
-    def inside(self, first: bytes, last: bytes) -> list[CatalogRow]:
-        """Return the live rows of a key range, whatever their kind."""
-        with self._errors:
-            return list(row_table.between(self.writer, first, last))
-
-    def rows_in(self, segment: int) -> list[CatalogRow]:
-        """Return the live rows whose frames lie in a segment, in the order of the file."""
-        with self._errors:
-            return row_table.in_segment(self.writer, segment)
-
-    def live_bytes(self) -> dict[int, int]:
-        """Sum the bytes of live records by segment."""
-        with self._errors:
-            return shared_columns.live_bytes(self.writer)
-
-    def grant_bytes(self) -> dict[int, int]:
-        """Sum about how many bytes grants take, by segment."""
-        with self._errors:
-            return grant_table.bytes_of(self.writer)
-
     def spare(self) -> None:
         """Forget the pages of the file that the writer's connection remembers."""
         with self._errors:
-            self.writer.execute("PRAGMA shrink_memory")
+            self.database.execute("PRAGMA shrink_memory")
 
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
         with self._errors:
-            self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
 MOST_LEFT = 8192  # moves remembered: a follower that looks every two seconds sees some 4,000 a second
@@ -208,3 +171,41 @@ class LeftKeys:
         """Return the keys left by changes after one; None where some of them may be forgotten."""
         left = tuple(self._left)  # at once: the writer thread goes on
         return frozenset(key for sequence, key in left if sequence > after) if after >= self._known_after else None
+
+
+class ChangeLog:
+    """The change log of one store, coalesced by record, removals included."""
+
+    def __init__(self, catalog: Catalog, incarnation: bytes) -> None:
+        """`incarnation`: 16 bytes, new whenever the log starts anew because the index was rebuilt."""
+        self._catalog, self.incarnation = catalog, incarnation
+        self._changed = asyncio.Event()
+
+    @property
+    def sequence(self) -> int:
+        """The number of the last change."""
+        return self._catalog.sequence
+
+    @property
+    def horizon(self) -> int:
+        """The change up to which removals are forgotten: a follower with a cursor below it (but 0) starts from zero."""
+        return int(self._catalog.reader.note("horizon") or 0)
+
+    def changes(self, after: int, limit: int) -> list[RecordChange]:
+        """Return the records changed since `after`, each once, by their last change; at most `limit`."""
+        return self._catalog.reader.changes(after, limit) if after < self.sequence else []
+
+    def left(self, after: int) -> frozenset[Key] | None:
+        """Return the keys at which records lay until a change after `after` that lie at others now; None where some
+        are forgotten."""
+        return self._catalog.left.since(after)
+
+    async def wait(self, after: int) -> None:
+        """Return once there is a change after `after`."""
+        while self.sequence <= after:
+            await self._changed.wait()
+
+    def notify(self) -> None:
+        """Wake everybody who waits, because something may have been committed."""
+        self._changed.set()
+        self._changed = asyncio.Event()

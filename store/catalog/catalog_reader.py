@@ -5,19 +5,40 @@ looks through whole key ranges.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from dht import DocumentId, Key
-from store.catalog import cell_sums, row_table, shared_columns
+from store.catalog import cell_sums
 from store.catalog.cell_sums import RangeSummary
-from store.catalog.row_table import CatalogRow
-from store.record.record import Kind
+from store.catalog.row_table import SITE_BYTES, CatalogRow, portions
+from store.record.record import MOST_KIND, Kind, ShortVersion
 from store.segments.file_system import SqliteErrors
+from store.segments.frame import SegmentPlace
 
+STEP = 512  # rows, or sites, read at once, so that no reader holds the index
+FORMER_IDS = f"SELECT id FROM records WHERE kind = {Kind.FORMER:d} AND id BETWEEN ? AND ? ORDER BY at_ms"
+_PLACE = "segment, start, head_bytes, content_bytes, number * 256 + members"  # of a row joined with its frame
+_OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {_PLACE}"
+_JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables
+_ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
+_FORMER = f"{_ROWS} kind = {Kind.FORMER:d} AND id > ? AND id <= ? ORDER BY id LIMIT ?"
+_OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
+  AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
+_AT = """SELECT kind, id, prefix, path FROM records CROSS JOIN sites USING (site) WHERE sequence >= ?
+  ORDER BY sequence LIMIT 1"""
 _CHANGES = """
 SELECT sequence, kind, id, prefix, path, 0 FROM records CROSS JOIN sites USING (site) WHERE sequence > ?1
 UNION ALL SELECT sequence, kind, id, key, x'', 1 FROM gone WHERE sequence > ?1 ORDER BY 1 LIMIT ?2"""
+# without the +, SQLite would compile the query anew for each kind, to see whether `by_former` fits: 80 of 100 us
+_NAMED = f"{_ROWS} substr(id, 1, 4) = substr(?1, 1, 4) AND id = ?1 AND +kind = ?2"
+_COUNTED = """SELECT prefix, count(*) FROM sites CROSS JOIN records USING (site)
+  WHERE prefix BETWEEN ? AND ? AND +kind = ? GROUP BY prefix HAVING count(*) >= ?"""
+# those that share a frame have equal parts of it
+_LIVE = """SELECT segment, sum((head_bytes + content_bytes) * live / max(1, members)) FROM frames GROUP BY segment"""
+_KINDS = {number: Kind(number) for number in range(1, MOST_KIND + 1)}  # a look-up is cheaper than a call
+_key_and_id = itemgetter(2, 1)
 
 
 class RecordChange(NamedTuple):
@@ -37,51 +58,74 @@ class CatalogReader:
         self.database = database
         self._errors = errors
 
-    def query(self, statement: str, values: Sequence[object]) -> list[Any]:
-        """Read other tables of the same file."""
+    def query(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """Return what a statement of SQL finds in any table of the file."""
         with self._errors:
             return self.database.execute(statement, tuple(values)).fetchall()
 
     def find(self, kind: Kind, id: DocumentId) -> CatalogRow | None:
         """Return the live row of a record, None where there is none."""
         with self._errors:
-            return row_table.find(self.database, kind, id)
+            values = self.database.execute(_NAMED, (id, kind)).fetchone()
+        return _row(values) if values else None
 
-    def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[CatalogRow]:
-        """Yield the live rows of a key range; by key and id, but for those of a site that holds very many."""
-        with self._errors:
-            yield from row_table.between(self.database, first, last, kind)
+    def named(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
+        """Return the live row of each record, in order, None where there is none."""
+        wanted, found = list(names), dict[tuple[Kind, DocumentId], CatalogRow]()
+        for part in portions(wanted):
+            query = f"{_ROWS} substr(id, 1, 4) IN ({','.join('?' * len(part))})"
+            rows = map(_row, self.query(query, [name and name[1][:4] for name in part]))
+            found |= {(row.kind, row.id): row for row in rows}
+        return [found.get(name) for name in wanted]
 
-    def walk(self, first: bytes, last: bytes) -> Iterator[CatalogRow]:
-        """Yield the live rows of a key range, whatever their kind, in the order of `scan`."""
-        with self._errors:
-            yield from row_table.between(self.database, first, last)
+    def walk(self, first: bytes, last: bytes, kind: int = 0) -> Iterator[CatalogRow]:
+        """Yield the live rows of a key range, of one kind or (0) all; by key and id, but for those of a site that holds
+        very many."""
+        for site, prefix in self._sites(first, last):
+            after = 0
+            while after >= 0:
+                found = self.query(_OF_SITE, (site, after, kind, prefix))
+                after = found[-1][0] if len(found) == STEP else -1
+                rows = sorted(map(_row, found), key=_key_and_id)
+                yield from (row for row in rows if first <= row.key <= last)
+
+    def _sites(self, first: bytes, last: bytes) -> Iterator[tuple[int, bytes]]:
+        """Yield number and prefix of the sites that a key range touches, in order."""
+        after, last, comparison = first[:SITE_BYTES], last[:SITE_BYTES], ">="
+        while after:
+            query = (
+                f"SELECT site, prefix FROM sites WHERE prefix {comparison} ? AND prefix <= ? ORDER BY prefix LIMIT ?"
+            )
+            found = self.query(query, (after, last, STEP))
+            yield from found
+            comparison, after = ">", found[-1][1] if len(found) == STEP else b""
 
     def rows(self, first: bytes, last: bytes) -> list[CatalogRow]:
         """Return all live rows of a key range, whatever their kind; there may be very many."""
-        with self._errors:
-            return list(row_table.between(self.database, first, last))
+        return list(self.walk(first, last))
 
-    def named(self, names: Sequence[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
-        """Return the live row of each record, in order, None where there is none."""
-        with self._errors:
-            return row_table.named(self.database, names)
+    def rows_in(self, segment: int) -> list[CatalogRow]:
+        """Return the live rows whose frames lie in a segment, in the order of the file."""
+        return list(map(_row, self.query(f"{_ROWS} segment = ? ORDER BY start", (segment,))))
+
+    def formers(self, after: bytes, last: bytes, limit: int = -1) -> list[CatalogRow]:
+        """Return up to `limit` rows of former versions of pages in order of their ids, after one and up to another."""
+        return list(map(_row, self.query(_FORMER, (after, last, limit))))
 
     def frames(self, segment: int, first: int, end: int) -> list[tuple[int, int]]:
         """List the frames that begin in a part of a segment, by number, and how many live records each has."""
-        with self._errors:
-            return shared_columns.frames_between(self.database, segment, first, end)
+        query = "SELECT frame, live FROM frames WHERE segment = ? AND start >= ? AND start < ?"
+        return self.query(query, (segment, first, end))
 
     def of_frames(self, frames: Sequence[int]) -> list[CatalogRow]:
-        """Return the live rows of frames, by their numbers; it looks at all rows."""
-        with self._errors:
-            return row_table.of_frames(self.database, frames)
+        """Return the live rows of frames, by their numbers; it looks at all rows once for every few dozen frames."""
+        parts = [(f"{_ROWS} frame IN ({','.join('?' * len(part))})", part) for part in portions(frames)]
+        return [_row(values) for query, part in parts for values in self.query(query, part)]
 
     def changed_at(self, sequences: Iterable[int]) -> list[tuple[Kind, DocumentId, Key]]:
         """Name the live records of the first changes at or after some sequences, each once."""
-        with self._errors:
-            found = (row_table.changed_at(self.database, sequence) for sequence in sequences)
-            return list(dict.fromkeys(name for name in found if name is not None))
+        found = (values for sequence in sequences for values in self.query(_AT, (sequence,)))
+        return list(dict.fromkeys((_KINDS[kind], id, Key(prefix + path)) for kind, id, prefix, path in found))
 
     def versions(self) -> Iterator[tuple[int, int]]:
         """Yield epoch and at_ms of every live row that was written under a lease."""
@@ -95,21 +139,26 @@ class CatalogReader:
         """
         with self._errors:
             full = map(cell_sums.keys_of, cell_sums.occupied(self.database, first, last, least))
-            ranges = [(max(first, low), min(last, high)) for low, high in full]
-            return [site for part in ranges for site in row_table.counted(self.database, *part, kind, least)]
+        ranges = [(max(first, low)[:SITE_BYTES], min(last, high)[:SITE_BYTES]) for low, high in full]
+        return [site for part in ranges for site in self.query(_COUNTED, (*part, kind, least))]
 
     def changes(self, after: int, limit: int) -> list[RecordChange]:
         """Return up to `limit` records changed since the sequence number `after`, each once, oldest change first."""
-        with self._errors:
-            found = self.database.execute(_CHANGES, (after, limit)).fetchall()
-            kinds = row_table.KINDS
-            return [RecordChange(n, kinds[k], id, Key(p + path), bool(gone)) for n, k, id, p, path, gone in found]
+        found = self.query(_CHANGES, (after, limit))
+        return [RecordChange(n, _KINDS[k], id, Key(p + path), bool(gone)) for n, k, id, p, path, gone in found]
 
-    def horizon(self) -> int:
-        """Return the change up to which removals are forgotten, 0 where none are."""
-        with self._errors:
-            row = self.database.execute("SELECT value FROM notes WHERE name = 'horizon'").fetchone()
-            return int(row[0]) if row else 0
+    def note(self, name: str) -> bytes | int | None:
+        """Return a small value that is remembered by its name, None where there is none."""
+        found = self.query("SELECT value FROM notes WHERE name = ?", (name,))
+        return found[0][0] if found else None
+
+    def live_bytes(self) -> dict[int, int]:
+        """Sum the bytes of live records by segment."""
+        return dict(self.query(_LIVE))
+
+    def grant_bytes(self) -> dict[int, int]:
+        """Sum about how many bytes grants take, by segment."""
+        return dict(self.query("SELECT segment, sum(length(body)) FROM grants GROUP BY segment"))
 
     def summary(self, first: bytes, last: bytes, today: int) -> RangeSummary:
         """Sum up what a key range made of whole cells holds and `today` has not expired."""
@@ -120,3 +169,11 @@ class CatalogReader:
         """List the numbers of the cells that hold anything."""
         with self._errors:
             return cell_sums.occupied(self.database)
+
+
+def _row(values: tuple[Any, ...]) -> CatalogRow:
+    sequence, kind, id, path, epoch, at_ms, digest, day, frame, segment, start, head, content, part, prefix = values
+    place = SegmentPlace(segment, start, head, content, part)
+    return CatalogRow(
+        _KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame
+    )

@@ -1,43 +1,12 @@
 """The space that the files of a node take, and how much more they may."""
 
-from dataclasses import dataclass
-
 from dht import MachineRefuses
 from store.config import StoreConfig
 from store.segments.file_system import Disk
 from store.segments.segments import Segments
 
 MORE_ROOM = "raise store.quota_bytes or free some space"
-
 INDEX_PART = 4  # of what lies beside the store a quarter as much again: pages not indexed yet, files being merged
-
-
-@dataclass(frozen=True, slots=True)
-class Quota:
-    """How much a node may take (`limit_bytes`), and how much free space it leaves to others (`reserve_bytes`): values.
-
-    `tidying_bytes`: what no new record may take, so that compaction can always write a segment before it deletes one.
-    """
-
-    limit_bytes: int
-    reserve_bytes: int
-    tidying_bytes: int = 0
-
-    @classmethod
-    def of(cls, limit_bytes: int, reserve_bytes: int, segment_bytes: int) -> "Quota":
-        """Return the quota of a store: room for two segments is kept for tidying, or an eighth of a small quota."""
-        return cls(limit_bytes, reserve_bytes, min(2 * segment_bytes, limit_bytes // 8))
-
-    def refusal(self, used_bytes: int, free_bytes: int, incoming_bytes: int, beside_bytes: int = 0) -> str:
-        """Say why so many bytes more must not be written, "" where they may. `beside_bytes`: what of the used bytes
-        lies outside of the store and grows after it."""
-        kept = self.tidying_bytes + beside_bytes // INDEX_PART
-        if used_bytes + incoming_bytes > self.limit_bytes - kept:
-            used = f"{_size(used_bytes)} used of a quota of {_size(self.limit_bytes)}"
-            return f"{used}, of which {_size(kept)} are kept for tidying; {_size(incoming_bytes)} more do not fit"
-        if free_bytes - incoming_bytes < self.reserve_bytes:
-            return f"{_size(free_bytes)} free on the disk, of which {_size(self.reserve_bytes)} are not ours to take"
-        return ""
 
 
 class DiskRoom:
@@ -58,15 +27,12 @@ class DiskRoom:
         """Bytes that count against the quota."""
         return self._segments.used_bytes + self._disk.database_bytes() + self._beside_bytes
 
-    @property
-    def quota_bytes(self) -> int:
-        """The most that all files of this node may take."""
-        return self._quota.limit_bytes
-
     def set_quota(self, quota_bytes: int, reserve_bytes: int) -> None:
         """Take over how much this node may take, and how much free space on the disk it leaves to others; what is
         stored stays, also where it is more."""
-        self._quota = Quota.of(quota_bytes, reserve_bytes, self._segment_bytes)
+        self.quota_bytes, self._reserve_bytes = quota_bytes, reserve_bytes
+        # what no new record may take, so that compaction can always write a segment before it deletes one
+        self._tidying_bytes = min(2 * self._segment_bytes, quota_bytes // 8)
 
     def note_beside(self, size: int) -> None:
         """Take note of how many bytes this node's other files take, as they were measured last."""
@@ -74,7 +40,17 @@ class DiskRoom:
 
     def refusal(self, incoming_bytes: int) -> str:
         """Say why so many bytes more would be refused, "" where they would not. Raises MachineRefuses."""
-        return self._quota.refusal(self.used_bytes, self._disk.free_bytes(), incoming_bytes, self._beside_bytes)
+        kept, used, free = (
+            self._tidying_bytes + self._beside_bytes // INDEX_PART,
+            self.used_bytes,
+            self._disk.free_bytes(),
+        )
+        if used + incoming_bytes > self.quota_bytes - kept:
+            told = f"{_size(used)} used of a quota of {_size(self.quota_bytes)}"
+            return f"{told}, of which {_size(kept)} are kept for tidying; {_size(incoming_bytes)} more do not fit"
+        if free - incoming_bytes < self._reserve_bytes:
+            return f"{_size(free)} free on the disk, of which {_size(self._reserve_bytes)} are not ours to take"
+        return ""
 
     def check(self, incoming_bytes: int) -> None:
         """Raise MachineRefuses unless there is room for so many bytes more."""

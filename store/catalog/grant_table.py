@@ -43,11 +43,6 @@ def in_segment(database: Connection, segment: int) -> list[SignedGrant]:
     return list(decoded(database.execute("SELECT body FROM grants WHERE segment = ?", (segment,))))
 
 
-def bytes_of(database: Connection) -> dict[int, int]:
-    """Sum about how many bytes grants take, by segment."""
-    return dict(database.execute("SELECT segment, sum(length(body)) FROM grants GROUP BY segment"))
-
-
 def drop(database: Connection, rows: Sequence[EndedGrant]) -> None:
     """Strike out grants that no record names any more."""
     query = (

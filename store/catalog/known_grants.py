@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from dht import CLOCKS_S, LATE_S, NodeId, SignedGrant, Slot, slot_of
 from store.catalog import grant_table
-from store.catalog.catalog import Catalog
 from store.catalog.catalog_reader import CatalogReader
 from store.catalog.grant_table import EndedGrant
 from store.catalog.ledger import Ledger
@@ -25,11 +24,12 @@ _Tenure = tuple[NodeId, int, int, Slot]  # holder, epoch, slot_bits, slot
 class KnownGrants:
     """The grants of one store."""
 
-    def __init__(self, catalog: Catalog, ledger: Ledger, queue: WriteQueue, read_ranges: ReadRanges) -> None:
+    def __init__(self, ledger: Ledger, queue: WriteQueue, read_ranges: ReadRanges) -> None:
         """`read_ranges` runs a job in the thread that looks through whole key ranges."""
-        self._catalog, self._ledger, self._queue, self._read_ranges = catalog, ledger, queue, read_ranges
+        self._reader, self._ledger = ledger.catalog.reader, ledger
+        self._queue, self._read_ranges = queue, read_ranges
         self._recent: OrderedDict[tuple[_Tenure, int], list[SignedGrant]] = OrderedDict()
-        self._widths = {int(bits) for (bits,) in catalog.reader.query(grant_table.WIDTHS, ())}
+        self._widths = {int(bits) for (bits,) in self._reader.query(grant_table.WIDTHS)}
 
     def covering(self, author: NodeId, key: bytes, epoch: int, at_ms: int) -> list[SignedGrant]:
         """Return the grants here under which an author may have written a version: mostly one, or none."""
@@ -47,7 +47,7 @@ class KnownGrants:
         holder, epoch, bits, slot = tenure
         begin = span * _SPAN_S
         values = (epoch, holder, bits, slot, begin - LATE_S, begin + _SPAN_S + CLOCKS_S, _OF_ONE)
-        found = list(grant_table.decoded(self._catalog.reader.query(grant_table.FIND, values)))
+        found = list(grant_table.decoded(self._reader.query(grant_table.FIND, values)))
         self._recent[tenure, span] = found
         if len(self._recent) > _REMEMBERED:
             self._recent.popitem(last=False)

@@ -30,9 +30,8 @@ from store.record.record import Kind, Record, ShortVersion, Version
 from store.segments.dictionary_training import DictionaryTraining
 from store.segments.file_system import Disk
 from store.segments.frame import FrameType, SegmentPlace
-from store.segments.record_group import encode_group, parts_of
+from store.segments.record_group import encode_group, open_shared, parts_of
 from store.segments.segments import Segments
-from store.segments.shared_frame import open_shared
 
 log = logging.getLogger(__name__)
 SOME_ROOM_BYTES = 1 << 20  # a disk that has less is full
@@ -43,7 +42,7 @@ class Ledger:
     """Writes segments and catalog together. Opening it recovers from whatever a crash left."""
 
     def __init__(self, disk: Disk, config: StoreConfig) -> None:
-        self._disk = disk
+        self._disk, self.config = disk, config
         level = config.compression_level
         self.training = DictionaryTraining(config.dictionary_bytes, config.segment_bytes, level)
         self.segments = Segments(disk, config.segment_bytes, level, self.training)
@@ -94,7 +93,7 @@ class Ledger:
             other = newest.get((record.kind, record.id))
             if record.kind != Kind.FORMER and (other is None or _beats(record, other.version.short, other.key)):
                 newest[record.kind, record.id] = record
-        rows = self.catalog.rows_of((r.kind, r.id) for r in newest.values())
+        rows = self.catalog.named((r.kind, r.id) for r in newest.values())
         pairs = list(zip(newest.values(), rows, strict=True))
         fresh = [(r, row) for r, row in pairs if not row or _beats(r, row.version, row.key)]
         taken = {(r.kind, r.id): r.version for r, _ in fresh}
@@ -174,13 +173,13 @@ class Ledger:
         head = msgspec.msgpack.encode([*map(encode_grant, grants)])
         (place,) = self._append([self.segments.encode(FrameType.GRANTS, head, b"")], check=check)
         with self.catalog.transaction():
-            grant_table.add(self.catalog.writer, grants, place.segment)
+            grant_table.add(self.catalog.database, grants, place.segment)
             cover(self.catalog, self.segments)
 
     def drop_grants(self, grants: Sequence[EndedGrant]) -> None:
         """Take grants out of the index."""
         with self.catalog.transaction():
-            grant_table.drop(self.catalog.writer, grants)
+            grant_table.drop(self.catalog.database, grants)
 
     def drop(self, first: bytes, last: bytes, rows: Sequence[CatalogRow], today: int) -> None:
         """Drop the records of a key range, of which `rows` are the live ones."""
@@ -245,7 +244,7 @@ class Ledger:
         rows = [row for segment in segments for row in self.catalog.rows_in(segment)]
         gone = [row for row in rows if row.place._replace(part=0) in damaged]
         misled = [row for row in doubted if row[:6] not in (held[row.place._replace(part=0)] or {row[:6]})]
-        now = self.catalog.rows_of((row.kind, row.id) for row in misled)
+        now = self.catalog.named((row.kind, row.id) for row in misled)
         gone += [row for row, before in zip(now, misled, strict=True) if row is not None and row[:6] == before[:6]]
         for start in range(0, len(gone), STEP):
             self.remove(gone[start : start + STEP], today)
@@ -277,7 +276,7 @@ class Ledger:
     def delete_segment(self, segment: int) -> None:
         """Forget a sealed segment that holds no live record any more, once the index says so durably; its grants are
         written anew."""
-        if grants := grant_table.in_segment(self.catalog.writer, segment):
+        if grants := grant_table.in_segment(self.catalog.database, segment):
             self.keep_grants(grants, check=False)
         self.catalog.checkpoint()
         self.segments.delete(segment)

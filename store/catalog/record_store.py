@@ -10,23 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from sqlite3 import Connection
+from typing import Any, TypeVar
 
 from dht import Clock, DocumentId, Key, LocalFaults, MachineRefuses
-from store.catalog import row_table
-from store.catalog.catalog_reader import CatalogReader
+from store.catalog.catalog import Catalog, ChangeLog
+from store.catalog.catalog_reader import FORMER_IDS, CatalogReader
 from store.catalog.cell_sums import CELL_BITS, RangeSummary
-from store.catalog.change_log import ChangeLog
-from store.catalog.compaction import Compaction
 from store.catalog.disk_room import MORE_ROOM
 from store.catalog.known_grants import KnownGrants
 from store.catalog.ledger import Ledger
-from store.catalog.record_reader import RecentRecords, RecordReader
+from store.catalog.record_reader import RecentRecords, RecordReader, UnreadableRecords
 from store.catalog.row_table import CatalogRow
 from store.catalog.scrub import Scrub
-from store.catalog.side_tables import SideTables
-from store.catalog.store_upkeep import StoreUpkeep
-from store.catalog.unreadable_records import UnreadableRecords
+from store.catalog.store_upkeep import Compaction, StoreUpkeep
 from store.catalog.write_queue import WriteQueue
 from store.config import StoreConfig
 from store.errors import StoreCorrupt
@@ -34,12 +31,45 @@ from store.record.denial import NO_PAGES, RecordDenial
 from store.record.former_page import former_range, is_erasure, page_in
 from store.record.package_part import PackagePart
 from store.record.record import Kind, Record, ShortVersion
-from store.record.time_flaw import DAY_S, time_flaw
+from store.record.record_check import DAY_S, time_flaw
 from store.segments.file_system import Disk, FolderDisk
+
+T = TypeVar("T")
+
+
+class SideTables:
+    """Reads them on the event loop, and changes them in the writer thread. All is lost where the index is built anew.
+
+    Every method raises StoreCorrupt or MachineRefuses."""
+
+    def __init__(self, catalog: Catalog, queue: WriteQueue) -> None:
+        self._catalog, self._queue = catalog, queue
+
+    def read_note(self, name: str) -> bytes:
+        """Return a small value by its name, b"" where there is none."""
+        found = self.query("SELECT value FROM notes WHERE name = ?", (name,))
+        return bytes(found[0][0]) if found else b""
+
+    async def write_note(self, name: str, value: bytes) -> None:
+        """Keep a small value by its name."""
+        await self.change(lambda _: self._catalog.write_note(name, value))
+
+    def query(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """Return the rows that a statement of SQL finds."""
+        return self._catalog.reader.query(statement, values)
+
+    async def change(self, job: Callable[[Connection], T]) -> T:
+        """Run a job on the tables in one transaction, and return what it returns."""
+
+        def run() -> T:
+            with self._catalog.transaction():
+                return job(self._catalog.database)
+
+        return await self._queue.run(run)
+
 
 _RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
 _JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
-T = TypeVar("T")
 
 
 class RecordStore:
@@ -48,22 +78,22 @@ class RecordStore:
     def __init__(self, disk: Disk, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> None:
         """Open or create the store on a disk; blocks while it recovers from a crash. Raises StoreCorrupt, or
         MachineRefuses. `faults` is told what the disk refuses later."""
-        self.clock, faults = clock, faults or LocalFaults(clock)
+        self.config, self.clock, faults = config, clock, faults or LocalFaults(clock)
         self._ledger = ledger = Ledger(disk, config)
         self._catalog = ledger.catalog
         self._unreadable, self.room = UnreadableRecords(), ledger.room
-        compaction = Compaction(ledger, config, self._unreadable)
+        compaction = Compaction(ledger, self._unreadable)
         self._recent = RecentRecords(_RECENT_BYTES)
         self._records = RecordReader(ledger.catalog.reader, ledger.segments, self._recent, self._unreadable)
         self.log = ChangeLog(ledger.catalog, ledger.incarnation)
         self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
-        self.grants = KnownGrants(ledger.catalog, ledger, self._queue, self.read_ranges)
+        self.grants = KnownGrants(ledger, self._queue, self.read_ranges)
         self.tables = SideTables(ledger.catalog, self._queue)
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
         self._training_thread = ThreadPoolExecutor(1, thread_name_prefix="store-train")
         self.scrub = Scrub(ledger, compaction, self._unreadable, self.read_ranges, self._queue.run)
         self.upkeep = StoreUpkeep(
-            ledger, config, self._queue, self._recent, self._unreadable, compaction, faults, self._train_aside
+            ledger, self._queue, self._recent, self._unreadable, compaction, faults, self._train_aside
         )
 
     @classmethod
@@ -218,7 +248,7 @@ class RecordStore:
         names, today = [(r.kind, r.id) for r in records], self.today
 
         def remove() -> None:
-            rows = zip(records, self._catalog.rows_of(names), strict=True)
+            rows = zip(records, self._catalog.named(names), strict=True)
             same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version.short, r.key)]
             if same:
                 self._ledger.remove(same, today, erased=erased)
@@ -241,7 +271,7 @@ class RecordStore:
         today = self.today
 
         def drop() -> None:
-            rows = self._catalog.inside(first_key, last_key)
+            rows = self._catalog.rows(first_key, last_key)
             if rows:
                 self._ledger.drop(first_key, last_key, rows, today)
                 self._recent.clear()
@@ -250,7 +280,7 @@ class RecordStore:
 
     def formers(self, id: DocumentId) -> list[DocumentId]:
         """List the ids of the former versions of a page that lie here, oldest first; read them as kind FORMER."""
-        return [DocumentId(former) for (former,) in self.tables.query(row_table.FORMER_IDS, former_range(id))]
+        return [DocumentId(former) for (former,) in self.tables.query(FORMER_IDS, former_range(id))]
 
     async def show_former(self, id: DocumentId) -> None:
         """Make the newest former version of a page its page, where none is here: all newer ones were taken back. Raises

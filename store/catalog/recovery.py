@@ -7,11 +7,10 @@ Belongs to the store's writer thread.
 
 import logging
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 
-from dht import SignedGrant, decode_grant
+from dht import decode_grant
 from store.catalog import grant_table
 from store.catalog.catalog import Catalog
 from store.catalog.row_table import CatalogRow
@@ -20,11 +19,13 @@ from store.record.package import decode_head
 from store.record.record import Record, ShortVersion
 from store.segments.file_system import Disk
 from store.segments.frame import Frame, FrameType, SegmentPlace
+from store.segments.record_group import open_shared
 from store.segments.segments import Segments
-from store.segments.shared_frame import open_shared
 
 log = logging.getLogger(__name__)
 STEP = 512  # rows or frames in one transaction
+_dropped = msgspec.msgpack.Decoder(tuple[bytes, bytes, int])
+_grants = msgspec.msgpack.Decoder(list[bytes])
 
 
 def open_catalog(disk: Disk, segments: Segments) -> Catalog:
@@ -94,61 +95,37 @@ def _misfit(catalog: Catalog, segments: Segments) -> str:
     return f"segments {missing} are missing" if missing else ""
 
 
-class _Read(NamedTuple):
-    """What an index learns from a frame: records, grants, or that a key range was dropped, and on which day."""
-
-    rows: list[CatalogRow]
-    grants: list[SignedGrant]
-    dropped: tuple[bytes, bytes, int] | None
-
-    @classmethod
-    def of(cls, frame: Frame) -> "_Read":
-        """Decode a frame; raises ValueError or LookupError for what a program wrote wrong under a right checksum."""
-        match frame.type:
-            case FrameType.DROP:
-                return cls([], [], msgspec.msgpack.decode(frame.head, type=tuple[bytes, bytes, int]))
-            case FrameType.GRANTS:
-                bodies = msgspec.msgpack.decode(frame.head, type=list[bytes])
-                return cls([], [decode_grant(body) for body in bodies], None)
-            case _:
-                return cls(rows_of(frame), [], None)
-
-
 def _index(catalog: Catalog, frames: Sequence[Frame]) -> None:
+    """Take in what frames hold: records, grants, or that a key range was dropped, and on which day."""
     rows: dict[tuple[int, bytes], CatalogRow] = {}
     for frame in frames:
         try:
-            read = _Read.of(frame)
-        except (ValueError, LookupError) as error:
+            if frame.type == FrameType.DROP:
+                first, last, day = _dropped.decode(frame.head)
+                _put(catalog, list(rows.values()))
+                rows = {}
+                with catalog.transaction():
+                    catalog.remove(catalog.rows(first, last), day)
+            elif frame.type == FrameType.GRANTS:
+                grants = [decode_grant(body) for body in _grants.decode(frame.head)]
+                with catalog.transaction():
+                    grant_table.add(catalog.database, grants, frame.place.segment)
+            for row in rows_of(frame):
+                other = rows.get((row.kind, row.id))
+                if other is None or _follows(row.version, row.key, other):
+                    rows[row.kind, row.id] = row
+        except (ValueError, LookupError) as error:  # a program wrote it wrong under a right checksum
             where = (frame.type.name, frame.place.segment, frame.place.offset)
             log.warning("frame passed over type=%s segment=%d offset=%d reason=%s", *where, error)
-            continue
-        if read.dropped is not None:
-            _put(catalog, list(rows.values()))
-            rows = {}
-            _drop(catalog, *read.dropped)
-        if read.grants:
-            with catalog.transaction():
-                grant_table.add(catalog.writer, read.grants, frame.place.segment)
-        for row in read.rows:
-            other = rows.get((row.kind, row.id))
-            if other is None or _follows(row.version, row.key, other):
-                rows[row.kind, row.id] = row
     _put(catalog, list(rows.values()))
 
 
 def _put(catalog: Catalog, rows: Sequence[CatalogRow]) -> None:
-    old = catalog.rows_of((r.kind, r.id) for r in rows)
+    old = catalog.named((r.kind, r.id) for r in rows)
     pairs = [(r, o) for r, o in zip(rows, old, strict=True) if o is None or _follows(r.version, r.key, o)]
     if pairs:
         with catalog.transaction():
             catalog.put([r for r, _ in pairs], [o for _, o in pairs])
-
-
-def _drop(catalog: Catalog, first: bytes, last: bytes, day: int) -> None:
-    rows = catalog.inside(first, last)
-    with catalog.transaction():
-        catalog.remove(rows, day)
 
 
 def _follows(version: ShortVersion, key: bytes, before: CatalogRow) -> bool:

@@ -13,7 +13,8 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from store.catalog import cell_sums, row_table, shared_columns
+from store.catalog import cell_sums
+from store.catalog.catalog_reader import CatalogReader
 from store.catalog.row_table import CatalogRow
 from store.errors import StoreCorrupt
 from store.record.former_page import proof_flaws
@@ -22,8 +23,8 @@ from store.record.record import Record
 from store.record.record_check import mixed_up
 from store.segments.file_system import CATALOG, FolderDisk, SqliteErrors
 from store.segments.frame import Frame, FrameType, SegmentPlace
+from store.segments.record_group import open_shared
 from store.segments.segments import MAGIC, Segments
-from store.segments.shared_frame import open_shared
 
 REBUILD = f"move {CATALOG} away and start the node: it builds the index anew and fetches what is missing from others"
 MISWRITTEN = "the disk's checksums agree, so a program wrote it so: report it"
@@ -94,9 +95,10 @@ class _StoreReading:
     def read(self) -> None:
         with closing(sqlite3.connect(":memory:")) as sums:
             sums.executescript(cell_sums.SCHEMA)
-            named = shared_columns.live_bytes(self._index) if self._index else {}
+            reader = CatalogReader(self._index, SqliteErrors(CATALOG)) if self._index else None
+            named = reader.live_bytes() if reader else {}
             for number in sorted({*self._segments.numbers, *named}):
-                rows = row_table.in_segment(self._index, number) if self._index else []
+                rows = reader.rows_in(number) if reader else []
                 self._report.rows += len(rows)
                 cell_sums.count(sums, (), rows)
                 self._read_segment(number, rows)

@@ -13,7 +13,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from store.catalog import grant_table, shared_columns
+from store.catalog.catalog_reader import CatalogReader
 from store.errors import StoreCorrupt
 from store.segments.file_system import CATALOG, SqliteErrors
 from store.segments.segments import SEGMENT_NAME
@@ -94,5 +94,6 @@ def _copy_index(catalog: Path, draft: Path) -> tuple[set[int], int, int]:
             copy.execute("UPDATE notes SET value = 0 WHERE name = 'clean'")
             copy.execute("DELETE FROM notes WHERE name = 'incarnation'")
         covered = int(notes.get("covered_segment") or 0)
-        named = {*shared_columns.live_bytes(copy), *grant_table.bytes_of(copy), covered} - {0}
+        reader = CatalogReader(copy, SqliteErrors(str(draft)))
+        named = {*reader.live_bytes(), *reader.grant_bytes(), covered} - {0}
         return named, covered, int(notes.get("covered_bytes") or 0)

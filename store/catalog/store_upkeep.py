@@ -1,20 +1,110 @@
-"""Keeps a store small and sound, now and then: expires, thins and compacts it, and judges what is damaged."""
+"""Keeps a store small and sound, now and then: expires, thins and compacts it, and judges what is damaged.
+
+Sparse segments are rewritten a few megabytes at a time, so that the writer thread is never away for long. A sealed
+segment whose live share fell below the configured one has its live frames copied to the newest segment; then the index
+is made durable and the file deleted. A crash in between leaves both copies, of which the index knows one. Where
+something is to be erased, every segment that holds anything dead is rewritten, the newest of them, too; and so is one
+in which a scrub met damaged bytes, once what they cost is known, and a small one that no dictionary packs yet.
+"""
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from dht import BrokenFile, FaultSite, Key, LocalFaults
-from store.catalog.compaction import Compaction
 from store.catalog.ledger import Ledger
-from store.catalog.record_reader import RecentRecords
+from store.catalog.record_reader import RecentRecords, UnreadableRecords
 from store.catalog.row_table import CatalogRow
-from store.catalog.unreadable_records import UnreadableRecords
 from store.catalog.version_filing import FIRST
 from store.catalog.write_queue import WriteQueue
-from store.config import StoreConfig
-from store.record.version_policy import VersionPolicy
-from store.segments.segments import REMEDY
+from store.errors import StoreCorrupt
+from store.record.former_page import VersionPolicy
+from store.segments.segments import MAGIC, REMEDY
+
+_STEP_BYTES = 2 << 20  # a quarter of a second where all of it is packed anew
+
+
+class Compaction:
+    """Rewrites one segment after the other. `step` belongs to the writer thread."""
+
+    def __init__(self, ledger: Ledger, unreadable: UnreadableRecords) -> None:
+        """`unreadable`: who is told of what turns out damaged, and judges it."""
+        self._ledger, self._below, self._unreadable = ledger, ledger.config.compact_below, unreadable
+        self._small_bytes = ledger.config.segment_bytes // 4
+        self._segment = 0  # being rewritten, 0 for none
+        self._hurt: set[int] = set()  # segments in which bytes are damaged
+        self._upto = 0  # the segment up to which nothing dead may stay
+        self._rows: deque[CatalogRow] = deque()
+
+    def step(self) -> bool:
+        """Copy a few megabytes, or finish a segment; return False when no segment is sparse enough."""
+        if not self._segment and not self._choose():
+            return False
+        rows, size = [], 0
+        while self._rows and size < _STEP_BYTES:
+            rows.append(self._rows.popleft())
+            size += rows[-1].place.share_bytes
+        try:
+            self._ledger.rewrite(rows)
+        except StoreCorrupt:
+            self._unreadable.doubt(rows)
+            self._segment = 0
+            return False
+        if not self._rows:
+            self._ledger.delete_segment(self._segment)
+            self._segment = 0
+        return True
+
+    def renew(self, segment: int) -> None:
+        """Have a segment rewritten, however much of it is alive, because bytes of it are damaged."""
+        self._hurt.add(segment)
+
+    @property
+    def is_erasing(self) -> bool:
+        """Whether segments are rewritten for what must not stay, which may be all there are."""
+        return self._upto > 0
+
+    def _choose(self) -> bool:
+        segments, live = self._ledger.segments, self._ledger.catalog.live_bytes()
+        grants = self._ledger.catalog.grant_bytes()  # they stay, too, but are no reason to keep what must not
+        shares = [((live.get(n, 0) + grants.get(n, 0)) / max(1, segments.size(n)), n) for n in segments.numbers[:-1]]
+        share, segment = min(shares, default=(1.0, 0))
+        if share >= self._below and not (segment := self._damaged() or self._unpacked() or self._tainted(live)):
+            return False
+        self._segment, self._rows = segment, deque(self._ledger.catalog.rows_in(segment))
+        return True
+
+    def _damaged(self) -> int:
+        """Return a segment with damaged bytes, 0 where there is none, or what is in doubt has to be judged first."""
+        self._hurt.intersection_update(self._ledger.segments.numbers)
+        if not self._hurt or len(self._unreadable.doubted()):
+            return 0
+        if (segment := min(self._hurt)) == self._ledger.segments.newest:
+            self._ledger.seal()
+        return segment
+
+    def _unpacked(self) -> int:
+        """Return a small segment from before there was a dictionary, 0 where there is none."""
+        segments = self._ledger.segments
+        if segments.dictionary is None:
+            return 0
+        small = (n for n in segments.numbers[:-1] if segments.size(n) <= self._small_bytes)
+        return next((n for n in small if not segments.is_packed(n)), 0)
+
+    def _tainted(self, live: Mapping[int, int]) -> int:
+        """Return a segment in which something dead must not stay, 0 where there is none."""
+        ledger, self._upto = self._ledger, self._ledger.erase_upto
+        for n in [n for n in ledger.segments.numbers if n <= self._upto]:
+            if live.get(n, 0) < ledger.segments.size(n) - len(MAGIC):
+                if n == ledger.segments.newest:
+                    ledger.seal()
+                return n
+        if self._upto:
+            ledger.erased()
+            self._upto = 0
+        return 0
+
 
 _EXPIRED_AT_ONCE = 512  # records in one transaction
 _ERASING_REST_S = 0.4  # after a step of 4 MB: 20 GiB in 35 minutes
@@ -27,7 +117,6 @@ class StoreUpkeep:
     def __init__(
         self,
         ledger: Ledger,
-        config: StoreConfig,
         queue: WriteQueue,
         recent: RecentRecords,
         unreadable: UnreadableRecords,
@@ -38,7 +127,7 @@ class StoreUpkeep:
         """`train` makes a dictionary in a thread of its own; `faults` is told of damaged records."""
         self._ledger, self._queue, self._recent, self._unreadable = ledger, queue, recent, unreadable
         self._compaction, self._faults, self._train = compaction, faults, train
-        self._tombstone_days = config.tombstone_days
+        self._tombstone_days = ledger.config.tombstone_days
         self._has_policy = False
         self._thinned: tuple[VersionPolicy, int] | None = None  # by which policy and on which day all was thinned last
 

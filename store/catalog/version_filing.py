@@ -11,9 +11,8 @@ from typing import NamedTuple
 
 from store.catalog.catalog import Catalog
 from store.catalog.row_table import CatalogRow
-from store.record.former_page import filed, is_erasure, name_of, page_in
+from store.record.former_page import VersionPolicy, filed, is_erasure, name_of, newest_of_authors, page_in
 from store.record.record import Kind, Record
-from store.record.version_policy import VersionPolicy, newest_of_authors
 
 THINNED_AT_ONCE = 1024  # rows looked at in one job: more than any page has versions
 FIRST = bytes(20)
@@ -53,7 +52,7 @@ class VersionFiling:
                     same[former.id] = former
         come, went = list[tuple[Record, CatalogRow | None]](), list[CatalogRow]()
         for name, formers in found.items():
-            rows = {row.id: row for row in self._catalog.formers(name)}
+            rows = {row.id: row for row in self._catalog.formers(name, name.ljust(20, b"\xff"))}
             kept = self._kept(rows.values(), formers.values())
             come += [(record, rows.get(record.id)) for id, record in formers.items() if id in kept]
             went += [row for id, row in rows.items() if id not in kept]
@@ -62,7 +61,7 @@ class VersionFiling:
     def thinned(self, after: bytes) -> tuple[list[CatalogRow], bytes]:
         """Return which rows the policy keeps no more, of so many that come after an id, and the id to go on after, b""
         at the end."""
-        rows = self._catalog.formers_after(after, THINNED_AT_ONCE)
+        rows = self._catalog.formers(after, b"\xff" * 20, THINNED_AT_ONCE)
         parts = [list(part) for _, part in groupby(rows, lambda row: name_of(row.id))]
         is_last = len(rows) < THINNED_AT_ONCE
         whole = parts if is_last or len(parts) == 1 else parts[:-1]  # the last page may have more
@@ -78,7 +77,7 @@ class VersionFiling:
                 yield from () if page is None else (page,)
 
     def _is_newest(self, page: Record) -> bool:
-        (row,) = self._catalog.rows_of([(Kind.DOCUMENT, page.id)])
+        (row,) = self._catalog.named([(Kind.DOCUMENT, page.id)])
         return row is not None and row.version == page.version.short
 
     def _kept(self, rows: Iterable[CatalogRow], news: Iterable[Record] = ()) -> set[bytes]:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from dht import Key, NodeId, Overlay, PeerTimeout, RemoteError, Slot, slot_of
 from store.catalog.record_store import RecordStore
 from store.errors import NoReadyOwner
-from store.record.range_message import Ranges
-from store.record.range_reconciliation import END, RangeEntry, item
+from store.record.range_reconciliation import END, RangeEntry, Ranges, item
 from store.record.range_session import RangeSession, answer, listed, listing
 from store.repair.peer_sync import PeerSync, fresh_salt, items_between
 

@@ -50,7 +50,9 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     text: str = ""
     links: tuple[tuple[str, str], ...] = ()  # (canonical URL, anchor text), bounded
     gone: bool = False
-    signature: bytes = b""  # of the text: two that differ in few bits are near duplicates (crawl/content/similarity.py)
+    signature: bytes = (
+        b""  # of the text: two that differ in few bits are near duplicates (crawl/content/fingerprint.py)
+    )
     description: str = ""  # by the page's own word, as are the two times
     published_at: float = 0.0  # 0.0 unknown
     modified_at: float = 0.0

@@ -12,8 +12,7 @@ from msgspec import Meta
 from dht import Message, SignedGrant
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORD_BYTES, MAX_RECORDS
 from store.record.package_part import MAX_PARTS, MOST_PART_BYTES
-from store.record.range_message import Ranges
-from store.record.range_reconciliation import FORM
+from store.record.range_reconciliation import FORM, Ranges
 from store.record.range_session import SALT_BYTES
 from store.record.record import SHORT_BYTES, Kind, ShortVersion
 

@@ -18,21 +18,24 @@ from itertools import pairwise
 from math import isqrt
 
 from store.errors import BadReplica
-from store.record.range_message import (
+from store.record.range_reconciliation import (
     FINGERPRINT_BYTES,
     MARK_BYTES,
     MAX_ENTRIES,
     MAX_MARKS,
     MAX_PARTS,
+    ItemsBetween,
+    RangeEntry,
+    RangeItem,
     RangeMode,
     Ranges,
     SaidPart,
+    bound_between,
     chunks,
     decode_parts,
     encode_parts,
     merged,
 )
-from store.record.range_reconciliation import ItemsBetween, RangeEntry, RangeItem, bound_between
 
 SALT_BYTES = 16
 MAX_FOUND = 65_536  # differences that one session gathers; the rest is left to the next

@@ -5,6 +5,7 @@ sees a record refuses it. Judged are its form and its place, what its body says,
 strategy takes it back (`denial.py`). How canonical URLs and visits look the store is told (`BodyRules`).
 
 Pure: records in, reasons out; whatever a stranger wrote, nothing is raised.
+`time_flaw` judges it by a node's clock: `wall` is Unix time in seconds.
 """
 
 from collections import Counter, OrderedDict
@@ -19,6 +20,26 @@ from store.record.former_page import former_flaw, page_in, proof_flaws
 from store.record.host_record import decode_host, host_flaw
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, url_in, url_of
 from store.record.record import Draft, Kind, Record, Version, digest_of
+
+DAY_S = 86400.0
+EPOCH_AHEAD_S = DAY_S + 120.0  # epochs are seconds; voters believe none further ahead (`dht/leases/voter.py`)
+AHEAD_S = 120.0  # an outcome from further in the future is refused: its author's clock is wrong
+MAX_DAYS = 3660  # the longest that a record may ask to be kept
+
+
+def time_flaw(record: Record, wall: float) -> str:
+    """Say why a record must not be kept at this time, "" where it may."""
+    today = int(wall // DAY_S)
+    if not today <= record.expires_day <= today + MAX_DAYS:
+        return f"expires on day {record.expires_day}, today is {today}"
+    ahead_s = record.version.at_ms / 1000 - wall
+    is_dated = record.version.epoch > 0 or record.kind in (Kind.DOCUMENT, Kind.FORMER)
+    if is_dated and ahead_s > AHEAD_S:
+        return f"dated {ahead_s:.0f} s in the future"
+    if record.version.epoch > wall + EPOCH_AHEAD_S:
+        return f"epoch {record.version.epoch} is more than a day in the future"
+    return ""
+
 
 MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
 MOST_SOUND = 1 << 14  # records whose judgement is remembered: some 4 MB
@@ -75,6 +96,7 @@ class RecordCheck:
         """Where a record lies elsewhere than this node would place it, its site's record is read soon; without
         `places`, no site is spread. Without `denial`, nothing is taken back."""
         self._rules, self._places, self._denial = rules, places, denial or RecordDenial()
+        self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
 
     @property
     def places(self) -> SiteShards:

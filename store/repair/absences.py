@@ -25,16 +25,6 @@ NOTICED_S = 30.0  # after its last heartbeat a near member is noticed to be sile
 HEARD_S = 60.0  # so long after a sleep, or a start, the others' newest heartbeats are still on their way
 
 
-def unknown_s(peer: NodeId) -> float | None:
-    """Say that nobody knows when a member was heard last."""
-    return None
-
-
-def all_stable(peer: NodeId) -> bool:
-    """Say that all members are stable machines."""
-    return True
-
-
 class Absences:
     """Remembers the silent ones of one node's members."""
 
@@ -52,8 +42,8 @@ class Absences:
         now: float,
         members: Iterable[NodeId],
         live: frozenset[NodeId],
-        silent_s: Callable[[NodeId], float | None] = unknown_s,
-        is_stable: Callable[[NodeId], bool] = all_stable,
+        silent_s: Callable[[NodeId], float | None],
+        is_stable: Callable[[NodeId], bool],
     ) -> None:
         """Take note of the members that live now; this node is left out of both. `silent_s`: since a member's last
         heartbeat; `is_stable`: whether it is no laptop."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Set
 from types import MappingProxyType
 
 from dht import Slot, View, resize_inside
-from store.catalog.change_log import ChangeLog
+from store.catalog.catalog import ChangeLog
 
 
 class AnnouncedSlots:

@@ -8,31 +8,26 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 
-from dht import Clock, Key, NodeId, Overlay, RemoteError, Slot, slot_of
-from store.config import StoreConfig
+from dht import Key, NodeId, Overlay, RemoteError, Slot, slot_of
+from store.catalog.hinted_handoff import HintedHandoff
+from store.catalog.record_store import RecordStore
 from store.repair.peer_sync import PeerSync, batches
-from store.writing.hinted_handoff import HintedHandoff
 
 log = logging.getLogger(__name__)
 _DEBT_BATCHES = 16  # for one peer before the next one gets its turn
 _DEBTS_AT_ONCE = 8  # peers
+Lacks = Callable[[NodeId, Iterable[Slot]], None]
 
 
 class DebtDelivery:
     """Pays what hinted hand-off remembers."""
 
     def __init__(
-        self,
-        config: StoreConfig,
-        overlay: Overlay,
-        sync: PeerSync,
-        handoff: HintedHandoff,
-        clock: Clock,
-        lacks: Callable[[NodeId, Iterable[Slot]], None],
+        self, store: RecordStore, overlay: Overlay, sync: PeerSync, handoff: HintedHandoff, lacks: Lacks
     ) -> None:
         """`lacks(peer, slots)` is told of slots of which a peer did not take a copy, and will not get it from here."""
-        self._config, self._overlay, self._sync, self._handoff = config, overlay, sync, handoff
-        self._clock, self._lacks = clock, lacks
+        self._config, self._clock = store.config, store.clock
+        self._overlay, self._sync, self._handoff, self._lacks = overlay, sync, handoff, lacks
         self._delivering = asyncio.Semaphore(_DEBTS_AT_ONCE)
 
     async def deliver(self) -> None:

@@ -1,7 +1,7 @@
 """Slots that belong to others now and still lie here: handed over, shown by their new owners, then let go.
 
 Pure: decisions only. A slot that is lost stays on disk until all its owners say that they have it, and have shown some
-of it (`possession.py`): a word alone lets nothing go.
+of it (`possession_audit.py`): a word alone lets nothing go.
 """
 
 from collections.abc import Collection, Iterable, Set

@@ -26,13 +26,11 @@ from store.record.messages import (
     Wanted,
 )
 from store.record.package import open_package, pack, size_of
-from store.record.range_message import Ranges
-from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntry, RangeItem, item
+from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntry, RangeItem, Ranges, item
 from store.record.range_session import SALT_BYTES, RangeSession
 from store.record.record import Record
-from store.record.record_check import RecordCheck, RefusalCounts
-from store.writing.host_writers import HostWriters
-from store.writing.import_right import is_import
+from store.record.record_check import RecordCheck
+from store.writing.admission import HostWriters, is_import
 from store.writing.proof_thread import ProofThread
 from store.writing.write_right import Ruling, WriteRight
 
@@ -85,16 +83,13 @@ class PeerSync:
         self,
         overlay: Overlay,
         store: RecordStore,
-        config: StoreConfig,
         check: RecordCheck,
         proofs: ProofThread,
-        refusals: RefusalCounts,
         host_writers: HostWriters,
         right: WriteRight,
     ) -> None:
-        self._overlay, self._store, self._config = overlay, store, config
-        self._check, self._proofs, self._refusals = check, proofs, refusals
-        self._host_writers, self._right = host_writers, right
+        self._overlay, self._store, self._config = overlay, store, store.config
+        self._check, self._proofs, self._host_writers, self._right = check, proofs, host_writers, right
 
     async def reconcile(
         self,
@@ -202,7 +197,7 @@ class PeerSync:
         job = partial(checked, peer, reply, asked, self._check, content=content)
         good, refused = await self._proofs.run(job, len(reply.package))
         for record in refused:
-            self._refusals.count(record.proof.author, peer)
+            self._check.refusals.count(record.proof.author, peer)
         return good
 
     async def write_flaw(self, peer: NodeId, want: Wanted) -> str:
@@ -222,7 +217,7 @@ class PeerSync:
         refused = [(record, ruling) for record, ruling in zip(records, rulings, strict=True) if ruling.reason]
         for record, ruling in refused:
             if ruling.is_blamed:
-                self._refusals.count(record.proof.author, peer)
+                self._check.refusals.count(record.proof.author, peer)
         if refused:
             log.info("records not taken from=%s count=%d first=%s", peer.hex(), len(refused), refused[0][1].reason)
         return {slot_of(record.key, slot_bits) for record, ruling in refused if not ruling.is_blamed}

@@ -9,15 +9,81 @@ What was not shown is compared with the peer and asked for again, since it may h
 not shown then either does not count: in those slots the peer's copy is none, for as long as it does not show it. All of
 this is one node's memory. It says when work is done and who is asked last, never who owns what. The word of another
 owner counts as well, for an hour: it costs one more copy at most.
+
+A digest proves that a record's bytes lie at a node. It covers some bytes of the record, which the asker chooses, under
+a nonce of its own; so nobody can have computed it before. It names who asks and who answers, so that what one owner
+shows cannot be passed on as another's: a node without the bytes has to fetch the record itself, within the time that it
+has to answer.
+Source: Juels & Kaliski 2007, "PORs: Proofs of Retrievability for Large Files", section 1, for spot checks.
 """
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
+from hashlib import blake2b
+from random import Random
+from typing import NamedTuple, TypeVar
 
 from dht import CHALLENGE_EVERY_S, DocumentId, NodeId, Slot
-from store.record.record import Kind
+from store.record.messages import MAX_STRETCH, SHOWN_BYTES, Challenge, HeldVersion, PossessionReply, Shown
+from store.record.record import Kind, Record
+
+_PERSON = b"dse-possession"
+LOOKED_AT_BYTES = 4 << 20  # of records, for one message; the rest is asked for again
+
+Item = TypeVar("Item")
+Find = Callable[[Kind, DocumentId], Record | None]
+
+
+def sample(items: Iterable[Item], most: int, rng: Random) -> list[Item]:
+    """Return some of many items, each as likely as any other; all where they are few.
+
+    Source: Vitter 1985, "Random Sampling with a Reservoir", algorithm R."""
+    chosen = list[Item]()
+    for n, item in enumerate(items):
+        if n < most:
+            chosen.append(item)
+        elif (place := rng.randrange(n + 1)) < most:
+            chosen[place] = item
+    return chosen
+
+
+def challenge(record: Record, rng: Random) -> Challenge:
+    """Choose what to ask of a record: all of a small one, some bytes from anywhere of a larger one."""
+    size = size_of(record)
+    length = max(min(size, MAX_STRETCH), 1)
+    return Challenge(record.kind, record.id, *record.version.short, rng.randrange(size - length + 1 or 1), length)
+
+
+def size_of(record: Record) -> int:
+    """Return how many bytes of a record may be asked for."""
+    return len(record.body) + len(record.content or b"")
+
+
+def shown(record: Record, asked: Challenge, nonce: bytes, asker: NodeId, answerer: NodeId) -> bytes:
+    """Return the digest that proves a record to lie at the answerer's."""
+    end, begin = asked.offset + asked.length, asked.offset - len(record.body)
+    stretch = record.body[asked.offset : end] + (record.content or b"")[max(begin, 0) : max(begin + asked.length, 0)]
+    said = asker + answerer + bytes([record.kind]) + record.id + stretch
+    return blake2b(said, digest_size=SHOWN_BYTES, key=nonce, person=_PERSON).digest()
+
+
+def answer(find: Find, challenges: tuple[Challenge, ...], nonce: bytes, asker: NodeId, me: NodeId) -> PossessionReply:
+    """Answer challenges by what lies here, until so many bytes were looked at that the rest has to wait."""
+    found, later, looked_at = list[Shown](), list[int](), 0
+    for n, asked in enumerate(challenges):
+        record = find(asked.kind, DocumentId(asked.id)) if looked_at < LOOKED_AT_BYTES else None
+        if looked_at >= LOOKED_AT_BYTES:
+            later.append(n)
+        looked_at += size_of(record) if record is not None else 0
+        if record is None:
+            found.append(Shown())
+        elif record.version.short == asked.version:
+            found.append(Shown(shown(record, asked, nonce, asker, me)))
+        else:
+            found.append(Shown(held=HeldVersion(*record.version.short)))
+    return PossessionReply(tuple(found), tuple(later))
+
 
 AGAIN_S = 90.0  # until what was not shown is asked for again; what is on its way arrives within 60 s
 DOUBTED_AGAIN_S = 600.0  # until a doubted copy is asked for the same again
@@ -60,15 +126,12 @@ class Accusation:
     records: int
 
 
-class Outcome(NamedTuple):
-    """The outcome of one challenge: of each record whether it was shown."""
+Outcome = Mapping[RecordName, bool]  # of one challenge: of each record whether it was shown
 
-    shown: Mapping[RecordName, bool]
 
-    @property
-    def missing(self) -> tuple[RecordName, ...]:
-        """The records that were not shown."""
-        return tuple(name for name, is_shown in self.shown.items() if not is_shown)
+def missing(outcome: Outcome) -> list[RecordName]:
+    """Return the records that were not shown."""
+    return [name for name, is_shown in outcome.items() if not is_shown]
 
 
 class Consequence(NamedTuple):
@@ -86,12 +149,6 @@ class _Suspicion:
     doubted: frozenset[Slot] = frozenset()  # slots whose copy does not count by now
 
 
-@dataclass(slots=True)
-class _Word:
-    slots: frozenset[Slot] = field(default_factory=frozenset)
-    until: float = 0.0
-
-
 class PossessionAudit:
     """Remembers one node's challenges. `slot_bits` may change: call `renumbered` then."""
 
@@ -100,7 +157,7 @@ class PossessionAudit:
         self._next_at = now + CHALLENGE_EVERY_S * draw()
         self._suspicions: dict[NodeId, _Suspicion] = {}
         self._figures: OrderedDict[NodeId, PeerFigures] = OrderedDict()
-        self._heard: OrderedDict[tuple[NodeId, NodeId], _Word] = OrderedDict()  # by who says it and of whom
+        self._heard = OrderedDict[tuple[NodeId, NodeId], tuple[frozenset[Slot], float]]()  # by who says it and of whom
         self._accusations: deque[Accusation] = deque(maxlen=TOLD)
 
     def is_due(self, now: float) -> bool:
@@ -116,24 +173,24 @@ class PossessionAudit:
 
     def judge(self, now: float, wall: float, peer: NodeId, outcome: Outcome, *, is_again: bool) -> Consequence:
         """Take note of what a peer showed; `is_again`: of what it had not shown before."""
-        missing = outcome.missing
+        lacks = missing(outcome)
         self.count(wall, peer, outcome, is_failure=is_again)
         if not is_again:
-            return self._suspect(now, peer, missing)
-        if not missing:
+            return self._suspect(now, peer, lacks)
+        if not lacks:
             self._suspicions.pop(peer, None)
             return Consequence()
-        slots = frozenset(name.slot for name in missing)
-        self._suspicions[peer] = _Suspicion(missing, now + DOUBTED_AGAIN_S, slots)
-        return Consequence(slots, missing)
+        slots = frozenset(name.slot for name in lacks)
+        self._suspicions[peer] = _Suspicion(tuple(lacks), now + DOUBTED_AGAIN_S, slots)
+        return Consequence(slots, tuple(lacks))
 
     def count(self, wall: float, peer: NodeId, outcome: Outcome, *, is_failure: bool = True) -> None:
         """Count what a peer showed; `is_failure`: what it did not show counts against it."""
-        figures, missing = self._of(peer), len(outcome.missing) if is_failure else 0
-        figures.challenged += len(outcome.shown)
-        figures.answered += sum(outcome.shown.values())
-        figures.failed += missing
-        figures.last_failed_at = wall if missing else figures.last_failed_at
+        figures, failed = self._of(peer), len(missing(outcome)) if is_failure else 0
+        figures.challenged += len(outcome)
+        figures.answered += sum(outcome.values())
+        figures.failed += failed
+        figures.last_failed_at = wall if failed else figures.last_failed_at
 
     def unheard(self, now: float, peer: NodeId) -> None:
         """Count a challenge that a peer did not answer. Nothing follows but another challenge: a lost answer is no
@@ -145,7 +202,7 @@ class PossessionAudit:
     def heard(self, now: float, accuser: NodeId, peer: NodeId, slots: frozenset[Slot]) -> None:
         """Take note that another owner of some slots says that a peer does not show records there."""
         self._heard.pop((accuser, peer), None)
-        self._heard[accuser, peer] = _Word(slots, now + HEARD_S)
+        self._heard[accuser, peer] = slots, now + HEARD_S
         if len(self._heard) > HEARD:
             self._heard.popitem(last=False)
 
@@ -157,8 +214,8 @@ class PossessionAudit:
     def doubted(self, now: float) -> Mapping[Slot, frozenset[NodeId]]:
         """Return whose copies of which slots do not count: by what this node saw, or other owners say."""
         found: dict[Slot, set[NodeId]] = {}
-        for (_, peer), word in self._heard.items():
-            for slot in word.slots if now < word.until else ():
+        for (_, peer), (slots, until) in self._heard.items():
+            for slot in slots if now < until else ():
                 found.setdefault(slot, set()).add(peer)
         for peer, suspicion in self._suspicions.items():
             for slot in suspicion.doubted:
@@ -190,12 +247,12 @@ class PossessionAudit:
         for peer in self._suspicions.keys() - set(members):
             del self._suspicions[peer]
 
-    def _suspect(self, now: float, peer: NodeId, missing: Sequence[RecordName]) -> Consequence:
-        if not missing:
+    def _suspect(self, now: float, peer: NodeId, lacks: Sequence[RecordName]) -> Consequence:
+        if not lacks:
             return Consequence()
         before = self._suspicions.setdefault(peer, _Suspicion((), now + AGAIN_S))
-        before.missing = tuple(dict.fromkeys((*before.missing, *missing)))[:SUSPECTED]
-        return Consequence(frozenset(name.slot for name in missing))
+        before.missing = tuple(dict.fromkeys((*before.missing, *lacks)))[:SUSPECTED]
+        return Consequence(frozenset(name.slot for name in lacks))
 
     def _of(self, peer: NodeId) -> PeerFigures:
         figures = self._figures.pop(peer, None) or PeerFigures()

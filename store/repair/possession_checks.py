@@ -1,6 +1,6 @@
 """Challenges other owners to show the bytes of records, answers their challenges, and reports failures.
 
-The decisions are `possession_audit.py`'s and `possession.py`'s. An owner that has a newer version than is asked for
+The decisions are `possession_audit.py`'s. An owner that has a newer version than is asked for
 gives it, which proves it as well as anything.
 """
 
@@ -12,7 +12,6 @@ from secrets import token_bytes
 
 from dht import (
     CHALLENGED_RECORDS,
-    Clock,
     Done,
     MachineRefuses,
     NodeId,
@@ -27,7 +26,6 @@ from dht import (
 )
 from store.catalog.catalog_reader import CatalogReader
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.errors import BadReplica
 from store.record.messages import (
     MAX_ACCUSED,
@@ -42,8 +40,18 @@ from store.record.messages import (
 from store.record.range_reconciliation import RangeEntry
 from store.record.record import Kind, Record
 from store.repair.peer_sync import PeerSync
-from store.repair.possession import answer, challenge, sample, shown
-from store.repair.possession_audit import REMEDY, Consequence, Outcome, PossessionAudit, RecordName
+from store.repair.possession_audit import (
+    REMEDY,
+    Consequence,
+    Outcome,
+    PossessionAudit,
+    RecordName,
+    answer,
+    challenge,
+    missing,
+    sample,
+    shown,
+)
 
 log = logging.getLogger(__name__)
 
@@ -60,19 +68,12 @@ class PossessionChecks:
     """Holds one node's side of all challenges; it is told to the overlay when it is made."""
 
     def __init__(
-        self,
-        config: StoreConfig,
-        store: RecordStore,
-        overlay: Overlay,
-        sync: PeerSync,
-        peers: PeerAudit,
-        clock: Clock,
-        rng: random.Random,
+        self, store: RecordStore, overlay: Overlay, sync: PeerSync, peers: PeerAudit, rng: random.Random
     ) -> None:
         """`peers`: what is known of others' answers."""
-        self._config, self._store, self._overlay, self._sync = config, store, overlay, sync
-        self.peers, self._clock, self._rng = peers, clock, rng
-        self.audit = PossessionAudit(clock().steady, rng.random)
+        self._store, self._config, self._clock = store, store.config, store.clock
+        self._overlay, self._sync, self.peers, self._rng = overlay, sync, peers, rng
+        self.audit = PossessionAudit(self._clock().steady, rng.random)
         self._asked, self._words = RateLimiter(ASKED_S, ASKED), RateLimiter(WORDS_S, WORDS)
         self._slot_bits = overlay.view.strategy.slot_bits
         overlay.serve(AskPossession, self.on_ask)
@@ -98,7 +99,7 @@ class PossessionChecks:
                     raise BadReplica(f"answer of {peer.hex()}", "shows nothing and postpones everything")
                 found |= said
                 held = {name: record for name, record in held.items() if name not in said}
-        return Outcome(found)
+        return found
 
     async def shows(self, peer: NodeId, slot: Slot, slot_bits: int) -> bool | None:
         """Have an owner show some records of a slot that lies here, all where they are few; return whether it did, None
@@ -111,12 +112,10 @@ class PossessionChecks:
             return None
         now = self._clock()
         self.audit.count(now.wall, peer, outcome)
-        if outcome.missing:
-            missing, first = len(outcome.missing), outcome.missing[0].id.hex()
-            log.info(
-                "kept here, an owner lacks it peer=%s slot=%d missing=%d first=%s", peer.hex(), slot, missing, first
-            )
-        return not outcome.missing
+        if lacks := missing(outcome):
+            count, first = len(lacks), lacks[0].id.hex()
+            log.info("kept here, an owner lacks it peer=%s slot=%d missing=%d first=%s", peer.hex(), slot, count, first)
+        return not lacks
 
     async def on_ask(self, peer: NodeId, message: AskPossession) -> PossessionReply:
         """Show what lies here."""

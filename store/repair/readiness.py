@@ -7,7 +7,7 @@ others waits to hear of them. For a while it serves a slot that it thought ready
 compared with one that still serves.
 
 A gap (this node stood still, or no other owner lived) ends readiness wherever somebody else is ready. Where nobody is,
-the slot is served and *unconfirmed* until it was compared anew, also while a check with an owner that came back is due.
+the slot is served on, and compared anew.
 A node that the others left alone gives way later than one that slept: when they meet again, one of them serves.
 
 A lost slot is served, and written to, until two of its live owners are ready and have everything that lies here
@@ -99,12 +99,6 @@ class Readiness:
         self._alone: dict[Slot, float] = {}  # no other sticky owner lives, and since when
         self._failures: dict[NodeId, int] = {}
         self._checks: dict[NodeId, set[Slot]] = {}  # to be compared soon
-        self._doubts: dict[NodeId, set[Slot]] = {}  # of these, in which something may lack here
-
-    @property
-    def unconfirmed(self) -> set[Slot]:
-        """The ready slots in which something may be missing here, as far as this node can tell."""
-        return self._interrupted.union(*self._doubts.values()) & self.ready
 
     def owns(
         self, owned: frozenset[Slot], occupied: Iterable[Slot], standing_in: frozenset[Slot] = frozenset()
@@ -227,12 +221,10 @@ class Readiness:
         """Tell whether these slots were compared with a peer, and nothing was missed since."""
         return all(peer in self._met.get(slot, ()) for slot in slots)
 
-    def check(self, peer: NodeId, slots: Iterable[Slot], *, in_doubt: bool = False) -> None:
-        """Take note that slots are to be compared with a peer soon; `in_doubt`: it may have what lacks here."""
+    def check(self, peer: NodeId, slots: Iterable[Slot]) -> None:
+        """Take note that slots are to be compared with a peer soon."""
         if found := set(slots) & (self.owned | self.keeping.keys()):
             self._checks.setdefault(peer, set()).update(found)
-            if in_doubt:
-                self._doubts.setdefault(peer, set()).update(found)
 
     def done(self, job: SyncJob, slots: Iterable[Slot]) -> None:
         """Take note that a session ended well for these of its slots."""
@@ -256,11 +248,8 @@ class Readiness:
         return failures
 
     def _checked(self, peer: NodeId, slots: Iterable[Slot]) -> None:
-        for pending in (self._checks, self._doubts):
-            if left := pending.get(peer, set()).difference(slots):
-                pending[peer] = left
-            else:
-                pending.pop(peer, None)
+        if left := self._checks.pop(peer, set()).difference(slots):
+            self._checks[peer] = left
 
     def incomplete(self, slot: Slot, replicas_of: ReplicasOf) -> None:
         """Take note that this node refused a record of the slot: it is not ready any more, unless nobody else is."""
@@ -300,7 +289,6 @@ class Readiness:
         self._alone = {part: since for slot, since in self._alone.items() for part in parts({slot})}
         self._met = {part: set(met) for slot, met in self._met.items() for part in parts({slot})}
         self._checks = {peer: set(parts(slots)) for peer, slots in self._checks.items()}
-        self._doubts = {peer: set(parts(slots)) for peer, slots in self._doubts.items()}
         self.former.resize(old_bits, new_bits)
 
     def _judge(self, now: float, slot: Slot, replicas: SlotReplicas, *, is_young: bool) -> None:

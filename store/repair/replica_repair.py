@@ -11,9 +11,8 @@ import random
 from collections.abc import Iterable, Sequence, Set
 from functools import partial
 
-from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, Topic, resize_inside, slot_of, slot_range
+from dht import MachineRefuses, NodeId, Overlay, RemoteError, Slot, Topic, resize_inside, slot_of, slot_range
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.errors import BadReplica
 from store.repair.announced_slots import AnnouncedSlots
 from store.repair.copies_by_need import CopiesByNeed, CopyCounts
@@ -32,20 +31,18 @@ class ReplicaRepair:
 
     def __init__(
         self,
-        config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
         sync: PeerSync,
-        clock: Clock,
         rng: random.Random,
-        *,
         checks: PossessionChecks,
+        *,
         expects_others: bool,
     ) -> None:
         self._checks, self._showing = checks, set[NodeId]()  # owners that are asked to show former slots just now
-        self._config, self._store, self._overlay = config, store, overlay
-        self._sync, self._clock, self._rng = sync, clock, rng
-        now = clock().steady
+        self._store, self._config, self._clock = store, store.config, store.clock
+        self._overlay, self._sync, self._rng = overlay, sync, rng
+        config, now = store.config, store.clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, overlay.view.node_id, now)
         self._needs = CopiesByNeed(overlay.view)
@@ -69,14 +66,6 @@ class ReplicaRepair:
     def ready(self) -> frozenset[Slot]:
         """The slots this node answers for, its own and those it has yet to hand over."""
         return self.announced.slots
-
-    @property
-    def unconfirmed(self) -> frozenset[Slot]:
-        """The ready slots in which something may be missing here, as far as this node can tell."""
-        stands_still = self._clock().steady - self._looked_at >= GAP_S
-        if stands_still or self._overlay.view.strategy.slot_bits != self._slot_bits:
-            return self.ready
-        return frozenset(self._readiness.unconfirmed)
 
     def is_ready(self, key: bytes) -> bool:
         """Tell whether this node answers for the slot of a key."""
@@ -222,7 +211,7 @@ class ReplicaRepair:
             self._recheck_at = now + VIEWS_AGREE_S
         is_agreed = now >= self._recheck_at
         for peer in sorted(live if is_agreed else live - self._live):
-            readiness.check(peer, self._shared(peer), in_doubt=peer not in self._live)
+            readiness.check(peer, self._shared(peer))
         self._recheck_at = math.inf if is_agreed else self._recheck_at
         self._level_after(self._live - live, live)
         self._members, self._live = members, live

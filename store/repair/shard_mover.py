@@ -13,12 +13,11 @@ it keeps, once.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from dht import (
     SITE_BYTES,
-    Clock,
     Key,
     MachineRefuses,
     NodeId,
@@ -32,9 +31,9 @@ from dht import (
     stray_range,
 )
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.errors import BadDraft
-from store.record.package import depth_of, size_of, url_of
+from store.record.messages import AskVersions, HeldVersion, VersionsReply, Wanted
+from store.record.package import MAX_RECORDS, depth_of, size_of, url_of
 from store.record.record import Kind, Record
 from store.repair.peer_sync import Throttle, batches
 
@@ -50,7 +49,6 @@ MOVED = (Kind.DOCUMENT, Kind.VISIT, Kind.FORMER)
 
 Write = Callable[[Iterable[tuple[Record, Key]]], Awaitable[None]]  # to other places of their sites
 Rekeyed = Callable[[Record, Key], Record]  # at another place of its site
-Lacking = Callable[[Mapping[Record, Key]], Awaitable[Mapping[Record, Set[NodeId]]]]  # other owners of the new places
 
 
 class ShardMover:
@@ -58,19 +56,15 @@ class ShardMover:
 
     def __init__(
         self,
-        config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
         places: SiteShards,
-        clock: Clock,
         write: Write,
         rekeyed: Rekeyed,
-        lacking: Lacking,
     ) -> None:
-        self._config, self._store, self._overlay, self._places = config, store, overlay, places
-        self._log = store.log
-        self._clock, self._write, self._rekeyed, self._lacking = clock, write, rekeyed, lacking
-        self._throttle = Throttle(config.handover_bytes_s)
+        self._store, self._config, self._clock, self._log = store, store.config, store.clock, store.log
+        self._overlay, self._places, self._write, self._rekeyed = overlay, places, write, rekeyed
+        self._throttle = Throttle(store.config.handover_bytes_s)
         self._mark: object = ()  # the rules under which everything was looked through
         self._astray: dict[bytes, None] = {}  # where something may lie astray, by the first 10 bytes of its keys
         self._calm: dict[bytes, None] = {}  # the same of sites that are not spread
@@ -85,15 +79,6 @@ class ShardMover:
         here = self._store.occupied(bits)
         self._astray |= dict.fromkeys(prefix for prefix in shards(site) if slot_of(prefix, bits) in here)
         self._calm.clear()
-
-    async def run(self) -> None:
-        """Move what lies astray, again and again."""
-        while True:
-            try:
-                await self.step()
-            except MachineRefuses as error:
-                log.debug("no records moved reason=%s", error)
-            await asyncio.sleep(self._config.move_every_s)
 
     async def step(self) -> None:
         """Find out what has changed, and try once to move each record that lies astray."""
@@ -181,7 +166,7 @@ class ShardMover:
 
     async def _move(self, strays: Mapping[Record, Key]) -> int:
         """Give up or lay elsewhere what the new places have, write what they lack; returns how many were written."""
-        view, lacking = self._overlay.view, await self._lacking(strays)
+        view, lacking = self._overlay.view, await self._survey(strays)
         bits, places = view.strategy.slot_bits, {(r.kind, r.id): key for r, key in strays.items()}
         given_up, ours, left, due = list[Record](), list[Record](), list[Record](), list[Record]()
         for record, key in strays.items():
@@ -204,6 +189,50 @@ class ShardMover:
             log.debug("records not moved count=%d reason=%s", len(due), error)
             return 0
         return len(due)
+
+    async def _survey(self, moves: Mapping[Record, Key]) -> Mapping[Record, set[NodeId]]:
+        """Return for each record the owners of its new place, but for this node, who did not say that they have it."""
+        view, parts = self._overlay.view, dict[NodeId, list[Record]]()
+        bits = view.strategy.slot_bits
+        lacking = {record: {*view.owners(slot_of(key, bits))} - {view.node_id} for record, key in moves.items()}
+        for record, peers in lacking.items():
+            for peer in filter(view.is_live, sorted(peers)):
+                parts.setdefault(peer, []).append(record)
+        async with asyncio.TaskGroup() as tasks:
+            for peer, records in parts.items():
+                for start in range(0, len(records), MAX_RECORDS):
+                    part = records[start : start + MAX_RECORDS]
+                    tasks.create_task(self._ask(peer, part, moves, lacking), name="store-survey")
+        return lacking
+
+    async def _ask(
+        self,
+        peer: NodeId,
+        records: Sequence[Record],
+        moves: Mapping[Record, Key],
+        lacking: Mapping[Record, set[NodeId]],
+    ) -> None:
+        message = AskVersions(tuple(Wanted(r.kind, r.id, moves[r]) for r in records))
+        try:
+            reply = await self._overlay.ask(peer, message, VersionsReply, timeout_s=self._config.read_timeout_s)
+        except RemoteError as error:
+            log.debug("no word of moved records peer=%s count=%d reason=%s", peer.hex(), len(records), error)
+            return
+        for record, held in zip(records, reply.versions, strict=False):
+            is_new = held is not None and held.version >= record.version.short
+            if held is not None and is_new and self._is_there(record, moves[record], held):
+                lacking[record].discard(peer)
+
+    def _is_there(self, record: Record, key: Key, held: HeldVersion) -> bool:
+        """Whether a copy lies at a place or at a deeper one of its site, of which this node does not know perhaps. A
+        deeper copy is never given up for a lesser one."""
+        if held.key == key:
+            return True
+        url = url_of(record)
+        is_deeper = depth_of(url, held.key) > depth_of(url, key)
+        if is_deeper:
+            self._places.doubt(url, held.key)
+        return is_deeper
 
     def _whole(self, bare: Iterable[Record]) -> Iterator[list[Record]]:
         """Read records with their contents, a package at a time; one that changed meanwhile is left to the next

@@ -1,28 +1,31 @@
 """Answers what other stores ask of this one: keep, give, compare, report. Bounds are the messages' own.
 
-A record is judged before it is kept (`record_judge.py`).
+A record is judged before it is kept: who may bring it, what it says, and under what right. Peers are hostile until a
+record proves itself. Signatures and places are checked beside the event loop where they are many.
 """
 
 import logging
 from collections.abc import Sequence
 
-from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
+from dht import DocumentId, MachineRefuses, NodeId, Overlay, Slot, slot_of, slot_range
+from store.catalog.hinted_handoff import HintedHandoff
 from store.catalog.record_store import RecordStore
 from store.errors import BadReplica
 from store.record import messages
 from store.record.denial import NO_PAGES
-from store.record.package import MAX_RECORDS, pack, size_of, url_of
+from store.record.package import MAX_RECORDS, open_package, pack, size_of, url_of
+from store.record.package_part import PackagePart, open_parts
 from store.record.range_reconciliation import FORM
 from store.record.range_session import answer
 from store.record.record import Kind, Record
+from store.record.record_check import RecordCheck
 from store.repair.peer_sync import items_between
 from store.repair.replica_repair import ReplicaRepair
-from store.replication.record_judge import RecordJudge
-from store.writing.hinted_handoff import HintedHandoff
-from store.writing.write_right import WriteRight
+from store.writing.admission import Admission
+from store.writing.proof_thread import ProofThread
+from store.writing.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
-
 NOT_KEPT = "not ready: the disk takes nothing"
 
 
@@ -33,15 +36,21 @@ class ReplicaServer:
         self,
         store: RecordStore,
         overlay: Overlay,
-        judge: RecordJudge,
+        proofs: ProofThread,
+        check: RecordCheck,
+        admission: Admission,
         repair: ReplicaRepair,
         handoff: HintedHandoff,
-        places: SiteShards,
         right: WriteRight,
-        clock: Clock,
     ) -> None:
-        self._store, self._overlay, self._judge, self._repair = store, overlay, judge, repair
-        self._handoff, self._places, self._right, self._clock = handoff, places, right, clock
+        self._store, self._clock, self._overlay, self._proofs = store, store.clock, overlay, proofs
+        self._check, self._admission, self._repair, self._handoff, self._right = (
+            check,
+            admission,
+            repair,
+            handoff,
+            right,
+        )
         overlay.serve(messages.PutPackage, self.on_put)
         overlay.serve(messages.FetchRecords, self.on_fetch)
         overlay.serve(messages.AskVersions, self.on_versions)
@@ -52,24 +61,47 @@ class ReplicaServer:
         """Keep what proves itself and belongs here; durable when this returns."""
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
-        records, parts = await self._judge.open(message)
-        hinted_for = tuple(map(NodeId, message.hinted_for))
-        reasons, taken = await self._judge.judge(peer, message, records)
-        if hinted_for:
-            self._repair.left_here(
-                {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
-            )
+        size = len(message.package) + sum(map(len, message.parts))
+        records, parts = await self._proofs.run(lambda: _opened(message), size)
+        reasons, rulings = await self._judge(peer, message, records, size)
+        good = [record for record, reason in zip(records, reasons, strict=True) if not reason]
+        taken = [records[n] for n in rulings]
+        if message.hinted_for:
+            self._repair.left_here({self._slot(r.key) for r in good})
         try:
-            await self._right.put([record for record, _ in taken], [ruling for _, ruling in taken], parts)
-            await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
+            await self._right.put(taken, list(rulings.values()), parts)
+            await self._keep_for(tuple(map(NodeId, message.hinted_for)), good)
         except MachineRefuses:
-            for slot in sorted({self._slot(r.key) for r, _ in taken}):
+            for slot in sorted({self._slot(r.key) for r in taken}):
                 self._repair.incomplete(slot)
             reasons = [reason or NOT_KEPT for reason in reasons]
         refused = tuple(messages.RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == NOT_KEPT for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
         return messages.PutReply(refused, self._astray(records, reasons))
+
+    async def _judge(
+        self, peer: NodeId, message: messages.PutPackage, records: Sequence[Record], size: int
+    ) -> tuple[list[str], dict[int, Ruling]]:
+        """Why each record is refused, "" where it is not, and the rulings on new ones that are taken, by their numbers.
+
+        What would change nothing need not prove itself: of the URLs that pages name most are known. What is refused
+        counts against its author."""
+        reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(message.hinted_for))
+        news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
+        fresh = [records[n] for n in news]
+        flaws = await self._proofs.run(lambda: self._check.flaws(fresh), size)
+        for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
+            reasons[n] = flaw.reason or refusal
+            if flaw.is_authors or (refusal and not flaw.reason):
+                self._check.refusals.count(records[n].proof.author, peer)
+        news = [n for n in news if not reasons[n]]
+        rulings = await self._right.judge(peer, [records[n] for n in news], message.grants, counts=True)
+        for n, ruling in zip(news, rulings, strict=True):
+            reasons[n] = ruling.reason
+            if ruling.is_blamed:
+                self._check.refusals.count(records[n].proof.author, peer)
+        return reasons, {n: ruling for n, ruling in zip(news, rulings, strict=True) if not ruling.reason}
 
     async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
         """Owe the owners that a writer did not reach what it left here for them."""
@@ -81,7 +113,7 @@ class ReplicaServer:
 
     def _astray(self, records: Sequence[Record], reasons: Sequence[str]) -> tuple[int, ...]:
         """Those that were taken and will move on, because their site lies elsewhere by now."""
-        places = self._places
+        places = self._check.places
         if not places.spreads:
             return ()
         taken = [n for n, r in enumerate(records) if not reasons[n] and r.kind != Kind.HOST]
@@ -141,3 +173,10 @@ class ReplicaServer:
 
     def _slot(self, key: bytes) -> Slot:
         return slot_of(key, self._overlay.view.strategy.slot_bits)
+
+
+def _opened(message: messages.PutPackage) -> tuple[list[Record], list[PackagePart]]:
+    """All records of a message, and the parts that some of them came in; raises BadReplica."""
+    records = open_package(message.package)
+    parts = open_parts(message.parts, len(records))
+    return [*records, *(record for part in parts for record in part.records)], parts

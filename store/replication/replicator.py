@@ -14,16 +14,15 @@ from copy import copy
 from dataclasses import dataclass
 
 from dht import STRICT, DocumentId, Key, MachineRefuses, NodeId, Overlay, PeerAudit, Slot, Supervisor
+from store.catalog.hinted_handoff import HintedHandoff
 from store.catalog.record_store import RecordStore
-from store.catalog.scrub_pace import SHORTEST_REST_S, period_of
-from store.config import StoreConfig
-from store.reading.place_survey import PlaceSurvey
+from store.catalog.scrub import SHORTEST_REST_S, period_of
 from store.reading.range_lister import RangeLister, RangePart
 from store.reading.replica_reader import Name, Records, ReplicaReader, Wants
 from store.record.messages import SlotState
 from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
-from store.record.record_check import RecordCheck, RefusalCounts
+from store.record.record_check import RecordCheck
 from store.repair.copies_by_need import CopyCounts
 from store.repair.debt_delivery import DebtDelivery
 from store.repair.peer_sync import PeerSync
@@ -31,12 +30,9 @@ from store.repair.possession_audit import PossessionAudit
 from store.repair.possession_checks import PossessionChecks
 from store.repair.replica_repair import ReplicaRepair
 from store.repair.shard_mover import ShardMover
-from store.replication.record_judge import RecordJudge
 from store.replication.replica_server import ReplicaServer
-from store.writing.admission import Admission
-from store.writing.draft_proofs import DraftProofs
-from store.writing.hinted_handoff import HintedHandoff
-from store.writing.host_writers import HostWriters
+from store.writing.admission import Admission, HostWriters
+from store.writing.draft_queue import DraftProofs
 from store.writing.package_sender import PackageSender
 from store.writing.proof_thread import ProofThread
 from store.writing.replica_writer import ReplicaWriter
@@ -59,8 +55,6 @@ class ReplicatorStatus:
     copies: CopyCounts  # live ones of own slots
     owed: int  # copies in hinted hand-off
     owed_now: int  # of these, for peers that are live
-    owed_peers: int  # peers that they are for
-    used_bytes: int
     writing_bytes: int  # drafts on their way
 
 
@@ -69,7 +63,6 @@ class Replicator:
 
     def __init__(
         self,
-        config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
         signer: Signer,
@@ -82,44 +75,31 @@ class Replicator:
         """`check` knows where records live, and judges what they say. `expects_others`: the peer cache or the network
         file names somebody else, so an empty view at the start means "not heard yet" and not "alone". `audit` is all
         of a node's."""
-        places, clock = check.places, store.clock
-        self._config, self._store, self._overlay, self._clock = config, store, overlay, clock
+        places, config = check.places, store.config
+        self._config, self._store, self._overlay, self._clock = config, store, overlay, store.clock
         self._swept_on = store.today  # whatever a restart forgets is found the next day
         self._scrub_asked = asyncio.Event()
-        self._handoff = handoff = HintedHandoff(store, config)
+        self._handoff = handoff = HintedHandoff(store)
         self._check = check
         proofs = ProofThread()
-        self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
+        self.refusals = check.refusals
         self.host_writers = HostWriters(overlay, places)
-        right = WriteRight(overlay, store, proofs, config, clock)
+        right = WriteRight(overlay, store, proofs)
         self._drafts = drafts = DraftProofs(overlay, right, signer, places)
-        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right)
-        audit = audit or PeerAudit(clock, rng.random)
-        self._checks = checks = PossessionChecks(config, store, overlay, sync, audit, clock, copy(rng))
-        self._repair = repair = ReplicaRepair(
-            config,
-            store,
-            overlay,
-            sync,
-            clock,
-            rng,
-            checks=checks,
-            expects_others=expects_others,
-        )
+        sync = PeerSync(overlay, store, check, proofs, self.host_writers, right)
+        audit = audit or PeerAudit(store.clock, rng.random)
+        self._checks = checks = PossessionChecks(store, overlay, sync, audit, copy(rng))
+        self._repair = repair = ReplicaRepair(store, overlay, sync, rng, checks, expects_others=expects_others)
         self.ready_changed = repair.announced.changed  # set with each change of `ready_slots`
-        self._debts = DebtDelivery(config, overlay, sync, handoff, clock, repair.compare_soon)
-        sender = PackageSender(config, store, overlay, right, places, clock, repair.not_kept, repair.left_here)
-        self._writer = ReplicaWriter(config, overlay, handoff, clock, repair.not_kept, check, drafts, sender)
-        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, audit)
+        self._debts = DebtDelivery(store, overlay, sync, handoff, repair.compare_soon)
+        sender = PackageSender(store, overlay, right, places, repair.not_kept, repair.left_here)
+        self._writer = ReplicaWriter(store, overlay, handoff, repair.not_kept, check, drafts, sender)
+        self._reader = ReplicaReader(store, overlay, rng, repair.is_ready, sync, audit)
         self._lister = RangeLister(store, overlay, rng, repair.is_ready, sync)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
-        judge = RecordJudge(store, proofs, check, admission, self.refusals, right, clock)
-        self._server = ReplicaServer(store, overlay, judge, repair, handoff, places, right, clock)
+        self._server = ReplicaServer(store, overlay, proofs, check, admission, repair, handoff, right)
         audit.checks.repeat(lambda: checks.step(repair.ready, repair.compare))
-        survey = PlaceSurvey(config, overlay, places)
-        self._shard_mover = ShardMover(
-            config, store, overlay, places, clock, self._writer.move, drafts.rekeyed, survey.lacking
-        )
+        self._shard_mover = ShardMover(store, overlay, places, self._writer.move, drafts.rekeyed)
 
     async def run(self, supervisor: Supervisor = STRICT) -> None:
         """Do everything that goes on by itself, until cancelled. `supervisor`: restarts what fails."""
@@ -128,13 +108,16 @@ class Replicator:
             def start(name: str, run: Callable[[], Awaitable[None]]) -> None:
                 supervisor.start(tasks, name, run, self._store.note_refusal)
 
+            def repeat(name: str, job: Callable[[], Awaitable[None]], pause_s: float) -> None:
+                start(name, lambda: self._repeat(job, pause_s))
+
             start("store-writer", self._writer.run)
             start("store-repair", self._repair.run)
-            start("store-handoff", self._deliver)
-            start("store-tend", self._tend)
+            repeat("store-handoff", self._debts.deliver, self._config.deliver_every_s)
+            repeat("store-tend", self._tend, self._config.tend_every_s)
             start("store-scrub", self._scrub)
-            start("store-try-again", self._try_again)
-            start("store-mover", self._shard_mover.run)
+            repeat("store-try-again", self._store.try_again, TRY_AGAIN_S)
+            repeat("store-mover", self._shard_mover.step, self._config.move_every_s)
 
     def scrub_now(self) -> None:
         """Read all that lies on the disk at once, at a bounded pace; asked again meanwhile, it goes on as it is."""
@@ -159,11 +142,11 @@ class Replicator:
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
         """Return the record from this node or a ready replica, verified; None where there is none or nobody answers."""
-        return await self._reader.read(kind, id, key, content=content)
+        return (await self.read_many([(kind, id, key)], content=content)).get((kind, id))
 
     async def read_many(self, wanted: Wants, *, content: bool = False) -> Records:
         """Return those of many records that exist, batched per peer; by default without their contents."""
-        return await self._reader.read_many(wanted, content=content)
+        return (await self.read_sure(wanted, content=content))[0]
 
     async def read_sure(self, wanted: Wants, *, content: bool = False) -> tuple[Records, frozenset[Name]]:
         """Return those of many records that exist, and the names of those of which nobody said whether they do."""
@@ -196,11 +179,6 @@ class Replicator:
         its start, or since it last may have missed something."""
         return self._repair.compared()
 
-    def unconfirmed_slots(self) -> frozenset[Slot]:
-        """Return the ready slots in which something may be missing here: nobody was there to compare with since this
-        node stood still or was alone, or who has come back was not compared with yet."""
-        return self._repair.unconfirmed
-
     def slot_states(self, slots: Sequence[Slot]) -> list[SlotState]:
         """Return what lies here in each of these slots."""
         bits = self._overlay.view.strategy.slot_bits
@@ -226,23 +204,17 @@ class Replicator:
             copies=self._repair.copies(),
             owed=counts.total(),
             owed_now=self.owed_now,
-            owed_peers=len(counts),
-            used_bytes=self._store.room.record_bytes,
             writing_bytes=self._writer.held_bytes,
         )
 
-    async def _try_again(self) -> None:
-        while True:
-            await asyncio.sleep(TRY_AGAIN_S)
-            await self._store.try_again()
-
-    async def _deliver(self) -> None:
+    async def _repeat(self, job: Callable[[], Awaitable[None]], pause_s: float) -> None:
+        """Do something again and again, also after this machine refused it."""
         while True:
             try:
-                await self._debts.deliver()
+                await job()
             except MachineRefuses as error:
-                log.debug("debts not settled reason=%s", error)
-            await asyncio.sleep(self._config.deliver_every_s)
+                log.debug("not done now, tried again later job=%s reason=%s", job.__qualname__, error)
+            await asyncio.sleep(pause_s)
 
     async def _sweep(self) -> None:
         """Forget, once a day, the grants that neither a record here nor one that is owed names."""
@@ -265,13 +237,8 @@ class Replicator:
             self._scrub_asked.clear()
 
     async def _tend(self) -> None:
-        while True:
-            try:
-                await self._store.upkeep.expire(self._store.today)
-                await self._store.upkeep.thin_versions(self._store.today)
-                await self._handoff.strike_denied()
-                await self._sweep()
-                await self._store.upkeep.compact()
-            except MachineRefuses as error:
-                log.debug("store not tidied reason=%s", error)
-            await asyncio.sleep(self._config.tend_every_s)
+        await self._store.upkeep.expire(self._store.today)
+        await self._store.upkeep.thin_versions(self._store.today)
+        await self._handoff.strike_denied()
+        await self._sweep()
+        await self._store.upkeep.compact()

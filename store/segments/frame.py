@@ -1,21 +1,64 @@
 """One frame of a segment: how it is put into bytes, checked and expanded.
 
-Pure: bytes in, bytes out. A frame is a 20-byte header, a head (a record without its content, or the note that a key
-range was dropped) and a content. Head and content have a CRC-32 each, so that a head can be read alone, and are zstd
-where that saves bytes. Where a dictionary packs a record that is not very large, head and content are one part, since a
-page's text stands in both.
+Pure but for a lock: bytes in, bytes out. A frame is a 20-byte header, a head (a record without its content, or the note
+that a key range was dropped) and a content. Head and content have a CRC-32 each, so that a head can be read alone, and
+are zstd where that saves bytes. Where a dictionary packs a record that is not very large, head and content are one
+part, since a page's text stands in both.
+
+A segment begins with its own dictionary, twice, so that one damage spares one. Many segments have the same one, which
+is in memory once then.
 """
 
 import re
 import struct
+import threading
 from collections.abc import Callable
 from enum import IntEnum
 from typing import NamedTuple
 from zlib import crc32
 
 from store.record.package import MAX_RECORD_BYTES
-from store.record.zstd import expand
-from store.segments.segment_dictionaries import SegmentDictionaries
+from store.record.zstd import Dictionary, expand
+
+MOST_SEGMENTS, MOST_DICTIONARIES = 1024, 16  # remembered; a dictionary takes some 400 kB
+
+
+class SegmentDictionaries:
+    """Finds the dictionary of a segment. Any thread asks."""
+
+    def __init__(self, load: Callable[[int], bytes], level: int) -> None:
+        """`load` reads the dictionary that a segment begins with, b"" where it has none."""
+        self._load, self._level = load, level
+        self._known: dict[int, Dictionary | None] = {}
+        self._lock = threading.Lock()
+
+    def of(self, segment: int) -> Dictionary | None:
+        """Return the dictionary of a segment, None where it has none."""
+        try:
+            return self._known[segment]
+        except KeyError:
+            return self.set(segment, self._made(self._load(segment)))
+
+    def set(self, segment: int, dictionary: Dictionary | None) -> Dictionary | None:
+        """Take note of the dictionary that a segment begins with."""
+        with self._lock:
+            self._known[segment] = dictionary
+            while len(self._known) > MOST_SEGMENTS or len(set(map(id, self._known.values()))) > MOST_DICTIONARIES + 1:
+                del self._known[next(iter(self._known))]
+        return dictionary
+
+    def forget(self, segment: int) -> None:
+        """Forget a segment that is gone."""
+        with self._lock:
+            self._known.pop(segment, None)
+
+    def _made(self, data: bytes) -> Dictionary | None:
+        if not data:
+            return None
+        with self._lock:
+            same = next((known for known in self._known.values() if known is not None and known.data == data), None)
+        return same or Dictionary(data, self._level)
+
 
 MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
 HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags

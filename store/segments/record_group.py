@@ -5,6 +5,7 @@ Merkle path most nodes follow from the other records of the same package that li
 bodies, the few numbers beside them, one signature a package, and of its tree the nodes that do not follow, and those
 BLOCK levels above the leaves: proving one record again hashes the leaves of its own block, not of the whole frame.
 Nodes are numbered as in a heap: the root is 1, the children of n are 2n and 2n + 1.
+A frame may also hold a part of a package as it came (`PackedRecords`).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,8 +16,9 @@ import msgspec
 
 from dht import DocumentId, Key, document_id, placement_key
 from store.record.merkle import node, root_of
-from store.record.package import depth_of, leaf_of, url_in, url_of
+from store.record.package import decode_head, depth_of, leaf_of, split_records, url_in, url_of
 from store.record.record import Kind, Proof, Record, Version, digest_of
+from store.segments.frame import Frame, FrameType
 
 MOST = 128  # records in one frame; `catalog` keeps a record's number among them in a byte
 MAX_BODY_BYTES = 4096  # larger ones share little with others
@@ -224,3 +226,32 @@ def roots_of(records: Iterable[Record]) -> list[bytes]:
         known.update(dict.fromkeys(way, root))
         roots.append(root)
     return roots
+
+
+@dataclass(frozen=True, slots=True)
+class PackedRecords:
+    """The records of a part of a package, decoded one by one when they are asked for."""
+
+    _encoded: list[bytes]
+
+    def __len__(self) -> int:
+        return len(self._encoded)
+
+    def records(self, *, proven: bool) -> list[Record]:
+        """Return all records of the frame, with their proofs."""
+        return list(map(decode_head, self._encoded))
+
+    def record(self, n: int, *, proven: bool = True) -> Record:
+        """Return the n-th record, with its proof; raises ValueError where there is none."""
+        try:
+            return decode_head(self._encoded[n])
+        except IndexError:
+            raise ValueError(f"a package of {len(self)} has no number {n}") from None
+
+
+SharedFrame = RecordGroup | PackedRecords
+
+
+def open_shared(frame: Frame) -> SharedFrame:
+    """Decode a frame that holds several records; raises ValueError."""
+    return PackedRecords(split_records(frame.head)) if frame.type == FrameType.PACKAGE else decode_group(frame.head)

@@ -28,11 +28,11 @@ from store.segments.frame import (
     TYPE_SHIFT,
     Frame,
     FrameType,
+    SegmentDictionaries,
     SegmentPlace,
     decode,
     framed,
 )
-from store.segments.segment_dictionaries import SegmentDictionaries
 
 log = logging.getLogger(__name__)
 

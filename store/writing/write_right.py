@@ -10,7 +10,7 @@ refuses what none of them has. Where nobody else is ready there is nobody to be 
 the ruling depends on the members, on which all agree after a while, and on what is stored; of two versions that were
 granted the higher one wins everywhere. A version that erases older ones needs more: most owners of its slot must have
 signed its grant, or have the erasure already. An import, behind which there is no lease, is judged by whether its
-author may import (`import_right.py`).
+author may import (`admission.py`).
 """
 
 import asyncio
@@ -20,7 +20,6 @@ from functools import partial
 from typing import NamedTuple
 
 from dht import (
-    Clock,
     NodeId,
     Overlay,
     RateLimiter,
@@ -35,13 +34,12 @@ from dht import (
     slot_of,
 )
 from store.catalog.record_store import RecordStore
-from store.config import StoreConfig
 from store.record.former_page import erasure_of, is_erasure, page_in
 from store.record.messages import AskVersions, HeldVersion, VersionsReply, Wanted
 from store.record.package import MAX_RECORDS
 from store.record.package_part import PackagePart
 from store.record.record import Draft, Kind, Record
-from store.writing.import_right import TOO_MUCH, ImportQuota, import_flaw, is_import
+from store.writing.admission import TOO_MUCH, ImportQuota, import_flaw, is_import
 from store.writing.proof_thread import ProofThread
 
 log = logging.getLogger(__name__)
@@ -77,12 +75,11 @@ def needs_grant(kind: Kind, epoch: int) -> bool:
 class WriteRight:
     """Judges records by their grants, and keeps those that are taken, on one node."""
 
-    def __init__(
-        self, overlay: Overlay, store: RecordStore, proofs: ProofThread, config: StoreConfig, clock: Clock
-    ) -> None:
-        self._overlay, self._store, self._proofs, self._config, self._clock = overlay, store, proofs, config, clock
-        self._questions = RateLimiter(config.stranger_records_s, MAX_RECORDS)
-        self._imported = ImportQuota(config)
+    def __init__(self, overlay: Overlay, store: RecordStore, proofs: ProofThread) -> None:
+        self._overlay, self._store, self._proofs = overlay, store, proofs
+        self._config, self._clock = store.config, store.clock
+        self._questions = RateLimiter(store.config.stranger_records_s, MAX_RECORDS)
+        self._imported = ImportQuota(store.config)
 
     async def judge(
         self,

@@ -23,7 +23,7 @@ from node.extras.simulation.world import DAY_S, World
 from store import Document, Draft, Kind, encode_document
 from store.record.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 from store.record.package import pack, sign_package
-from store.record.range_message import Ranges
+from store.record.range_reconciliation import Ranges
 
 Tell = Callable[[SimNode], Counter[NodeId]]
 Later = Callable[[World, SimNode], Awaitable[None]]

@@ -61,9 +61,7 @@ Claim = Callable[[Net, Identity, Draft], list[SignedGrant]]
 
 async def started(net: Net, count: int) -> None:
     net.gives_grants = False
-    for node in net.list[:count]:
-        node.start()
-    await net.all_ready()
+    await net.start(count)
     net.grant([PAGE], net.list[1].identity, net.list[2 % count].identity)
     await net.list[1].replicator.write([PAGE])
 

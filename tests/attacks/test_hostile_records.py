@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from dht import Identity
-from node.crawling.record_rules import RecordRules
+from node.crawling.store_change_feed import RecordRules
 from store import Kind
 from store.errors import BadDraft
 from store.record.former_page import former_of

@@ -22,9 +22,8 @@ from node.crawling.store_change_feed import shown_text
 from node.web.rendering.pages import CrawlerIdentity, Pages
 from node.web.requests.own_origin import note_origin
 from node.web.requests.proxied_caller import ProxiedCallers
-from node.web.search.preferences import Preferences
+from node.web.search.preferences import Preferences, RulesFile
 from node.web.search.results import result_page
-from node.web.search.rules_file import RulesFile
 from node.web.search.running_searches import RunningSearches
 from node.web.search.search_page import SearchPage
 from store import Document, Draft, Kind, RecordDenial, encode_document

@@ -28,9 +28,7 @@ SHARE = 5  # imports of one member a day, where that is tried
 
 async def _begin(net: Net, count: int, **strategy: object) -> None:
     net.set_strategy(**strategy)
-    for node in net.list[:count]:
-        node.start()
-    await net.all_ready()
+    await net.start(count)
     await net.list[1].replicator.write([PAGE])
 
 

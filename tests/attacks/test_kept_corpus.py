@@ -15,7 +15,7 @@ from bootstrap import load_network
 from dht import BadStrategy
 from node.config.settings import Config, load_config
 from node.config.toml_reader import keys_of
-from node.crawling.record_rules import RecordRules
+from node.crawling.store_change_feed import RecordRules
 from node.errors import ConfigError
 from node.jobs.seed_files import BadSeedFile, read_seeds
 from store.errors import BadReplica

@@ -22,9 +22,9 @@ async def lie(world: World, liar: SimNode, phantoms: Phantoms) -> None:
     marks = b"".join(mark_of(each) for each in phantoms.ids)
     while True:
         own = liar.core.own
-        if not own.attests.startswith(marks):
-            known = own.attests[: 8 * MOST_ATTESTED - len(marks)].replace(marks, b"")
-            own.attest(marks + known, own.attested_days[-2:] * ((len(marks) + len(known)) // 8))
+        if not own.says.attests.startswith(marks):
+            known = own.says.attests[: 8 * MOST_ATTESTED - len(marks)].replace(marks, b"")
+            own.attest(marks + known, own.says.attested_days[-2:] * ((len(marks) + len(known)) // 8))
             liar.core.members.claim_own(own.claim())
         await world.pass_time(0.5)
 

@@ -7,7 +7,7 @@ import pytest
 
 from dht.admission.membership_claim import mark_of
 from dht.keys import NodeId
-from dht.membership.waiting_peers import WAIT_S, WAITING_LIMIT
+from dht.membership.peer_pools import WAIT_S, WAITING_LIMIT
 from dht.strategy.document import DOMAIN, Signature, SignedStrategy, encode_document
 from dht.wire.heartbeat import MOST_ATTESTED
 from index import SearchRequest

@@ -138,8 +138,8 @@ async def test_whom_one_liar_names_to_a_newcomer_is_no_member_for_it_when_it_sta
     async def name_it() -> None:
         while True:
             own = liar.core.own
-            if mark not in own.attests:
-                own.attest(own.attests + mark, own.attested_days + own.attested_days[-2:])
+            if mark not in own.says.attests:
+                own.attest(own.says.attests + mark, own.says.attested_days + own.says.attested_days[-2:])
             await world.pass_time(1.0)
 
     async with asyncio.TaskGroup() as tasks:

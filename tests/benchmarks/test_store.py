@@ -12,7 +12,7 @@ from benchmarks.store.extent import Extent
 from benchmarks.store.puts import LIMIT, parts_of, sides_of, squeezed
 from benchmarks.store.reconciling import END, changed, made_up, session
 from benchmarks.store.space import kept_bytes
-from node.crawling.record_rules import RecordRules
+from node.crawling.store_change_feed import RecordRules
 from store import StoreConfig
 from store.record.record_check import RecordCheck
 from store.record.zstd import expand

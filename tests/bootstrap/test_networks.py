@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from bootstrap.networks import load_network, new_network
-from dht import BadStrategy, Identity, InputError, Strategy
+from bootstrap import first_contacts, load_network, look_up, new_network
+from bootstrap.networks import format_network, parse_name
+from dht import Address, BadStrategy, Endpoint, Identity, InputError, Strategy
 
 ALICE, BOB = Identity(b"\1" * 32), Identity(b"\2" * 32)
 FIRST = Strategy(network="", version=1, effective_at=100, next_at=5000, expires_at=9000, replicas=2)
@@ -24,10 +26,6 @@ def test_a_new_network_is_read_back_from_text_and_from_a_file(tmp_path: Path):
     assert network.name == "测试 'x'"
     assert [endpoint.udp_port for endpoint in network.bootstrap] == [8091, 8092]
     assert len(network.publishers.keys) == 2
-
-
-def test_the_same_founders_and_name_give_the_same_id():
-    assert load_network(text()).id == load_network(text()).id
 
 
 @pytest.mark.parametrize(
@@ -81,3 +79,59 @@ def test_the_networks_page_for_site_owners_is_read_back_and_cannot_break_a_heade
     for bad in ("dse.example.edu", *evil, "https://" + "x" * 200):
         with pytest.raises(BadStrategy, match="http or https address"):
             new_network("x", [ALICE], FIRST, info_url=bad)
+
+
+def test_the_operators_word_comes_first_then_the_file_then_the_strategy_and_nobody_twice():
+    first = Strategy(network="", version=1, effective_at=0, next_at=1, expires_at=2)
+    network = load_network(new_network("x", [Identity(b"\1" * 32)], first, bootstrap=["127.0.0.1:2", "[::1]:3"]))
+    later = msgspec.structs.replace(first, bootstrap=("127.0.0.1:4", "[::1]:3"))
+    found = first_contacts(network, later, extra=[Endpoint("127.0.0.1", 1, 1)])
+    assert found == (
+        Address("127.0.0.1", 1),
+        Address("127.0.0.1", 2),
+        Address("::1", 3),
+        Address("127.0.0.1", 4),
+    )
+
+
+SHORT = Strategy(network="", version=1, effective_at=0, next_at=1, expires_at=2)
+
+
+@pytest.mark.parametrize("text", ["dse.example.edu:8091", "localhost:1", "a-b.c:65535", "xn--bcher-kva.example:80"])
+def test_names_with_ports(text: str) -> None:
+    name, port = parse_name(text)
+    assert f"{name}:{port}" == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "dse.example.edu",
+        "a:0",
+        "a:65536",
+        "192.0.2.1:8091",
+        "[::1]:8091",
+        "-a:1",
+        "a_b:1",
+        "a..b:1",
+        ":1",
+        "x" * 254 + ":1",
+    ],
+)
+def test_what_is_none_is_refused(text: str) -> None:
+    with pytest.raises(BadStrategy, match="no name with a port"):
+        parse_name(text)
+
+
+def test_names_are_no_part_of_the_networks_id() -> None:
+    plain = load_network(new_network("x", [Identity(b"\1" * 32)], SHORT))
+    named = load_network(new_network("x", [Identity(b"\1" * 32)], SHORT, seeds=["a.test:1", "b.test:2"]))
+    assert named.id == plain.id
+    assert (named.seeds, plain.seeds) == (("a.test:1", "b.test:2"), ())
+    assert load_network(format_network(named)) == named
+    with pytest.raises(BadStrategy, match="at most"):
+        load_network(format_network(named).replace('"b.test:2"', ", ".join(f'"n{n}.test:2"' for n in range(99))))
+
+
+async def test_a_name_means_addresses() -> None:
+    assert Address("127.0.0.1", 8091) in await look_up("localhost:8091")

@@ -57,4 +57,4 @@ async def crawl(config: CrawlConfig, fetcher: HttpFetcher) -> AsyncIterator[Craw
     async with AsyncExitStack() as stack:
         parsers = InlineParsers()
         stack.callback(parsers.close)
-        yield Crawl(config, fetcher, parsers, fetcher.locate)
+        yield Crawl(config, fetcher, parsers)

@@ -81,29 +81,8 @@ def test_parsing_and_joining_follow_the_standard() -> None:
 
 
 PIECES = (
-    *(
-        "a",
-        "B",
-        ".",
-        "/",
-        "%2e",
-        "%2F",
-        "%65",
-        "?",
-        "#",
-        "&",
-        "=",
-        ":",
-        "@",
-        "\\",
-        "é",
-        "中",
-        "[",
-        "]",
-        ";j",
-        "session",
-    ),
-    *(";jsessionid=", "utm_x=", "%75tm_", "phpsessid=", "sid="),
+    *("a", "B", ".", "/", "%2e", "%2F", "%65", "?", "#", "&", "=", ":", "@", "\\", "é", "中", "[", "]", ";j"),
+    *("session", ";jsessionid=", "utm_x=", "%75tm_", "phpsessid=", "sid="),
 )
 
 
@@ -128,27 +107,9 @@ def test_canonical_form_never_crosses_to_another_host_or_scheme(origin: str, tai
 
 
 PLAIN = (
-    *(
-        "a",
-        "B",
-        "b.html",
-        "..",
-        ".",
-        "/",
-        "//",
-        "-",
-        "~",
-        "_",
-        "1",
-        "xn--a",
-        "xn--",
-        ":80",
-        ":8080",
-        ":443",
-        "?x",
-        "%41",
-    ),
-    *("http://", "https://", "b.test", "127.1", " ", ";jsessionid=1", "#", "c/d/", "é", "@", "x" * 2_040),
+    *("a", "B", "b.html", "..", ".", "/", "//", "-", "~", "_", "1", "xn--a", "xn--", ":80", ":8080", ":443", "?x"),
+    *("%41", "http://", "https://", "b.test", "127.1", "#", "c/d/", "é", "@", " ", ";jsessionid=1"),
+    "x" * 2_040,
 )
 
 

@@ -1,7 +1,7 @@
 """A small real web on loopback, and an owner of everything that a crawler hands over."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from random import Random
 
 from aiohttp import web
@@ -11,18 +11,20 @@ from crawl import (
     CrawlControl,
     CrawlDecision,
     Crawler,
-    CrawlerPorts,
+    Fetched,
     Fetcher,
-    Locate,
     MirrorDetector,
     Page,
     Parsers,
+    TokenAnswer,
+    UrlSeenTest,
     Visit,
     VisitState,
     canonical_url,
     nowhere,
     reach,
 )
+from crawl.fetch.fetcher import HttpFetcher
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
 from crawl.politeness.address_limits import AddressLimits
@@ -72,6 +74,31 @@ class Web:
             self.log.append((host, path, started, system_clock().steady))
 
 
+class Access:
+    """A crawler's `SiteAccess` to sites that no other node crawls. `denied`: parts of URLs that the rules refuse."""
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self.fetch = fetcher.fetch
+        self.locate: Callable[[str], Awaitable[str]] = fetcher.locate if isinstance(fetcher, HttpFetcher) else nowhere
+        self.denied: tuple[str, ...] = ()
+
+    def decide(self, url: str) -> CrawlDecision:
+        is_denied = any(part in url for part in self.denied)
+        return CrawlDecision(not is_denied, "rule 1" if is_denied else "")
+
+    def late(self) -> float:
+        return 0.0
+
+    async def elsewhere(self, url: str) -> Fetched | None:
+        return None
+
+    async def acquire(self, visit: Visit) -> TokenAnswer:
+        return TokenAnswer()
+
+    async def release(self, url: str, rest_s: float) -> None:
+        return
+
+
 class Owner:
     """A `Sink` that has everything, and tells the crawler what it was told, as the store's change log does."""
 
@@ -99,6 +126,9 @@ class Owner:
             if known is None or (known.state == VisitState.WAITING and reach(known) < reach(visit)):
                 self._write(visit)
 
+    async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
+        return {}
+
     async def record(self, visit: Visit, epoch: int) -> None:
         self._acknowledge()
         self.story.append(("record", visit.url))
@@ -118,17 +148,12 @@ class Owner:
 class Crawl:
     """One crawler at work on one slot."""
 
-    def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers, locate: Locate = nowhere) -> None:
-        self.owner = Owner()
-        self.denied: tuple[str, ...] = ()
+    def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers) -> None:
+        self.owner, self.access = Owner(), Access(fetcher)
         self.control = CrawlControl(MirrorDetector(), system_clock)
-        ports = CrawlerPorts(self.owner, fetcher, parsers, self.decide, locate=locate)
-        self.crawler = Crawler(config, ports, self.control, system_clock, Random(1))
+        seen = UrlSeenTest(None, b"a key")
+        self.crawler = Crawler(config, self.access, parsers, self.owner, seen, self.control, system_clock, Random(1))
         self.owner.crawler = self.crawler
-
-    def decide(self, url: str) -> CrawlDecision:
-        denied = any(part in url for part in self.denied)
-        return CrawlDecision(not denied, "rule 1" if denied else "")
 
     async def run(self, *seeds: Visit, within_s: float = 10.0) -> None:
         """Crawl from these until nothing waits."""

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from dht.errors import BadMessage
 from dht.keys import Slot
-from dht.slot_set import check_slots, decode_slots, encode_slots
+from dht.slot_set import check_slots, decode_slots, encode_slots, resize_inside, resize_overlapping
 
 
 @settings(max_examples=200, deadline=None)
@@ -22,16 +22,6 @@ def test_what_goes_in_comes_out(case: tuple[int, set[int]]) -> None:
 )
 def test_usual_sets_are_small(slots: range, limit: int) -> None:
     assert len(encode_slots(Slot(s) for s in slots)) <= limit
-
-
-@settings(max_examples=500, deadline=None)
-@given(st.binary(max_size=80), st.integers(0, 16))
-def test_any_bytes_give_bounded_slots_or_an_error(data: bytes, bits: int) -> None:
-    try:
-        slots = decode_slots(data, bits)
-    except BadMessage:
-        return
-    assert all(0 <= s < 1 << bits for s in slots)
 
 
 def test_slots_out_of_range_are_refused() -> None:
@@ -51,3 +41,15 @@ def test_checking_refuses_what_decoding_refuses(data: bytes, bits: int) -> None:
         return False
 
     assert is_refused(check_slots) == is_refused(decode_slots)
+
+
+FINEST = 7
+
+
+@given(st.data(), st.integers(0, FINEST), st.integers(0, FINEST))
+def test_what_holds_for_all_keys_and_for_any_key(data: st.DataObject, bits: int, new_bits: int) -> None:
+    slots = data.draw(st.frozensets(st.integers(0, (1 << bits) - 1).map(Slot)))
+    keys = {key for key in range(1 << FINEST) if key >> (FINEST - bits) in slots}
+    by_slot = {s: {k for k in range(1 << FINEST) if k >> (FINEST - new_bits) == s} for s in range(1 << new_bits)}
+    assert resize_inside(slots, bits, new_bits) == {s for s, inside in by_slot.items() if inside <= keys}
+    assert resize_overlapping(slots, bits, new_bits) == {s for s, inside in by_slot.items() if inside & keys}

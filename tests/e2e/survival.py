@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,10 +19,13 @@ from node.extras.demo.judge import NOT_PAGES, judge_fetches, told_apart
 from node.extras.demo.layout import HOST_DELAY_S, DemoNode
 from node.extras.demo.report import DemoReport
 from node.extras.demo.runner import Demo, DemoOptions, running_demo
+from node.extras.demo.sample_web import unpack_sample
 
 ROOT = Path(__file__).parents[2]
-KILL_FROM, KILL_BY = 120, 200  # requests in the web's log: about a third of the crawl
-KILL_TOO_LATE = 420  # of some 500
+WHOLE_PAGES = 440  # of the bundled web
+SMALL = ("de.handbook.debian", "docs.python", "flask.pallets", "fr.httpd.apache", "portal", "www.sqlite")
+SMALL_PAGES = 170
+KILL_FROM, KILL_BY, KILL_TOO_LATE = 0.27, 0.45, 0.95  # requests in the web's log, as a share of its pages
 SETTLED_WITHIN_S = 140.0  # from the start; a dead node's leases are free after 30 s
 
 
@@ -72,19 +76,27 @@ async def demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int, **opt
         yield running
 
 
+def small_web(folder: Path) -> Path:
+    """Some sites of the bundled web, enough for a crawl to be interrupted."""
+    unpack_sample(folder / "whole")
+    for host in SMALL:
+        copytree(folder / "whole" / f"{host}.test", folder / "web" / f"{host}.test")
+    return folder / "web"
+
+
 def log_of(demo: Demo) -> list[dict[str, Any]]:
     """The web's log as far as whole lines are written."""
     text = (demo.folder / "web.jsonl").read_text()
     return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
 
 
-async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any) -> Killed:
+async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any, pages: int = WHOLE_PAGES) -> Killed:
     """SIGKILL a node while it has URLs to fetch: past KILL_FROM requests in the web's log, at KILL_BY in any case.
 
     Slots fall to nodes by their ids, so a node may be done, or have got nothing yet, while the others still crawl.
     What was open at the kill is at most what its last status said, and every request to the web since then.
     """
-    while len(log_of(demo)) < KILL_FROM:
+    while len(log_of(demo)) < KILL_FROM * pages:
         demo.check_processes()
         await asyncio.sleep(0.02)
     while True:
@@ -92,13 +104,13 @@ async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any) -> Killed:
         looked_at = clock()
         status = await demo.client.status(node)
         assert status is not None, f"{node.name} does not answer"
-        if status["crawl"]["open"] + status["crawl"]["frontier"] > 0 or len(log_of(demo)) >= KILL_BY:
+        if status["crawl"]["open"] + status["crawl"]["frontier"] > 0 or len(log_of(demo)) >= KILL_BY * pages:
             break
         await asyncio.sleep(0.02)
     demo.kill(node)
     at = clock()
     rows = log_of(demo)
-    assert len(rows) < KILL_TOO_LATE, "the crawl was nearly over"
+    assert len(rows) < KILL_TOO_LATE * pages, "the crawl was nearly over"
     since = sum(looked_at <= row["t"] <= at for row in rows)
     return Killed(node, looked_at, at, status["crawl"]["open"] + since)
 

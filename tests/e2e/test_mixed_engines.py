@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from machines import Machine, dse_node, linked, start_all, village, wait_until
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.prove]
 ENGINES = {"one": "tantivy", "two": "whoosh"}
 BOOKS = {
     "north": "The lighthouse keeper wrote letters to the harbour. <a href='/south.html'>next</a>",

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from survival import Crawled, Killed, demo, finished, kill_in_mid_crawl
+from survival import SMALL_PAGES, WHOLE_PAGES, Crawled, Killed, demo, finished, kill_in_mid_crawl, small_web
 
 from node.extras.demo.checks import FULL_AGAIN_WITHIN_S, ExpectedQuery, check_queries, load_queries, query_row
 from node.extras.demo.layout import DemoNode
@@ -16,11 +16,13 @@ NODES = range(5)
 RECORDING_S = 3.0  # from a request to its recorded outcome, at most, on a slow machine
 
 
-async def undisturbed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int, nodes: int) -> Crawled:
+async def undisturbed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int, nodes: int, web: Path | None = None
+) -> Crawled:
     """The same web crawled by a network that nothing happens to."""
-    async with demo(monkeypatch, tmp_path, port, nodes=nodes) as running:
+    async with demo(monkeypatch, tmp_path, port, nodes=nodes, web=web) as running:
         crawled = await finished(running)
-    assert crawled.duplicates == 0 and len(crawled.stored) >= 300
+    assert crawled.duplicates == 0 and len(crawled.stored) >= (100 if web else 300)
     return crawled
 
 
@@ -43,11 +45,18 @@ async def killed_for_good(victim: int, monkeypatch: pytest.MonkeyPatch, tmp_path
 
 
 async def killed_and_restarted(
-    victim: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int, is_back: asyncio.Event
+    victim: int,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    port: int,
+    is_back: asyncio.Event,
+    web: Path | None = None,
 ) -> Crawled:
-    """A crawl in which a node dies and starts again at once, with the same data directory."""
-    async with demo(monkeypatch, tmp_path, port) as running:
-        killed = await kill_in_mid_crawl(running, running.nodes[victim], time.time)
+    """A crawl in which a node dies and starts again at once, with the same data directory. `web`: a small one, for
+    three nodes."""
+    async with demo(monkeypatch, tmp_path, port, nodes=3 if web else 5, web=web) as running:
+        pages = SMALL_PAGES if web else WHOLE_PAGES
+        killed = await kill_in_mid_crawl(running, running.nodes[victim], time.time, pages)
         running.start_node(killed.node)
         is_back.set()
         crawled = await finished(running)
@@ -75,11 +84,11 @@ def check_same(crawled: Crawled, whole: Crawled) -> None:
 @pytest.mark.e2e
 async def test_a_crawl_survives_a_kill_and_a_restart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Two networks: while the first waits for the killed node's leases, the second one crawls."""
-    is_back = asyncio.Event()
+    is_back, web = asyncio.Event(), small_web(tmp_path)
     async with asyncio.TaskGroup() as tasks:
-        again = tasks.create_task(killed_and_restarted(1, monkeypatch, tmp_path, 18320, is_back))
+        again = tasks.create_task(killed_and_restarted(1, monkeypatch, tmp_path, 18320, is_back, web))
         await is_back.wait()
-        alone = tasks.create_task(undisturbed(monkeypatch, tmp_path, 18340, 1))
+        alone = tasks.create_task(undisturbed(monkeypatch, tmp_path, 18340, 1, web))
     check_same(again.result(), alone.result())
 
 

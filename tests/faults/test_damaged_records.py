@@ -10,7 +10,7 @@ from dht import FaultSite, LocalFaults, Now, slot_of
 from store import Draft, MemoryDisk, RecordStore
 from store.record.messages import FetchRecords, FetchReply, Wanted
 from tests.store.network import Net, Node, in_network
-from tests.store.replication.test_replicator import complete, readable, started
+from tests.store.replication.test_replicator import complete, readable
 from tests.store.support import WALL, draft, random_draft
 
 Damage = Callable[[MemoryDisk, random.Random], None]
@@ -65,7 +65,7 @@ def watched(node: Node) -> LocalFaults:
 
 
 async def written(net: Net) -> list[Draft]:
-    await started(net, 3)
+    await net.start(3)
     drafts = [draft(n) if n % 3 else random_draft(n, 2000) for n in range(90)]
     await net.list[0].replicator.write(drafts)
     await net.until(lambda: complete(net, drafts))

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from dht import FaultSite, LocalFaults, MachineRefuses
 from dht.identity.puzzle_solver import PuzzleFile
-from dht.leases.vote_note import VoteNote
+from dht.leases.lease_service import VoteNote
 from dht.overlay.peer_cache_file import PeerCacheFile
 from dht.strategy.document import SignedStrategy
 from dht.strategy.history import StrategyHistory

@@ -12,8 +12,6 @@ import msgspec
 from crawl import signature
 from dht import (
     BadMessage,
-    Clock,
-    Contact,
     DocumentId,
     InputError,
     Key,
@@ -32,8 +30,10 @@ from index.asking.searcher import Searcher
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.query.search_rules import NEWEST_RULES
+from index.results.oracle import OracleAnswer
 from index.shard.local_index import LocalIndex
 from index.shard.messages import Agreement
+from tests.index.brute_force import brute_force
 
 BITS = 4
 
@@ -142,26 +142,14 @@ class FakeOverlay:
     def members(self) -> tuple[NodeId, ...]:
         return tuple(sorted(self._network.peers))
 
-    def contact(self, peer: NodeId) -> Contact | None:
-        return None
-
     def is_live(self, peer: NodeId) -> bool:
         return peer not in self._network.dead
-
-    def live(self) -> frozenset[NodeId]:
-        return frozenset(self._network.peers) - self._network.dead
 
     def away(self) -> frozenset[NodeId]:
         return frozenset()
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return self.ready(slot)
-
-    def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
-        return self.ready(slot)
-
-    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
-        return peer in self.ready(slot)
 
     def why_apart(self) -> str:
         return ""
@@ -179,9 +167,6 @@ class FakeOverlay:
         level = tuple(sum((peer not in self._network.behind) << n for n, peer in enumerate(team)) for team in teams)
         return Agreement(self.strategy.version, owners_digest(self.owners_by_slot(), slots), level)
 
-    def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
-        return self.ready(slot)
-
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         return tuple(self._network.ready.get(slot, ()))
 
@@ -193,14 +178,8 @@ class FakeOverlay:
     def owned(self) -> frozenset[Slot]:
         return frozenset(slot for slot, peers in self._network.ready.items() if self._id in peers)
 
-    def leases(self) -> Mapping[Slot, int]:
-        return {}
-
     def serve(self, message: type[Any], handler: Callable[[NodeId, Any], Any]) -> None:
         self.handlers[message] = handler
-
-    def announce(self, ready: frozenset[Slot], due: int) -> None:
-        raise AssertionError("the index announces nothing")
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
         network = self._network
@@ -246,13 +225,13 @@ class QueryNode:
         self.feed = ListFeed()
         self.overlay = FakeOverlay(network, self.id)
         self.config = config
-        self.local = LocalIndex.open(config, path, self.overlay, self.feed, self.overlay.agree)
+        self.local = LocalIndex(config, path, self.overlay, self.feed, self.overlay.agree)
         self._store = store
         self.reads: Counter[DocumentId] = Counter()  # how often each document was read for an answer
         self.searcher = Searcher(self.overlay, self.local, self.read, loop_clock, random.Random(number), signature)
 
     async def follow(self) -> None:
-        while await self.local.step():
+        while await self.local.advance():
             pass
 
     async def read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
@@ -263,6 +242,15 @@ class QueryNode:
 def loop_clock() -> Now:
     now = asyncio.get_running_loop().time()
     return Now(now, now)
+
+
+def lie(kind: type[Message], change: Callable[[Any], dict[str, Any]]) -> Callable[[Message], Message]:
+    """Return what changes these fields of all answers of a kind, and leaves others as they are."""
+
+    def told(answer: Message) -> Message:
+        return msgspec.structs.replace(answer, **change(answer)) if isinstance(answer, kind) else answer
+
+    return told
 
 
 class World:
@@ -283,6 +271,11 @@ class World:
         for slot in range(1 << bits):
             team = rng.sample(self.nodes, min(replicas, nodes))
             self.network.ready[Slot(slot)] = [node.id for node in team]
+
+    def sought(self, query: str, **how: Any) -> OracleAnswer:
+        """What looking at every document finds, by the rules that all nodes go by."""
+        texts, rules = tuple(self.store.values()), self.nodes[0].local.plan.now
+        return brute_force(texts, signature, rules).search(query, **how)
 
     def team(self, text: Text) -> list[QueryNode]:
         ids = self.network.ready[slot_of(text.key, self.network.strategy.slot_bits)]
@@ -309,6 +302,3 @@ class World:
     async def close(self) -> None:
         for node in self.nodes:
             await node.local.close()
-
-
-_clock_check: Clock = loop_clock

@@ -3,41 +3,39 @@
 import asyncio
 import random
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 
 import index_corpus as corpus
 import msgspec
 import pytest
-from index_network import BITS, QueryNode, World
+from index_network import BITS, QueryNode, World, lie
 
-from crawl import signature
 from dht import BadMessage, Key, Message, NodeId, Slot, slot_of, slot_start
 from index.config import IndexConfig
 from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
-from index.query.scoring import ScoreInputs, score_of
+from index.query.scoring import ScoreInputs, Scorer
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
-from index.results.oracle import SearchOracle
 from index.shard.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.shard.question_server import MAX_WAITING_OF_ONE
 from index.shard.shard_search import count
 
 QUERY = "dogs run python"
+CONFIG = IndexConfig(engine="memory", commit_s=0.0)
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
+async def world(make_world: Callable[..., World]) -> World:
     rng = random.Random(11)
-    made = World(rng, 4, 2, IndexConfig(engine="memory", commit_s=0.0))
+    made = make_world(rng, 4, 2, CONFIG)
     await made.put(corpus.web(rng, 60))
-    yield made
-    await made.close()
+    return made
 
 
 def right(world: World) -> list[str]:
-    return [hit.text.url for hit in SearchOracle(list(world.store.values()), signature).search(QUERY).hits[:10]]
+    return [hit.text.url for hit in world.sought(QUERY).hits[:10]]
 
 
 async def ask(node: QueryNode, deadline_ms: int = 5000) -> dict[str, Any]:
@@ -78,15 +76,14 @@ async def test_a_silent_peer_is_hedged_and_named(world: World) -> None:
     assert [name for peer, name in world.network.asked if peer == world.nodes[2].id] == ["AskStatistics"]
 
 
-async def test_two_silent_replicas_of_one_slot_are_hedged_one_after_the_other() -> None:
+async def test_two_silent_replicas_of_one_slot_are_hedged_one_after_the_other(
+    make_world: Callable[..., World],
+) -> None:
     rng = random.Random(3)
-    made = World(rng, 5, 3, IndexConfig(engine="memory", commit_s=0.0))
+    made = make_world(rng, 5, 3, CONFIG)
     await made.put(corpus.web(rng, 30))
-    try:
-        made.network.silent.update(node.id for node in made.nodes[1:3])
-        answers = [await ask(made.nodes[0], deadline_ms=3_000) for _ in range(3)]
-    finally:
-        await made.close()
+    made.network.silent.update(node.id for node in made.nodes[1:3])
+    answers = [await ask(made.nodes[0], deadline_ms=3_000) for _ in range(3)]
     assert [urls(answer) for answer in answers] == [right(made)] * 3
     assert all(answer["coverage"]["answered"] == 16 and not answer["partial"] for answer in answers)
 
@@ -102,77 +99,38 @@ async def test_slots_that_nobody_answers_make_it_partial(world: World) -> None:
     assert (answer["coverage"]["answered"], answer["coverage"]["slots"]) == (own, 16)
 
 
-def inflate(answer: Message) -> Message:
-    """A score that does not follow from the numbers."""
-    if isinstance(answer, BestAnswer) and answer.hits:
-        first = msgspec.structs.replace(answer.hits[0], score=99.0)
-        return msgspec.structs.replace(answer, hits=(first, *answer.hits[1:]))
-    return answer
+def first_hit(**changes: Any) -> Callable[[Message], Message]:
+    def changed(answer: BestAnswer) -> dict[str, Any]:
+        return {"hits": tuple(msgspec.structs.replace(hit, **changes) for hit in answer.hits[:1]) + answer.hits[1:]}
+
+    return lie(BestAnswer, changed)
 
 
-def disorder(answer: Message) -> Message:
-    if isinstance(answer, BestAnswer):
-        return msgspec.structs.replace(answer, hits=answer.hits[::-1])
-    return answer
-
-
-def not_a_number(answer: Message) -> Message:
-    if isinstance(answer, BestAnswer) and answer.hits:
-        first = msgspec.structs.replace(answer.hits[0], score=float("nan"))
-        return msgspec.structs.replace(answer, hits=(first, *answer.hits[1:]))
-    return answer
-
-
-def endless_bound(answer: Message) -> Message:
-    if isinstance(answer, BestAnswer):
-        return msgspec.structs.replace(answer, complete=False, bound=float("inf"))
-    return answer
-
-
-def absurd(answer: Message) -> Message:
-    if isinstance(answer, StatisticsAnswer):
-        return msgspec.structs.replace(answer, df=tuple(tuple(10**9 for _ in row) for row in answer.df))
-    return answer
-
-
-def foreign_slots(answer: Message) -> Message:
-    if isinstance(answer, StatisticsAnswer):
-        return msgspec.structs.replace(answer, slots=tuple(slot + 1 for slot in answer.slots))
-    return answer
-
-
-def foreign_document(answer: Message) -> Message:
-    if isinstance(answer, BestAnswer) and answer.hits:
-        first = msgspec.structs.replace(answer.hits[0], key=bytes(20))
-        return msgspec.structs.replace(answer, hits=(first, *answer.hits[1:]))
-    return answer
-
-
-def made_up(answer: Message) -> Message:
+def made_up(answer: BestAnswer) -> dict[str, Any]:
     """Documents that nobody has, copied from real ones."""
-    if isinstance(answer, BestAnswer):
-        hits = [msgspec.structs.replace(hit, id=hit.id[::-1], digest=hit.id[:16]) for hit in answer.hits]
-        hits.sort(key=lambda hit: (-hit.score, hit.id))
-        return msgspec.structs.replace(answer, hits=tuple(hits))
-    return answer
+    hits = [msgspec.structs.replace(hit, id=hit.id[::-1], digest=hit.id[:16]) for hit in answer.hits]
+    return {"hits": tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id)))}
 
 
-@pytest.mark.parametrize(
-    "lie",
-    [
-        inflate,
-        disorder,
-        not_a_number,
-        endless_bound,
-        absurd,
-        foreign_slots,
-        foreign_document,
-        made_up,
-    ],
-)
-async def test_a_liar_changes_nothing(world: World, lie: Callable[[Message], Message]) -> None:
+MADE_UP = lie(BestAnswer, made_up)
+LIES = {
+    "a score that does not follow from the numbers": first_hit(score=99.0),
+    "no number": first_hit(score=float("nan")),
+    "disorder": lie(BestAnswer, lambda answer: {"hits": answer.hits[::-1]}),
+    "an endless bound": lie(BestAnswer, lambda answer: {"complete": False, "bound": float("inf")}),
+    "more documents than there are": lie(
+        StatisticsAnswer, lambda answer: {"df": tuple((10**9,) * len(row) for row in answer.df)}
+    ),
+    "other slots": lie(StatisticsAnswer, lambda answer: {"slots": tuple(slot + 1 for slot in answer.slots)}),
+    "a document of another slot": first_hit(key=bytes(20)),
+    "documents that nobody has": MADE_UP,
+}
+
+
+@pytest.mark.parametrize("told", LIES.values(), ids=LIES)
+async def test_a_liar_changes_nothing(world: World, told: Callable[[Message], Message]) -> None:
     liar = world.nodes[2].id
-    world.network.lies[liar] = lie
+    world.network.lies[liar] = told
     answer = await ask(world.nodes[0])
     assert any(peer == liar for peer, _ in world.network.asked)
     assert urls(answer) == right(world)
@@ -180,20 +138,19 @@ async def test_a_liar_changes_nothing(world: World, lie: Callable[[Message], Mes
 
 
 @pytest.fixture
-async def world_of_a_liar() -> AsyncIterator[World]:
+async def world_of_a_liar(make_world: Callable[..., World]) -> World:
     """Node 1 is asked for everything, because it covers most; nodes 2 and 3 have the same, half each."""
-    made = World(random.Random(11), 4, 1, IndexConfig(engine="memory", commit_s=0.0))
+    made = make_world(random.Random(11), 4, 1, CONFIG)
     _, liar, *honest = (node.id for node in made.nodes)
     made.network.ready = {slot: [liar, honest[slot % 2]] for slot in made.network.ready}
     await made.put(corpus.web(random.Random(12), 60))
-    yield made
-    await made.close()
+    return made
 
 
 async def test_documents_that_nobody_has_cost_a_peer_its_answer(world_of_a_liar: World) -> None:
     world = world_of_a_liar
     liar = world.nodes[1].id
-    world.network.lies[liar] = made_up
+    world.network.lies[liar] = MADE_UP
     assert urls(await ask(world.nodes[0])) == right(world)
     assert world.nodes[0].searcher.lied == {liar: 1}
 
@@ -204,19 +161,16 @@ async def test_consistent_numbers_that_the_document_does_not_have_are_found_out(
     asked: list[AskBest] = []
     world.network.before = lambda peer, message: asked.append(message) if isinstance(message, AskBest) else None
 
-    def stuff(answer: Message) -> Message:
+    def stuffed(answer: BestAnswer) -> dict[str, Any]:
         """The worst document claims to hold each word in its title and to be a front page; its score follows."""
-        if not isinstance(answer, BestAnswer):
-            return answer
         *others, worst = answer.hits
         tfs, lengths = ((64, 0, 0, 0),) * len(worst.tfs), (64, 0, 0, 0)
         sums = Statistics(asked[-1].documents, asked[-1].lengths, asked[-1].df)
-        score = score_of(ScoreInputs(tfs, lengths, 1024, True), parse_query(QUERY), sums)
+        score = Scorer(parse_query(QUERY), sums).score(ScoreInputs(tfs, lengths, 1024, True))
         claimed = {"tfs": tfs, "lengths": lengths, "closeness": 1024, "is_front": True, "score": score}
-        stuffed = msgspec.structs.replace(worst, **claimed)
-        return msgspec.structs.replace(answer, hits=(stuffed, *others))
+        return {"hits": (msgspec.structs.replace(worst, **claimed), *others)}
 
-    world.network.lies[liar] = stuff
+    world.network.lies[liar] = lie(BestAnswer, stuffed)
     assert urls(await ask(world.nodes[0])) == right(world)
     assert world.nodes[0].searcher.lied == {liar: 1}
 
@@ -225,7 +179,7 @@ async def test_where_only_a_liar_is_ready_its_lie_is_left_out_and_the_answer_is_
     world = world_of_a_liar
     liar = world.nodes[1].id
     world.network.ready = {slot: [liar] for slot in world.network.ready}
-    world.network.lies[liar] = made_up
+    world.network.lies[liar] = MADE_UP
     answer = await ask(world.nodes[0])
     assert answer["results"] == []
     assert answer["partial"]
@@ -292,6 +246,6 @@ async def test_one_peer_s_questions_leave_room_for_others(world: World, monkeypa
 
 async def test_a_large_answer_is_checked_beside_the_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("index.asking.scatter_gather.LARGE", 0)
-    world.network.lies[world.nodes[3].id] = inflate
+    world.network.lies[world.nodes[3].id] = LIES["no number"]
     answer = await ask(world.nodes[0])
     assert urls(answer) == right(world)

@@ -2,6 +2,8 @@
 
 import random
 import time
+from collections.abc import Callable
+from typing import Any
 
 import index_corpus as corpus
 import pytest
@@ -32,18 +34,15 @@ ODD = {
 
 
 @pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
-async def test_odd_queries_are_answered_soon(engine: str) -> None:
+async def test_odd_queries_are_answered_soon(make_world: Callable[..., World], engine: Any) -> None:
     rng = random.Random(7)
-    world = World(rng, 2, 1, IndexConfig(engine=engine, commit_s=0.0, writer_heap_bytes=15_000_000))  # type: ignore[arg-type]
-    try:
-        await world.put(corpus.web(rng, 40))
-        for name, text in ODD.items():
-            for by_date in (False, True):
-                began = time.process_time()
-                asked = SearchRequest(text, deadline_ms=20_000, is_by_date=by_date)
-                answer = await world.nodes[0].searcher.search(asked)
-                assert not answer["partial"], name
-                assert time.process_time() - began < 5.0, name
-                answer["query"].encode()
-    finally:
-        await world.close()
+    world = make_world(rng, 2, 1, IndexConfig(engine=engine, commit_s=0.0, writer_heap_bytes=15_000_000))
+    await world.put(corpus.web(rng, 40))
+    for name, text in ODD.items():
+        for by_date in (False, True):
+            began = time.process_time()
+            asked = SearchRequest(text, deadline_ms=20_000, is_by_date=by_date)
+            answer = await world.nodes[0].searcher.search(asked)
+            assert not answer["partial"], name
+            assert time.process_time() - began < 5.0, name
+            answer["query"].encode()

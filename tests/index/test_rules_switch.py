@@ -2,7 +2,7 @@
 moment all nodes give the one order of the rules by which they go."""
 
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +15,9 @@ from dht import FaultSite
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules, rules_of
-from index.results.oracle import SearchOracle
 from index.shard import index_follower
 from tests.faults.injection import filled, small_disk
+from tests.index.brute_force import brute_force
 from tests.index.shard.test_local_index import Bench, put, texts
 from tests.index.shard.test_local_index_faults import FaultyBench
 from tests.second_rules import FIRST, SECOND, second_rules
@@ -33,14 +33,13 @@ def known_rules() -> Iterator[None]:
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
+async def world(make_world: Callable[..., World]) -> World:
     config = IndexConfig(commit_s=0.0, writer_heap_bytes=15_000_000, batch_count=16)
-    made = World(random.Random(1), 3, 2, config, numbers=OLD)
+    made = make_world(random.Random(1), 3, 2, config, numbers=OLD)
     for slot in made.network.ready:  # so that nobody answers alone
         made.network.ready[slot] = sorted(made.network.ready[slot])
     await made.put(corpus.web(random.Random(2), 60))
-    yield made
-    await made.close()
+    return made
 
 
 def known(numbers: tuple[int, int]) -> SearchRules:
@@ -55,9 +54,8 @@ async def ask(world: World, number: int, query: str) -> dict[str, Any]:
 
 async def check(world: World, *by: tuple[int, int]) -> set[tuple[int, int]]:
     """Ask every node, and return by which of these rules they answered: each the order of one index over all."""
-    used = set()
-    web = list(world.store.values())
-    orders = {numbers: SearchOracle(web, signature, known(numbers)) for numbers in by}
+    used, web = set(), tuple(world.store.values())
+    orders = {numbers: brute_force(web, signature, known(numbers)) for numbers in by}
     for query in QUERIES:
         expected = {
             numbers: [(hit.text.url, hit.scored.score) for hit in brute.search(query).hits[:10]]
@@ -76,7 +74,7 @@ async def test_no_answer_is_partial_while_another_analyzer_and_ranking_are_built
     network = world.network
     assert await check(world, OLD) == {OLD}
     network.plan(analyzer=NEW[0], ranking=NEW[1])
-    while any([await node.local.step() for node in world.nodes]):
+    while any([await node.local.advance() for node in world.nodes]):
         assert await check(world, OLD) == {OLD}, "it does not count yet"
     assert all(node.local.beside() == {2: (1.0, True)} for node in world.nodes)
     network.switch()
@@ -135,13 +133,13 @@ async def test_building_goes_on_after_a_restart_and_the_index_before_goes_last(t
     put(bench, texts(40))
     await bench.follow()
     bench.network.plan(analyzer=2)
-    await bench.local.step()
+    await bench.local.advance()
     assert bench.local.beside() == {2: (16 / 40, False)}
     await bench.local.close()
     read = bench.feed.log[:16]
     bench.feed.log[:16] = [type(change)(change.id, None) for change in read]  # whoever reads these again loses them
     bench.open()
-    await bench.local.step()
+    await bench.local.advance()
     await bench.follow()
     assert bench.local.beside() == {2: (1.0, True)} and numbers_of(bench) == ["analyzer-1", "analyzer-2"]
     bench.network.switch()

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 
 from node.extras.demo.checks import SAMPLE_QUERIES
-from node.service.answer_cache import KEPT_S
+from node.service.query_desk import KEPT_S
 from tests.lab.host import Host
 
 QUERIES = [row["q"] for row in json.loads(SAMPLE_QUERIES.read_text())]

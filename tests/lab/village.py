@@ -11,7 +11,7 @@ from typing import Any
 from crawl import signature
 from index import SearchOracle, Text
 from node.extras.demo.judge import MOST_SECOND_LOOK_SHARE
-from node.service.answer_cache import KEPT_S
+from node.service.query_desk import KEPT_S
 from tests.lab import judge
 from tests.lab.host import Host, until
 from tests.lab.internet import Internet

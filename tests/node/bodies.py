@@ -3,9 +3,17 @@
 from typing import Any, TypeVar
 
 import msgspec
+from hypothesis import strategies as st
 from msgspec import inspect
 
 Body = TypeVar("Body")
+
+
+def junk(names: st.SearchStrategy[str] = st.text(max_size=3)) -> st.SearchStrategy[Any]:  # noqa: B008
+    """Make plain data of any shape, whose fields have these names."""
+    leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8)
+    nested = lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3)  # noqa: E731
+    return st.recursive(leaves, nested, max_leaves=5)
 
 
 def filled(kind: type[Body], given: dict[str, Any]) -> Body:

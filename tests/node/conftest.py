@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
-from crawl import UrlStatus
-from dht import BadStrategy, CrawlerKey, Endpoint, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
+from crawl import CrawlConfig, UrlStatus
+from dht import BadStrategy, Endpoint, Identity, Key, PeerTimeout, Slot, Strategy, placement_key, shards
 from index import QueryError, SearchRequest
 from node.api.body import Json
 from node.api.crawl import Crawled, Explained, Followed, Removed, UrlProgress
@@ -30,7 +30,6 @@ from node.captures.scope import Wish, scope_of
 from node.config.settings import NodeConfig
 from node.errors import NotProved
 from node.jobs.explain_verdict import Facts, verdict
-from node.web.rendering.pages import CrawlerIdentity
 from node.web.server import WebServer
 from store import NoReadyOwner
 from tests.node.bodies import filled
@@ -508,14 +507,8 @@ def site(start: Start) -> Site:
 def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
-    crawler = CrawlerIdentity(
-        "dse-node",
-        "dse-node/0.1 (+https://example.org/bot)",
-        "campus",
-        "https://example.org/bot",
-        CrawlerKey(OWN),
-    )
-    server = WebServer(service, config, TOKEN, "0.1.0", crawler, OWN.node_id.hex())
+    crawl = CrawlConfig(info_url="https://example.org/bot")
+    server = WebServer(service, config, crawl, TOKEN, "0.1.0", OWN, "campus")
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)
     thread.start()

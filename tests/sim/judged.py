@@ -14,8 +14,8 @@ from node.extras.simulation.world import World
 from node.owner.log_ring import LogRing
 from node.owner.query_meter import QueryMeter
 from node.owner.setting_desk import SettingDesk
-from node.service.node_service import NodeService
 from node.service.node_status import NodeStatus
+from node.service.service import Service
 
 MIN_DELAY_S = 1.0
 CRAWLED_WITHIN_S = 900.0
@@ -28,11 +28,11 @@ def status_of(node: SimNode, network: Network) -> NodeStatus:
     return NodeStatus(node.node_core, node.overlay, network, QueryMeter(), departure, node.clock)
 
 
-def service_of(world: World, node: SimNode) -> NodeService:
+def service_of(world: World, node: SimNode) -> Service:
     """Return what a node answers to people and programs."""
     settings = SettingDesk(node.folder / "config.toml", Config())
     departure = Departure(node.overlay, node.node_core.store, node.folder / "leaving")
-    return NodeService(node.node_core, node.overlay, world.network, departure, node.clock, settings, LogRing())
+    return Service(node.node_core, node.overlay, world.network, departure, node.clock, settings, LogRing())
 
 
 async def crawled(world: World) -> None:

@@ -35,13 +35,6 @@ async def test_networks_of_one_to_nine_that_start_together_see_each_other_at_onc
 
 
 @simulated()
-async def test_bare_bootstrap_nodes_begin_a_network_too(world: World) -> None:
-    await world.add_bootstrap_nodes()
-    nodes = await world.add(4, 0.0)
-    await world.until(lambda: have_one_view(nodes), FORMED_S)
-
-
-@simulated()
 async def test_all_that_start_again_at_once_and_one_that_does_while_the_others_sleep_keep_their_places(
     world: World,
 ) -> None:

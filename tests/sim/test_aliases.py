@@ -9,7 +9,7 @@ import pytest
 
 from crawl import AliasEvidence, Visit, VisitState
 from crawl.frontier import mirror_detector
-from crawl.pipeline import mirror_twins
+from crawl.pipeline import fetch_outcome
 from dht import slot_of
 from node.extras.simulation import sim_node
 from node.extras.simulation.census import take_census
@@ -81,7 +81,7 @@ def asked(world: World, origin: str, since: int = 0) -> set[str]:
 
 def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mirror_detector, "OLDER_S", 20.0)
-    monkeypatch.setattr(mirror_twins, "LOOK_S", 20.0)
+    monkeypatch.setattr(fetch_outcome, "LOOK_S", 20.0)
     plan = WorldPlan(seed=31, hosts=1, pages=2)
 
     async def scenario(world: World) -> None:

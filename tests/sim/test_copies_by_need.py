@@ -18,7 +18,7 @@ from tests.sim.simulated import simulated
 from tests.sim.test_laptops import moved_bytes
 
 NODES = 6
-AWAY_S = 300.0  # a reboot, a cut
+AWAY_S = 180.0  # a reboot, a cut
 TWO_COPIES_S, THREE_COPIES_S = 120.0, 3600.0
 PLAN = WorldPlan(seed=4, hosts=6, pages=6)
 
@@ -47,14 +47,32 @@ def fewest(census: Census) -> tuple[int, Counter[int]]:
     return min(counts), counts
 
 
+async def moves_nothing(world: World, nodes: list[SimNode]) -> None:
+    """Reboot a node; then part the network for a while."""
+    before = moved_bytes(world)
+    await world.kill(nodes[2])
+    await world.pass_time(AWAY_S)
+    await world.restart(nodes[2])
+    nodes[2].node_core.fetching.pause.pause()
+    await world.pass_time(60.0)
+    assert moved_bytes(world) == before
+    world.cut(nodes[:3], nodes[3:])
+    await world.pass_time(AWAY_S)
+    world.heal()
+    await world.pass_time(60.0)
+    assert moved_bytes(world) == before
+    assert_complete(world)
+
+
 @pytest.mark.parametrize("copies", [2, *proved(3)])
 @simulated(PLAN)
-async def test_two_of_six_that_die_for_good_are_replaced_long_before_their_grace_ends(
+async def test_a_reboot_and_a_cut_move_nothing_and_two_of_six_that_die_are_replaced_long_before_their_grace_ends(
     world: World, monkeypatch: pytest.MonkeyPatch, copies: int
 ) -> None:
     """The third copy comes an hour later."""
-    monkeypatch.setattr(absences, "STABLE_S", 300.0)  # four hours of waiting show nothing more
     nodes = await grown(world)
+    await moves_nothing(world, nodes)
+    monkeypatch.setattr(absences, "STABLE_S", 300.0)  # four hours of waiting show nothing more
     before, stored = moved_bytes(world), set(take_census(world.running()).holders)
     for node in two_owners_of_one_record(nodes):
         await world.kill(node)
@@ -71,21 +89,3 @@ async def test_two_of_six_that_die_for_good_are_replaced_long_before_their_grace
     rest_s = THREE_COPIES_S - TWO_COPIES_S
     await world.until(lambda: fewest(take_census(world.running()))[0] >= 3, rest_s, every_s=30.0)
     assert set(take_census(world.running()).holders) == stored
-
-
-@simulated(PLAN)
-async def test_a_reboot_moves_nothing_and_neither_does_a_cut_that_heals(world: World) -> None:
-    nodes = await grown(world)
-    before = moved_bytes(world)
-    await world.kill(nodes[2])
-    await world.pass_time(AWAY_S)
-    await world.restart(nodes[2])
-    nodes[2].node_core.fetching.pause.pause()
-    await world.pass_time(120.0)
-    assert moved_bytes(world) == before
-    world.cut(nodes[:3], nodes[3:])
-    await world.pass_time(AWAY_S)
-    world.heal()
-    await world.pass_time(120.0)
-    assert moved_bytes(world) == before
-    assert_complete(world)

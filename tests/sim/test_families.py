@@ -50,7 +50,7 @@ async def test_where_nobody_has_a_family_its_sites_wait_until_somebody_has_and_n
     world.web.families["site1.example"] = (6,)
     await world.pass_time(10.0)
     await world.crawl()
-    await world.pass_time(600.0)
+    await world.pass_time(240.0)
     assert not any("site1.example" in visited.url for visited in world.log)
     assert all(node.node_core.crawl.crawler.status().broken == 0 for node in world.running())
     waiting = [v for v in take_census(world.running()).visits.values() if "site1.example" in v.url and v.reason]

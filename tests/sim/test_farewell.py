@@ -14,7 +14,7 @@ from tests.parameters import proved
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, crawled
 from tests.sim.simulated import simulated
 
-PLAN = WorldPlan(hosts=12, pages=40)
+PLAN = WorldPlan(hosts=12, pages=20)
 GOES_ON_S = 45.0  # after a farewell: votes that bind for 30 s are waited for
 STARTED_S = 60.0  # from the last start
 SILENT_S = 120.0  # longer than any vote binds
@@ -25,7 +25,7 @@ async def amid_a_crawl(world: World, nodes: int) -> list[SimNode]:
     members = await world.add(nodes)
     await world.pass_time(10.0)
     await world.crawl()
-    await world.until(lambda: all(fetched_by(world, node) >= 20 for node in members), 120.0)
+    await world.until(lambda: all(fetched_by(world, node) >= 15 for node in members), 120.0)
     return members
 
 
@@ -75,7 +75,7 @@ async def stop_later(world: World, node: SimNode, after_s: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "within_s"), [((1, 0), 1.0), ((2, 1, 0), 0.0), *proved(((0, 1), 0.0), ((0, 1, 2), 1.0), ((1, 2, 0), 1.0))]
+    ("order", "within_s"), [((1, 0), 1.0), *proved(((2, 1, 0), 0.0), ((0, 1), 0.0), ((0, 1, 2), 1.0), ((1, 2, 0), 1.0))]
 )
 @simulated(PLAN)
 async def test_all_stop_at_once_and_crawl_soon_after_the_last_has_started_again(

@@ -80,7 +80,7 @@ async def scenario(servers: int, laptops: int, hours: int, share: float, world: 
 
 
 def test_a_day_of_laptops_moves_no_data() -> None:
-    simulate(partial(scenario, 1, 6, DAY_HOURS, MOVED_PER_BYTE / 7), WorldPlan(seed=11))
+    simulate(partial(scenario, 1, 4, DAY_HOURS, MOVED_PER_BYTE / 7), WorldPlan(seed=11))
 
 
 @pytest.mark.prove

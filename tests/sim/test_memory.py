@@ -6,8 +6,8 @@ import sys
 from index import SearchRequest
 from node.extras.simulation.world import World, WorldPlan, simulate
 
-WARM_S, LATER_S = 600.0, 900.0
-KEPT = 2_500  # of Python's blocks, by three nodes in a quarter of an hour; what every heartbeat left was 7,000
+WARM_S, LATER_S = 400.0, 600.0
+KEPT = 2_000  # of Python's blocks, by three nodes in ten minutes; what every heartbeat left was 4,700
 
 
 async def asked(world: World, seconds: float) -> int:

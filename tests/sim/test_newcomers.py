@@ -29,13 +29,13 @@ async def test_a_newcomer_that_finds_nobody_says_so_and_claims_nothing_until_it_
     (newcomer,) = await world.add(1, 0.0)
     world.cut(others, [newcomer])
     await world.pass_time(15.0)
-    for _ in range(4):
+    for _ in range(2):
         assert newcomer.overlay.view.why_apart() == LOST and newcomer.overlay.report.warnings() == (LOST,)
         assert await answered(newcomer, world.web.words[0]) == (0, False)
         assert not newcomer.overlay.view.leases()
         with pytest.raises(NotJoined, match="network begin"):
             await hand_in(world, newcomer)
-        await world.pass_time(120.0)
+        await world.pass_time(100.0)
     await world.crawl()
     await world.pass_time(10.0)
     world.heal()

@@ -15,8 +15,8 @@ from node.extras.simulation.census import hurried
 from node.extras.simulation.scripted_web import ScriptedReply, ScriptedWeb
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
-from node.service.peer_status import second_looks_of
-from node.views.second_looks import evidence_line
+from node.service.machine_status import second_looks_of
+from node.views.evidence import evidence_line
 from store import Document, Kind, Record, decode_document
 from tests.sim.judged import MIN_DELAY_S
 from tests.sim.simulated import simulated

@@ -99,7 +99,7 @@ def test_a_site_spread_from_the_beginning_is_crawled_by_several_as_if_by_one(see
     simulate(scenario, WorldPlan(seed=seed, hosts=2, pages=80, slot_bits=6))
 
 
-@pytest.mark.parametrize(("move_every_s", "replicas"), [*proved((10.0, 3)), (200.0, 1)])
+@pytest.mark.parametrize(("move_every_s", "replicas"), proved((10.0, 3), (200.0, 1)))
 @pytest.mark.parametrize(("seed", "least"), [(22, 3), *MORE_SEEDS])
 def test_a_site_spread_in_mid_crawl_moves_and_nothing_is_fetched_twice(
     seed: int, least: int, move_every_s: float, replicas: int

@@ -30,7 +30,7 @@ from dht import (
     slot_of,
 )
 from dht.membership.answer_times import AnswerTimes, LatePeers
-from dht.ownership.slot_announcements import LastWord
+from dht.ownership.ready_peers import LastWord
 from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.record.record_check import BodyRules, RecordCheck
 from store.segments.file_system import FolderDisk
@@ -321,7 +321,7 @@ class Node:
         self.audit = PeerAudit(clock, random.Random(self.id).random)
         check = RecordCheck(self.rules, SiteShards(self.overlay, self.hosts), self.store.denial)
         self.replicator = LeaseHolder(
-            self.config, self.store, self.overlay, self.identity, check, random.Random(self.id),
+            self.store, self.overlay, self.identity, check, random.Random(self.id),
             expects_others=expects_others, audit=self.audit,
         )  # fmt: skip
         self.replicator.net, self.replicator.identity = self.net, self.identity
@@ -430,6 +430,12 @@ class Net:
 
     def running(self) -> list[Node]:
         return [n for n in self.list if n.overlay.up]
+
+    async def start(self, count: int | None = None) -> None:
+        """Start all nodes, or the first few, and wait until they are ready."""
+        for node in self.list[:count]:
+            node.start()
+        await self.all_ready()
 
     def set_strategy(self, **fields: Any) -> None:
         self.strategy = msgspec.structs.replace(self.strategy, **fields)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
+from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
-from node.cli.http_client import HttpClient, Json
+from node.cli.http_client import HttpClient
 from node.errors import NothingToDo
 from node.jobs.job_progress import MAX_ASKED
 from node.jobs.job_wait import JobWait

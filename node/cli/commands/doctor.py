@@ -7,7 +7,6 @@ import sys
 import time
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
 from bootstrap import load_network
 from dht import BadIdentity, DseError, Network
@@ -23,15 +22,14 @@ from node.cli.machine_checks import (
 )
 from node.config.data_dir import DataDir, write_secret
 from node.config.settings import Config
-from node.config.toml_reader import keys_of
+from node.config.toml_reader import changes_of
 from node.errors import ConfigError, NothingToDo, NotRunning
 from node.version import VERSION
-from node.views.checkup import Finding, fault_finding, findings_of
+from node.views.checkup import Finding, fault_finding, findings_of, update_findings
+from node.views.lenient_json import Json
 from node.views.redaction import Redaction
 from node.views.safe_text import plain
-from node.views.updates import update_findings
 
-Json = dict[str, Any]
 SIGNS = {"good": "good", "look": "LOOK", "bad": "BAD "}
 
 
@@ -162,10 +160,6 @@ def _settings(arguments: Namespace) -> Json:
         config = configuration(arguments)
     except DseError as error:
         return {"error": str(error)}
-    pairs = [(branch, leaf) for branch, _, leaf in (key.partition(".") for key in keys_of(Config))]
-    set_here = {(branch, leaf): getattr(getattr(config, branch), leaf) for branch, leaf in pairs}
     return {
-        f"{branch}.{leaf}": value if isinstance(value, bool | int | float) else "(set)"
-        for (branch, leaf), value in set_here.items()
-        if value != getattr(getattr(Config(), branch), leaf)
+        key: value if isinstance(value, bool | int | float) else "(set)" for key, value in changes_of(config).items()
     }

@@ -25,7 +25,7 @@ from dht import (
     sign_strategy,
     unknown_parts,
 )
-from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.output import asked_for_yes, print_facts, print_json
 from node.cli.commands.target_node import client
 from node.errors import NotRunning
 from node.strategy.draft import (
@@ -43,10 +43,10 @@ from node.strategy.draft import (
     proposed_bits,
 )
 from node.strategy.impact import changes_json
+from node.views.lenient_json import Json
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import change_lines, effect_lines, instant
 
-Json = dict[str, Any]
 MAX_DRAFT_BYTES = 1 << 20
 
 
@@ -102,9 +102,7 @@ def sign(arguments: Namespace) -> int:
     else:
         strategy = next_version(data, int(time.time()), arguments.draft)
         signed = sign_strategy(_plain_document(strategy))  # checks its bounds
-    _show_preview(arguments, strategy)
-    if not arguments.yes and not _confirmed(strategy):
-        print("not signed", file=sys.stderr)
+    if not _agreed(arguments, strategy):
         return 1
     for key in keys:
         signed = add_signature(signed, key)
@@ -123,9 +121,7 @@ def gone(arguments: Namespace) -> int:
         remedy = f"draft it for all to sign: dse-node strategy draft --gone {node[:40]} --out draft.json"
         raise BadStrategy("--key", f"{newest.threshold} publishers must sign, {len(keys)} did", remedy)
     strategy = draft(newest, digest, DraftRequest({}, gone=[node]), int(time.time()))
-    _show_preview(arguments, strategy)
-    if not arguments.yes and not _confirmed(strategy):
-        print("not signed", file=sys.stderr)
+    if not _agreed(arguments, strategy):
         return 1
     signed = sign_strategy(_plain_document(strategy), *keys)
     client(arguments, needs_token=True).post("/api/v1/strategy", encode_signed(signed))
@@ -295,12 +291,15 @@ def _print_effect(effect: Json, file: Any) -> None:
     print_facts([(f"  {name}", value) for name, value in effect_lines(effect)], file=file)
 
 
-def _confirmed(strategy: Strategy) -> bool:
-    """Ask at a terminal; where there is none, only --yes signs."""
-    if not sys.stdin.isatty():
+def _agreed(arguments: Namespace, strategy: Strategy) -> bool:
+    """Show what a draft changes, and ask at a terminal; where there is none, only --yes signs."""
+    _show_preview(arguments, strategy)
+    if not arguments.yes and not sys.stdin.isatty():
         raise BadStrategy("--yes", "is missing, and there is no terminal to ask at", "read the preview, then add --yes")
-    print(f"Sign version {strategy.version}? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    if arguments.yes or asked_for_yes(f"Sign version {strategy.version}?"):
+        return True
+    print("not signed", file=sys.stderr)
+    return False
 
 
 def _say_what_lacks(arguments: Namespace, signed: SignedStrategy, strategy: Strategy) -> None:

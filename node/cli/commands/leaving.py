@@ -3,14 +3,14 @@
 import sys
 import time
 from argparse import Namespace
-from typing import Any
 
 from node.cli.api_client import ApiClient
+from node.cli.commands.output import asked_for_yes
 from node.cli.commands.target_node import client
 from node.errors import NothingToDo
+from node.views.lenient_json import Json
 from node.views.safe_text import plain
 
-Json = dict[str, Any]
 LOOK_EVERY_S = 1.0
 
 
@@ -40,8 +40,7 @@ def _confirmed() -> bool:
     print(
         "The node hands everything over, owns nothing from then on, and ends. This cannot be undone.", file=sys.stderr
     )
-    print("Leave the network for good? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return asked_for_yes("Leave the network for good?")
 
 
 def _follow(node: ApiClient, body: Json) -> None:

@@ -57,6 +57,12 @@ def ask(question: str) -> str:
         raise KeyboardInterrupt from None
 
 
+def asked_for_yes(question: str) -> bool:
+    """Ask on standard error, since the answer to the command may go to standard output; only a yes is one."""
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def confirm(question: str) -> bool:
     """Ask the person at the terminal; return True where there is none, as the command line itself was the answer."""
     if not is_terminal():

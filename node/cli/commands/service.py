@@ -59,16 +59,15 @@ def remove(arguments: Namespace) -> int:
         raise BadUnit(str(file), "may not be removed by this account", "use sudo") from None
     print(f"removed {file}; what the node keeps is where it was")
     if shutil.which("systemctl"):
-        print(f"next: {_systemctl(arguments)} stop {NAME} && {_systemctl(arguments)} daemon-reload")
+        print(f"next: {_systemctl(arguments.system)} stop {NAME} && {_systemctl(arguments.system)} daemon-reload")
     return 0
 
 
 def status(arguments: Namespace) -> int:
     """Say whether the unit is there and what systemd says of it; 0 where it is active, else 1."""
     file = _file(arguments)
-    state, why_not = (
-        _ask_systemd(arguments) if file.exists() else ({}, f"make it: dse-node service install{_flag(arguments)}")
-    )
+    missing = f"make it: dse-node service install{' --system' * arguments.system}"
+    state, why_not = _ask_systemd(arguments) if file.exists() else ({}, missing)
     if arguments.json:
         print_json({"unit": str(file), "is_there": file.exists(), "state": state, "reason": why_not})
     else:
@@ -140,12 +139,8 @@ def _check_own(file: Path) -> None:
         raise BadUnit(str(file), "was not written by this command", "move it away, or go on with it as it is")
 
 
-def _flag(arguments: Namespace) -> str:
-    return " --system" if arguments.system else ""
-
-
-def _systemctl(arguments: Namespace) -> str:
-    return "sudo systemctl" if arguments.system else "systemctl --user"
+def _systemctl(is_system: bool) -> str:
+    return "sudo systemctl" if is_system else "systemctl --user"
 
 
 def _say_next(unit: ServiceUnit) -> None:
@@ -161,7 +156,7 @@ def _say_next(unit: ServiceUnit) -> None:
     steps = []
     if unit.is_system and not unit.owner and not (Path(STATE_DIR) / "config.toml").exists():
         steps.append(f"sudo dse-node init --data-dir {STATE_DIR}")
-    tool = "sudo systemctl" if unit.is_system else "systemctl --user"
+    tool = _systemctl(unit.is_system)
     steps += [f"{tool} daemon-reload", f"{tool} enable --now {NAME}"]
     if not unit.is_system:
         steps.append("loginctl enable-linger    # so that it runs while you are not logged in")

@@ -3,15 +3,14 @@
 import time
 from argparse import Namespace
 from dataclasses import asdict
-from typing import Any
 
+from node.api.body import Json
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client, data_dir
 from node.cli.http_client import HttpClient
 from node.views.status import size
 from store import StoreReport, check_store
 
-Json = dict[str, Any]
 LOOK_EVERY_S = 1.0
 PATIENT_S = 60.0  # what is damaged comes back within seconds where other owners have it and are there
 

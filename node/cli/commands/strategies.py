@@ -3,7 +3,6 @@
 import time
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -11,10 +10,9 @@ from dht import decode_signed, parse_document
 from node.cli.commands.drafts import read_file
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
+from node.views.lenient_json import Json
 from node.views.safe_text import plain, plain_json
 from node.views.strategy import admission_words, instant, log_lines, rule_words, span
-
-Json = dict[str, Any]
 
 
 def show(arguments: Namespace) -> int:

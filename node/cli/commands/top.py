@@ -4,7 +4,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
@@ -14,8 +14,6 @@ from node.views.top import Course, Line
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-
-Json = dict[str, Any]
 
 
 def top(arguments: Namespace) -> int:

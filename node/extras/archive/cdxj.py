@@ -45,11 +45,6 @@ def surt_key(url: str) -> str:
     return f"{key}?{parts}" if parts else key
 
 
-def surt_prefix(host: str) -> str:
-    """Return how the keys of a host's names begin, those of its subdomains too: `org,example`."""
-    return surt_key(f"http://{host}/").partition(")")[0]
-
-
 def timestamp14(at: float) -> str:
     """Return an instant as archives name it: year to second, UTC."""
     return instant(at).strftime("%Y%m%d%H%M%S")

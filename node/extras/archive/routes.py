@@ -2,7 +2,7 @@
 
 from node.config.settings import NodeConfig
 from node.service.service import Service
-from node.web.requests.handlers import Handlers, handlers_of
+from node.web.requests.route_table import Handlers, handlers_of
 from node.web.requests.routes import MAX_URL, TEXT, HttpRoute, Parameter
 
 _CDX = (
@@ -22,7 +22,7 @@ ROUTES: tuple[HttpRoute, ...] = (
         "GET",
         "/cdx",
         "cdx",
-        "The stored versions of pages, as CDX servers list them",
+        _ABOUT,
         TEXT,
         parameters=_CDX,
         weight=20,

@@ -28,7 +28,6 @@ _OBJECT = struct.Struct(">6sHHI")
 _OBJECT_TIMES = struct.Struct(">Iqq")
 _DESCRIPTION = struct.Struct(">6shhqq2s")
 OBJECT_HEAD_BYTES = _OBJECT.size  # 14
-DESCRIPTION_HEAD_BYTES = _DESCRIPTION.size  # 28
 DAY_MS = 86_400_000
 
 
@@ -105,16 +104,6 @@ def encode_description(head: PackageDescription) -> bytes:
     """Encode the first 28 bytes of a .webop.desc."""
     times = (head.created_at_ms, head.expires_at_ms)
     return _DESCRIPTION.pack(DESCRIPTION_MAGIC, head.base, head.exponent, *times, LINE_END)
-
-
-def decode_description(data: bytes) -> PackageDescription:
-    """Decode the first 28 bytes of a .webop.desc; raises Unreadable."""
-    if len(data) < _DESCRIPTION.size or not data.startswith(DESCRIPTION_MAGIC):
-        raise Unreadable("a package's description does not begin as one")
-    _, base, exponent, created_at_ms, expires_at_ms, end = _DESCRIPTION.unpack_from(data)
-    if end != LINE_END:
-        raise Unreadable("a package's description does not end its first line")
-    return PackageDescription(base, exponent, created_at_ms, expires_at_ms)
 
 
 def description_line(url: str, begins_at: int, size: int) -> bytes:

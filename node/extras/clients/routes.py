@@ -9,7 +9,7 @@ from node.api.body import Json
 from node.config.settings import NodeConfig
 from node.extras.clients.bodies import OpenWebUiLoad, OpenWebUiSearch, TavilyExtract, TavilySearch
 from node.service.service import Service
-from node.web.requests.handlers import Handlers, handlers_of
+from node.web.requests.route_table import Handlers, handlers_of
 from node.web.requests.routes import JSON, MAX_COUNT, MAX_QUERY, MAX_START, HttpRoute, Parameter
 
 _YACY = (

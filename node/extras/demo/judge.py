@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 NOT_PAGES = ("/robots.txt", "/sitemap.xml")
 SECOND_LOOK = re.compile(r"^(\S+Z) INFO +node\.audit\.second_look second look url=(\S+)$", re.M)
 ASKED_WITHIN_S = 60.0  # from the line in the log until the site is asked: no fetch lasts longer
-MOST_SECOND_LOOK_SHARE = 0.03  # of all fetches: each node makes as many of its own at most (node/audit/look_budget.py)
+MOST_SECOND_LOOK_SHARE = 0.03  # of all fetches: each node makes as many of its own at most (node/audit/second_look.py)
 
 
 @dataclass(frozen=True, slots=True)

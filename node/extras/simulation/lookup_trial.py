@@ -3,14 +3,14 @@
 The truth is what nobody in the network knows: the nodes that are up and joined to the asker, sorted by distance.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from random import Random
 from statistics import fmean
 from typing import Any
 
-from dht import Contact, NodeId, Now, distance
+from dht import Contact, NodeId, Now, ProtocolEngine, distance
 from node.extras.simulation.swarm import Bee, Swarm
 
 FOUND = 16  # contacts that a lookup is for
@@ -110,7 +110,7 @@ def figures_of(log: LookupLog, hops: float | None) -> dict[str, Any]:
     }
 
 
-def hops_of(swarm: Swarm) -> float | None:
+def hops_of(cores: Iterable[ProtocolEngine]) -> float | None:
     """Return the mean number of questions in a row that led to the nearest contact, over all lookups that ended."""
-    counted = [hops for bee in swarm.bees for hops, count in bee.core.finder.hops.items() for _ in range(count) if hops]
+    counted = [hops for core in cores for hops, count in core.finder.hops.items() for _ in range(count) if hops]
     return fmean(counted) if counted else None

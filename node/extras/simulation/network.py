@@ -43,7 +43,6 @@ class SimNetwork:
         self.loop = loop
         self.loss = loss
         self.sent = 0  # datagrams and messages
-        self.lost = 0
         self.carried: Counter[str] = Counter()  # bytes of messages and their answers, by the message's name
         self.received: Counter[tuple[str, str]] = (
             Counter()
@@ -120,7 +119,6 @@ class SimNetwork:
             opened[target] = self.loop.time()
         is_broken = there is not None and (name, there[0], target.family) in self._broken
         if delay_s is None or there is None or is_broken or not self._joined(name, there[0]):
-            self.lost += 1
             return
         self.loop.call_later(delay_s, self._deliver, name, data, source, target, context=self._context)
 
@@ -191,7 +189,6 @@ class SimNetwork:
             await asyncio.sleep(delay_s)
             if self._answerers.get(target) is there and source in self._answerers:
                 return there
-        self.lost += 1
         await asyncio.sleep(timeout_s)
         raise PeerTimeout(peer.hex(), timeout_s)
 
@@ -214,7 +211,6 @@ class SimNetwork:
         if there is not None and not self._lets_in(there[0], source):
             there = None
         if there is None or source not in self._sockets or not self._joined(name, there[0]):
-            self.lost += 1
             return
         there[1](data, source)
 

@@ -77,19 +77,20 @@ class SimNode:
     clock: SimClock
     folder: Path
     rng: Random
-    disk: MemoryDisk = field(default_factory=MemoryDisk)
-    crawl: CrawlConfig = CRAWL
-    store: StoreConfig = STORE
-    task: asyncio.Task[None] | None = None
     mode: Mode = "member"  # auto: what peers find out about its address decides
+    stable: bool = True  # False: a laptop, which sleeps
+    disk: MemoryDisk = field(init=False, default_factory=MemoryDisk)
+    crawl: CrawlConfig = field(init=False, default=CRAWL)
+    store: StoreConfig = field(init=False, default=STORE)
+    task: asyncio.Task[None] | None = field(init=False, default=None)
     core: ProtocolEngine = field(init=False)  # the overlay's, of its newest run
     wire: SimDatagrams = field(init=False)  # its sockets, of its newest run
     kick: Callable[[], None] = field(init=False)  # lets that core act on what it was told
     supervisor: Supervisor = field(init=False)  # of its newest run
-    is_founder: bool = False  # it began the network, and starts though nobody is there
-    stable: bool = True  # False: a laptop, which sleeps
-    is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
-    supervise: Callable[[LocalFaults], Supervisor] = lambda faults: STRICT  # an error of its upkeep ends the world
+    is_founder: bool = field(init=False, default=False)  # it began the network, and starts though nobody is there
+    is_bare: bool = field(init=False, default=False)  # a bootstrap node: an overlay and nothing above it
+    # By default an error of its upkeep ends the world.
+    supervise: Callable[[LocalFaults], Supervisor] = field(init=False, default_factory=lambda: lambda faults: STRICT)
 
     @property
     def is_running(self) -> bool:

@@ -100,7 +100,7 @@ class SwarmTrial:
             "simulated_s": round(swarm.time, 1),
             "wall_s": round(wall_s, 1),
             "trace_hash": swarm.trace_hash,
-            "lookups": figures_of(self._lookups.log, hops_of(swarm)),
+            "lookups": figures_of(self._lookups.log, hops_of(bee.core for bee in swarm.bees)),
             "teams": {"agree_5s": least[5], "agree_10s": least[10]},
             "leases": {"double_connected": None, "double_across_cut": None},
             "strategy": {"spread_s": None if spread_s is None else round(spread_s, 1)},

@@ -9,16 +9,13 @@ import asyncio
 import time
 from dataclasses import dataclass, field
 from random import Random
-from statistics import fmean
 from typing import Any
 
-import msgspec
-
 from crawl import VisitState
-from dht import Contact, NodeId, Now, Slot, distance, encode_document, sign_strategy
+from dht import Contact, NodeId, Now, Slot, distance
 from node.extras.simulation.census import holders_of, take_census, thin_records
 from node.extras.simulation.conditions import SPREAD, Conditions
-from node.extras.simulation.lookup_trial import EndedLookup, LookupLog, figures_of
+from node.extras.simulation.lookup_trial import EndedLookup, LookupLog, figures_of, hops_of
 from node.extras.simulation.sim_node import SimNode
 from node.extras.simulation.world import World, WorldPlan, simulate
 
@@ -173,12 +170,9 @@ async def deaths(world: World, tally: TrialFigures) -> None:
 
 async def publish(world: World) -> float | None:
     """Adopt a new strategy at one node; return the seconds until all run by it, None where that takes too long."""
-    log = world.running()[-1].overlay.strategies
-    wanted = msgspec.structs.replace(log.newest, version=log.newest.version + 1, previous=log.newest_digest)
-    world.running()[-1].overlay.adopt(sign_strategy(encode_document(wanted), world.publisher))
-    began = world.loop.time()
+    version, began = world.publish().version, world.loop.time()
     while world.loop.time() - began < SPREAD_WITHIN_S:
-        if all(node.overlay.view.strategy.version == wanted.version for node in world.running()):
+        if all(node.overlay.view.strategy.version == version for node in world.running()):
             return round(world.loop.time() - began, 1)
         await world.pass_time(0.5)
     return None
@@ -200,9 +194,8 @@ def report(world: World, tally: TrialFigures) -> dict[str, Any]:
     census, outcomes = take_census(nodes), world.web.outcomes()
     served = {visited.url for visited in world.log}
     kept = [node.node_core.index.local.documents for node in nodes]
-    hops = [hops for node in nodes for hops, count in node.core.finder.hops.items() for _ in range(count) if hops]
     return {
-        "lookups": figures_of(tally.lookups, fmean(hops) if hops else None),
+        "lookups": figures_of(tally.lookups, hops_of(node.core for node in nodes)),
         "teams": {"agree_5s": _least(tally.agree_5s), "agree_10s": _least(tally.agree_10s)},
         "leases": {"double_connected": tally.doubles, "double_across_cut": tally.doubles_across},
         "strategy": {"spread_s": tally.spread_s},

@@ -239,8 +239,8 @@ class World:
         if self.invitation and twin_of is None:
             (folder / "invitation").touch(0o600)
             (folder / "invitation").write_text(self.invitation)
-        node = SimNode(name, addresses, identity, clock, folder, rng, mode=mode, is_bare=is_bare, stable=stable)
-        node.store = self.plan.store
+        node = SimNode(name, addresses, identity, clock, folder, rng, mode, stable)
+        node.store, node.is_bare = self.plan.store, is_bare
         node.is_founder = number == 0
         self.nodes[name] = node
         await self.restart(node)

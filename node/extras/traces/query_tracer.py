@@ -10,9 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from random import Random
 from typing import Any
 
-from dht import Clock, NodeId, Rng
+from dht import Clock, NodeId
 
 MAX_SPANS = 512  # of one query; a round asks no more peers than there are slots, mostly far fewer
 MAX_WAITING = 20_000  # spans that are not told yet, 500 bytes each; of more the oldest are forgotten
@@ -41,7 +42,7 @@ class _OpenSpan:
 class QueryTracer:
     """Makes spans for a share of all queries; `take` gives those that ended."""
 
-    def __init__(self, share: float, clock: Clock, rng: Rng) -> None:
+    def __init__(self, share: float, clock: Clock, rng: Random) -> None:
         self._share, self._clock, self._rng = share, clock, rng
         self._current: ContextVar[_OpenSpan | None] = ContextVar("span", default=None)
         self._ended: deque[Json] = deque(maxlen=MAX_WAITING)

@@ -20,7 +20,7 @@ from node.extras.web_report.link_table import FoundNames, WebTable
 from node.extras.web_report.page_rank import Ranks
 from node.extras.web_report.parts import Parts, parts_of
 from node.extras.web_report.site_rank import rank_sites
-from node.extras.web_report.sites import PageRow, SiteCounts, SiteRow, sites_of, top_pages
+from node.extras.web_report.sites import PageRow, SiteCounts, sites_of, top_pages
 
 SHOWN_RANKED, SHOWN_CORES, SHOWN_OF_A_CORE, SHOWN_SIZES = 20, 20, 8, 12
 LONGEST_NAME = 2048  # characters: no canonical URL is longer
@@ -154,7 +154,6 @@ class Measured:
 
     table: WebTable
     sites: SiteCounts
-    top_sites: Sequence[SiteRow]
     top_pages: Sequence[PageRow]
     parts: Parts
     distances: Distances
@@ -170,7 +169,7 @@ class Measured:
         nodes = {each.node for each in (*self.hubs, *self.authorities)} | {row.node for row in self.top_pages}
         nodes |= {*self.page_ranks.best(SHOWN_RANKED)}
         nodes |= {n for core in shown for n in (*core.fans[:SHOWN_OF_A_CORE], *core.centres[:SHOWN_OF_A_CORE])}
-        sites = {row.site for row in self.top_sites} | {*self.site_ranks.best(SHOWN_RANKED)}
+        sites = {*self.sites.top(), *self.site_ranks.best(SHOWN_RANKED)}
         site_names = {int(graph.site_names[site]) for site in sites}
         return FoundNames({int(graph.names[node]): "" for node in nodes}, dict.fromkeys(site_names, ""))
 
@@ -182,7 +181,6 @@ def measure(table: WebTable, page_ranks: Ranks, seed: int) -> Measured:
     return Measured(
         table=table,
         sites=sites,
-        top_sites=sites.top(),
         top_pages=top_pages(graph),
         parts=parts_of(graph),
         distances=distances_of(graph, Random(seed)),
@@ -197,7 +195,8 @@ def measure(table: WebTable, page_ranks: Ranks, seed: int) -> Measured:
 def report_of(measured: Measured, names: FoundNames, coverage: ReportCoverage, seed: int) -> WebReport:
     """Return the report of what was measured, with the names that were found; fits the laws of degrees."""
     table, graph, rng = measured.table, measured.table.graph, Random(seed)
-    with_pages = measured.sites.pages[measured.sites.pages > 0]
+    counts = measured.sites
+    with_pages = counts.pages[counts.pages > 0]
 
     def url(node: int) -> str:
         return names.urls[int(graph.names[node])][:LONGEST_NAME]
@@ -220,14 +219,15 @@ def report_of(measured: Measured, names: FoundNames, coverage: ReportCoverage, s
         links_out=distribution_of(np.diff(graph.starts), rng),
         links_in=distribution_of(np.bincount(graph.targets, minlength=graph.nodes), rng),
         site_pages=distribution_of(with_pages, rng),
-        site_links_in=distribution_of(measured.sites.linked_by, rng),
+        site_links_in=distribution_of(counts.linked_by, rng),
         parts=measured.parts,
         distances=measured.distances,
         hubs=tuple(NamedScore(url(each.node), each.score) for each in measured.hubs),
         authorities=tuple(NamedScore(url(each.node), each.score) for each in measured.authorities),
         communities=_communities(measured.cores, url),
         top_sites=tuple(
-            NamedSite(site(row.site), row.pages, row.linked_by, row.links_to) for row in measured.top_sites
+            NamedSite(site(n), int(counts.pages[n]), int(counts.linked_by[n]), int(counts.links_to[n]))
+            for n in counts.top()
         ),
         top_pages=tuple(
             NamedPage(url(row.node), row.by_sites, row.by_pages, row.node < graph.pages) for row in measured.top_pages

@@ -14,16 +14,6 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True)
-class SiteRow:
-    """One site: its stored pages, the sites that link to it, the sites that it links to."""
-
-    site: int
-    pages: int
-    linked_by: int
-    links_to: int
-
-
-@dataclass(frozen=True, slots=True)
 class PageRow:
     """One page: the sites that link to it, and the pages."""
 
@@ -40,10 +30,10 @@ class SiteCounts:
     linked_by: NDArray[np.int64]
     links_to: NDArray[np.int64]
 
-    def top(self) -> list[SiteRow]:
+    def top(self) -> list[int]:
         """Return the sites that most others link to; of equal ones, those with most pages."""
-        order = np.lexsort((np.arange(len(self.pages)), -self.pages, -self.linked_by))[:SHOWN]
-        return [SiteRow(n, int(self.pages[n]), int(self.linked_by[n]), int(self.links_to[n])) for n in order.tolist()]
+        found: list[int] = np.lexsort((np.arange(len(self.pages)), -self.pages, -self.linked_by))[:SHOWN].tolist()
+        return found
 
 
 def sites_of(graph: WebGraph) -> SiteCounts:

@@ -24,7 +24,7 @@ from node.views.owner_state import owner_state
 from node.views.safe_text import plain
 from node.views.status import view_of
 from node.web.owner.owner_plots import figure_plots, network_ring
-from node.web.rendering.pages import Pages
+from node.web.rendering.pages import CACHED, Pages
 from node.web.rendering.translations import Translate, choose, translator
 from node.web.requests.api import parameters
 from node.web.requests.forms import read_form
@@ -36,7 +36,6 @@ SITES = 40  # on a page; with the longest names of hosts it stays below 100 kB
 LOG_LINES = 60
 VERSIONS = 20  # of the strategy, the newest
 REFUSAL_CHARS = 300
-CACHED = {"Cache-Control": "public, max-age=604800"}
 
 
 class OwnerPages:

@@ -37,6 +37,7 @@ _FOR_CRAWLERS = frozenset(  # routes; the first part of the path of each other o
     {"home", "bot", "help_page", "privacy", "key_directory", "robots", "style", "script", "favicon"}
 )
 IS_OWNER = web.RequestKey("is_owner", bool)  # whether a browser asks that the owner logged in, as the guard found it
+CACHED = {"Cache-Control": "public, max-age=604800"}  # under an address of its version
 MAX_PEERS = 200  # rows of the table; the API gives all
 
 ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="none" stroke="#2a6f97" stroke-width="3">\
@@ -127,18 +128,15 @@ class Pages:
 
     async def style(self, request: web.Request) -> web.Response:
         """Answer with the pages' style sheet."""
-        headers = {"Cache-Control": "public, max-age=604800"}
-        return web.Response(text=self._style, content_type="text/css", headers=headers)
+        return web.Response(text=self._style, content_type="text/css", headers=CACHED)
 
     async def script(self, request: web.Request) -> web.Response:
         """Answer with the pages' script, without which they are whole."""
-        headers = {"Cache-Control": "public, max-age=604800"}
-        return web.Response(text=self._script, content_type="text/javascript", headers=headers)
+        return web.Response(text=self._script, content_type="text/javascript", headers=CACHED)
 
     async def favicon(self, request: web.Request) -> web.Response:
         """Answer with the pages' icon."""
-        headers = {"Cache-Control": "public, max-age=604800"}
-        return web.Response(text=ICON, content_type="image/svg+xml", headers=headers)
+        return web.Response(text=ICON, content_type="image/svg+xml", headers=CACHED)
 
     def problem(self, request: web.Request, problem: Problem) -> web.Response:
         """Show a page that says what was wrong, kindly."""

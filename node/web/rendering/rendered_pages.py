@@ -1,6 +1,6 @@
 """Keeps pages of results as they were written, for as long as the answers that they show are given again.
 
-In memory alone, as the answers are (`node/service/answer_cache.py`).
+In memory alone, as the answers are (`node/service/query_desk.py`).
 """
 
 from collections import OrderedDict

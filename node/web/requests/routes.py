@@ -1,6 +1,6 @@
 """Lists all routes: what the server serves and what it reads from a request.
 
-Pure: values only. a handler is found by a route's `name` (`handlers.py`); `parameters.py` reads requests by it;
+Pure: values only. a handler is found by a route's `name` (`route_table.py`); `parameters.py` reads requests by it;
 `openapi.py` writes the document from the types of the bodies.
 """
 

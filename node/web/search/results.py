@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from node.views.lenient_json import Json, count, table, texts
+from node.views.lenient_json import Json, count, listed, table, texts
 from node.views.safe_text import Piece, day, pieces, plain, trail, web_link
 from node.web.rendering.score_view import Why, why_of
 
@@ -109,25 +109,25 @@ def result_page(answer: Json) -> ResultPage:
     coverage = table(answer, "coverage")
     slots, answered = count(coverage, "slots"), count(coverage, "answered")
     return ResultPage(
-        results=tuple(_results(_listed(answer.get("results")))),
+        results=tuple(_results(listed(answer.get("results")))),
         total=count(answer, "total"),
         is_exact_total=answer.get("total_is") == "exact",
         took_ms=count(answer, "took_ms"),
         slots=slots,
         answered=answered,
         is_partial=answer.get("partial") is True or answered < slots,
-        doubts=tuple(_doubts(_listed(answer.get("why"))[:MAX_DOUBTS])),
-        facets=tuple(_facets(table(answer, "facets"), _listed(answer.get("facets_cut")))),
+        doubts=tuple(_doubts(listed(answer.get("why"))[:MAX_DOUBTS])),
+        facets=tuple(_facets(table(answer, "facets"), listed(answer.get("facets_cut")))),
         suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),
         corrections=tuple(texts(answer, "corrections", limit=200, most=3)),
-        readings=tuple(_readings(_listed(answer.get("readings"))[:MAX_READINGS])),
+        readings=tuple(_readings(listed(answer.get("readings"))[:MAX_READINGS])),
     )
 
 
 def _facets(counts: Json, cut: list[Any]) -> Iterator[Facet]:
     """Read the facets; one of a single name narrows nothing."""
     for kind in ("site", "language", "year", "type"):
-        entries = [entry for entry in _listed(counts.get(kind))[:MAX_NAMES] if isinstance(entry, dict)]
+        entries = [entry for entry in listed(counts.get(kind))[:MAX_NAMES] if isinstance(entry, dict)]
         read = ((plain(entry.get("name") or ""), count(entry, "count")) for entry in entries)
         names = tuple(FacetName(name, number, _narrowing(kind, name)) for name, number in read if name)
         if len(names) > 1:
@@ -167,7 +167,7 @@ def _readings(entries: list[Any]) -> Iterator[HowRead]:
 def _result(entry: Json) -> Result:
     url = web_link(entry.get("url"))
     host, path = trail(url)
-    similar = [web_link(other if isinstance(other, str) else _url_in(other)) for other in _listed(entry.get("similar"))]
+    similar = [web_link(other if isinstance(other, str) else _url_in(other)) for other in listed(entry.get("similar"))]
     return Result(
         url=url,
         host=host,
@@ -175,7 +175,7 @@ def _result(entry: Json) -> Result:
         path=path,
         title=plain(entry.get("title") or "", MAX_TITLE).strip(),
         heading=plain(entry.get("heading") or "", MAX_TITLE).strip(),
-        snippet=tuple(pieces(str(entry.get("snippet") or "")[:1000], _listed(entry.get("highlights")))),
+        snippet=tuple(pieces(str(entry.get("snippet") or "")[:1000], listed(entry.get("highlights")))),
         language=_language(entry.get("language")),
         day=day(entry.get("date")),
         fetched_day=day(entry.get("fetched_at")),
@@ -189,10 +189,6 @@ def _result(entry: Json) -> Result:
 
 def _url_in(value: object) -> str:
     return str(value.get("url", "")) if isinstance(value, dict) else ""
-
-
-def _listed(value: object) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else []
 
 
 def _language(value: object) -> str:

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from index import SearchRequest
 from node.api.body import Json
-from node.service.service import SearchRun, Service
+from node.service.query_desk import DeskSearch
+from node.service.service import Service
 
 FIRST_MS = 400  # after which a reader is shown what has come, where that is anything
 KEPT_S = 10.0  # an answer, from when it came; the page's script fetches it at once
@@ -21,7 +22,7 @@ MAX_RUNNING = 32  # answers have some 30 kB each, those under a reader's rules t
 @dataclass(slots=True, eq=False)
 class _Carried:
     question: SearchRequest
-    run: SearchRun
+    run: DeskSearch
     token: str = ""  # by which its reader asks for it; none where nobody will
     answer: Json | None = None
     error: Exception | None = None

@@ -1,5 +1,8 @@
 """Lets readers suggest a site: an address waits for the node's owner, who has it crawled or drops it."""
 
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
 from aiohttp import web
 
 from crawl import BadUrl, canonical_url
@@ -10,7 +13,35 @@ from node.web.rendering.pages import IS_OWNER, Pages
 from node.web.requests.forms import is_own_page, read_form
 from node.web.requests.problems import Problem
 from node.web.requests.routes import MAX_URL
-from node.web.search.site_tips import SiteTips
+
+MAX_TIPS = 200
+MAX_OF_SITE = 3  # so that nobody fills the list with one
+
+
+class SiteTips:
+    """Holds addresses that wait for the owner, oldest first. Nothing is written down: a restart forgets them, and who
+    suggested what is never known."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, None] = {}
+
+    def add(self, url: str) -> bool:
+        """Note a canonical URL; return False where there is no room for it."""
+        if url in self._waiting:
+            return True
+        of_site = sum(urlsplit(each).hostname == urlsplit(url).hostname for each in self._waiting)
+        if len(self._waiting) >= MAX_TIPS or of_site >= MAX_OF_SITE:
+            return False
+        self._waiting[url] = None
+        return True
+
+    def take(self, url: str) -> bool:
+        """Forget a URL; return whether it was here."""
+        return self._waiting.pop(url, False) is None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._waiting)
+
 
 OWNERS_DEPTH = 3  # links to follow within the site, from an address that the owner takes
 

@@ -11,8 +11,7 @@ from dht import MAX_SLOT_BITS, Key, Slot
 from node.api.documents import DocumentsRead, Imported, ImportOrder
 from node.captures.network_reader import ReadBounds
 from node.captures.scope import FIRST, Wish, wish_of
-from node.service.node_service import known_url
-from node.service.service import Service
+from node.service.service import Service, known_url
 from node.web.requests.api import json_response, parameters, read_body
 from node.web.requests.parameters import Values
 from node.web.requests.problems import BadParameter

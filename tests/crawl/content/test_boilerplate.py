@@ -11,7 +11,7 @@ from crawl.content.boilerplate import FEW_BLOCKS, RUN_WORDS, TextBlocks, blocks_
 from crawl.content.extract import extract
 from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_lxml import read_lxml
-from crawl.content.parse_task import Engine, ParseResult, ParseTask
+from crawl.content.page import Engine, ParseResult, ParseTask
 from crawl.content.raw_html import BREAK, CLOSE, LINK, OPEN
 
 ENGINES: tuple[Engine, ...] = ("lexbor", "lxml")

@@ -204,11 +204,6 @@ async def test_no_way_leads_to_private_addresses(config: CrawlConfig) -> None:
                 await fetcher.fetch(url, {}, MIB)
 
 
-async def test_names_that_nobody_knows_fail(fetcher: Fetcher) -> None:
-    with pytest.raises(FetchFailed, match="name: "):
-        await fetcher.fetch("http://unknown.test/", {}, MIB)
-
-
 async def test_a_hosts_file_with_a_mistake_names_the_line(config: CrawlConfig, tmp_path: Path) -> None:
     hosts = tmp_path / "bad"
     hosts.write_text("# names\n300.1.1.1 x.test\n")

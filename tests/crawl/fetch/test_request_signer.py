@@ -78,7 +78,7 @@ async def test_every_request_of_a_crawl_is_signed_for_its_own_url(
     moved = web.Response(status=301, headers={"Location": "/new?a=1&b=%20c"})
     pages: dict[str, web.Response | str] = {"/": linked("/old"), "/old": moved, "/new?a=1&b=%20c": linked("/?")}
     async with listening_site(pages) as (port, told), signing(config) as fetcher:
-        await Crawl(config, fetcher, InlineParsers(), fetcher.locate).run(seed(f"http://a.test:{port}/"))
+        await Crawl(config, fetcher, InlineParsers()).run(seed(f"http://a.test:{port}/"))
     assert {"/robots.txt", "/", "/old", "/new?a=1&b=%20c"} <= {target for _, target, _ in told}
     now = system_clock().wall
     assert {example.verify(*each, keys, now) for each in told} == {keys[0]["kid"]}

@@ -6,8 +6,8 @@ import socket
 import pytest
 from msgspec.structs import replace
 
-from crawl import AddressRefused, CrawlConfig, FamilyMissing
-from crawl.fetch.resolver import BUSY_TTL_S, FAILURE_TTL_S, Resolver
+from crawl import AddressRefused, BadHostsFile, CrawlConfig, FamilyMissing
+from crawl.fetch.resolver import BUSY_TTL_S, FAILURE_TTL_S, Resolver, parse_hosts
 from dht import Now, WorkingFamilies
 
 CONFIG = replace(CrawlConfig(), allow_private=True, dns_ttl_s=300.0)
@@ -112,3 +112,18 @@ async def test_the_first_address_is_that_which_a_fetch_tries_first(names: Names)
     with pytest.raises(AddressRefused):
         await resolver.usable("127.0.0.1")
     await resolver.close()
+
+
+def test_an_address_and_its_names_or_a_name_and_its_addresses() -> None:
+    text = "127.0.0.1 a.test B.test. # here\n\nc.test 127.0.1.2 ::1\n::1 a.test\n"
+    assert parse_hosts(text, "hosts") == {
+        "a.test": ("127.0.0.1", "::1"),
+        "b.test": ("127.0.0.1",),
+        "c.test": ("127.0.1.2", "::1"),
+    }
+
+
+@pytest.mark.parametrize("line", ["127.0.0.1", "a.test", "a.test b.test", "a.test 127.0.0.300"])
+def test_a_line_that_joins_nothing_is_named(line: str) -> None:
+    with pytest.raises(BadHostsFile, match="hosts, line 2"):
+        parse_hosts("127.0.0.1 ok.test\n" + line, "hosts")

@@ -53,11 +53,6 @@ def test_scope_travels_with_the_url_and_rules_narrow_it() -> None:
     assert reasons == ["rule 7"]
 
 
-def test_traps_are_left_out() -> None:
-    visits, reasons = admit_urls(["http://a.test/calendar/2999/1/"], Trail(4, 0, ""), decide, NOW)
-    assert (visits, reasons) == ([], ["guard: calendar beyond real dates"])
-
-
 def test_links_out_of_scope_are_left_out_and_the_others_inherit_it() -> None:
     urls = ["http://a.test/docs/x", "https://a.test/docs/", "http://a.test/doc", "http://b.test/docs/x"]
     visits, reasons = admit_urls(urls, Trail(1, 0, "a.test/docs/"), decide, NOW)

@@ -8,8 +8,7 @@ import pytest
 from crawl.content.fingerprint import fingerprint
 from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, origin_of, twin_of
 from crawl.frontier.mirror_detector import AGAIN_S, LEAST, OLDER_S, PROOF, SAMPLED, MirrorDetector
-from crawl.schedule.change_rate import History
-from crawl.schedule.url_state import Visit, VisitState
+from crawl.schedule.url_state import History, Visit, VisitState
 
 COPY, MANUAL = "https://copy.example/", "https://manual.example/"
 LONG_AGO = 1_790_000_000

@@ -78,14 +78,6 @@ def test_hosts_that_were_never_asked_are_counted_at_the_address_that_dns_says() 
     assert frontier.pop(at(20)) is not None, "who made no request is in nobody's way"
 
 
-def test_the_deepest_scope_comes_first() -> None:
-    frontier, _ = new_frontier()
-    frontier.hold(Slot(1), 1, [visit(1, 1, depth=0), visit(1, 2, depth=4), visit(1, 3, depth=2)], at(0))
-    turn = frontier.pop(at(0))
-    assert turn is not None
-    assert turn.visit.depth == 4
-
-
 def taken(frontier: Frontier, sites: SiteQueues) -> list[str]:
     """Fetch all that is due, one URL after the other."""
     urls = []

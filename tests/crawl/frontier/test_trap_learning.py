@@ -8,7 +8,7 @@ import pytest
 
 from crawl.content.extract import extract
 from crawl.content.fingerprint import steady_text
-from crawl.content.parse_task import ParseResult, ParseTask
+from crawl.content.page import ParseResult, ParseTask
 from crawl.frontier.trap_learning import PARAMETER_PAIRS, TrapLearning, pattern_of
 from node.extras.demo.sample_reply import SampleReply
 from node.extras.demo.sample_traps import ENTRANCES, spring, trap_at

@@ -9,7 +9,7 @@ import pytest
 import uvloop
 
 from crawl import CrawlConfig, ParseTask
-from crawl.parsing.parser_reply import LENGTH_BYTES, ParserReply
+from crawl.content.page import LENGTH_BYTES, ParserReply
 from crawl.parsing.pipe import ParserPipe, start_parser
 
 CONFIG = CrawlConfig(parser_stall_s=1.0)

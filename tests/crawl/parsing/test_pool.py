@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from crawl import CrawlConfig, PageUnreadable, ParseTask, open_parsers
 from crawl.content.extract import extract
-from crawl.content.parse_task import ParseResult
+from crawl.content.page import ParseResult
 from crawl.errors import BodyUnfit, ParserUnavailable
 
 CONFIG = CrawlConfig(parser_processes=1, parser_stall_s=1.0)
@@ -148,11 +148,8 @@ async def error_of(reading: Awaitable[ParseResult]) -> Exception | None:
 
 
 async def failure(reading: Awaitable[ParseResult]) -> str:
-    try:
-        await reading
-    except PageUnreadable as error:
-        return error.reason
-    return ""
+    error = await error_of(reading)
+    return error.reason if isinstance(error, PageUnreadable) else ""
 
 
 @pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from crawl import CrawlConfig, Visit, span
-from crawl.pipeline.crawl_status import CrawlSnapshot
+from crawl.pipeline.crawl_status import CrawlCounters, CrawlSnapshot, kind_of
 from crawl.politeness.site_delays import SiteDelays
 from dht import Now, Slot
 from tests.crawl.world import new_frontier
@@ -58,3 +58,26 @@ def test_a_url_in_flight_and_hosts_that_do_not_answer_are_told() -> None:
 def test_spans_are_read_easily() -> None:
     spans = [span(s) for s in (5.4, 119.0, 120.0, 7_200.0, 200_000.0)]
     assert spans == ["5 s", "119 s", "2 minutes", "2 hours", "2 days"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ("size: larger than 5 bytes", "size"),
+        ("robots", "robots"),
+        ("guard: 20 of 21 pages like it say nothing new", "guard: pages like it say nothing new"),
+        ("guard: soft 404, 11 other pages of the site say the same", "guard: soft 404, pages of the site say the same"),
+        ("guard: path repeats itself", "guard: path repeats itself"),
+        ("rule 3 of strategy 1", "rule 3 of strategy 1"),
+    ],
+)
+def test_reasons_are_counted_without_their_details(reason: str, kind: str) -> None:
+    assert kind_of(reason) == kind
+
+
+def test_a_trap_that_goes_on_fills_one_line_alone() -> None:
+    counters = CrawlCounters()
+    for pages in range(20, 300):
+        counters.count_refusal(f"guard: {pages} of {pages + 1} pages like it say nothing new")
+    counters.count_refusal("media type: image/png")
+    assert counters.refused == {"guard: pages like it say nothing new": 280, "media type": 1}

@@ -12,7 +12,6 @@ from msgspec.structs import replace
 from crawl import (
     AliasEvidence,
     CrawlConfig,
-    FamilyMissing,
     InlineParsers,
     MirrorAlias,
     Visit,
@@ -20,10 +19,11 @@ from crawl import (
     open_fetcher,
 )
 from crawl.frontier.mirror_detector import PROOF
-from crawl.schedule.change_rate import History
+from crawl.pipeline.fetch_stage import LOOK_UPS, DnsPrefetch
 from crawl.schedule.lastmod import TEST_EACH
-from dht import WorkingFamilies, system_clock
-from tests.crawl.world import SLOT, Crawl, Web, answer, linked, seed, state
+from crawl.schedule.url_state import History
+from dht import Now, Slot, system_clock
+from tests.crawl.world import SLOT, Crawl, Web, answer, linked, new_frontier, seed, state
 
 
 async def test_a_host_that_redirects_everything_is_left_alone(site: Web, crawl: Crawl) -> None:
@@ -50,7 +50,7 @@ async def test_robots_rules_and_guards_are_obeyed_with_reasons(site: Web, crawl:
     site.add("a.test", {"/robots.txt": answer(200, "User-agent: *\nDisallow: /no\n", "text/plain")})
     site.add("a.test", {"/": linked("/no/1", "/rule/1", "/a/a/a/a/a", "/yes")})
     site.add("a.test", {"/yes": linked(), "/no/1": linked()})
-    crawl.denied = ("/rule",)
+    crawl.access.denied = ("/rule",)
     await crawl.run(seed(site.url("a.test")))
     assert sorted(site.paths("a.test")) == ["/", "/robots.txt", "/yes"]
     assert state(crawl, site.url("a.test", "/no/1")) == (VisitState.REFUSED, "robots")
@@ -76,7 +76,7 @@ async def test_robots_of_another_host_are_asked_for_in_that_hosts_turn(site: Web
 async def test_robots_that_redirect_to_a_host_that_nobody_may_ask_lead_nowhere(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/robots.txt": answer(301, location=site.url("b.test", "/rules")), "/": linked()})
     site.add("b.test", {"/rules": "User-agent: *\nDisallow: /"})
-    crawl.denied = ("b.test",)
+    crawl.access.denied = ("b.test",)
     await crawl.run(seed(site.url("a.test")))
     assert site.paths("b.test") == []
     assert site.paths("a.test") == ["/robots.txt", "/"]
@@ -130,7 +130,7 @@ async def test_a_dead_host_costs_few_requests_and_each_of_its_urls_gets_a_reason
     config = replace(config, breaker_fails=2, breaker_s=0.01, max_error_delay_s=0.04, max_retry_s=100.0)
     site.add("a.test", {"/robots.txt": "", **{f"/{n}": answer(503) for n in range(40)}, "/": linked()})
     async with open_fetcher(config, "0", system_clock) as fetcher:
-        crawl = Crawl(config, fetcher, InlineParsers(), fetcher.locate)
+        crawl = Crawl(config, fetcher, InlineParsers())
         crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test", f"/{n}")) for n in range(40)])
         async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
             running = tasks.create_task(crawl.crawler.run())
@@ -144,15 +144,7 @@ async def test_a_dead_host_costs_few_requests_and_each_of_its_urls_gets_a_reason
     assert set(reasons) == {"host", "status 503"}
 
 
-async def test_private_addresses_and_missing_families_are_told_apart(
-    site: Web, crawl: Crawl, config: CrawlConfig
-) -> None:
-    async with open_fetcher(config, "0", system_clock, WorkingFamilies((4,))) as fetcher:
-        with pytest.raises(FamilyMissing) as missing:
-            await fetcher.fetch("http://six.test/", {}, 1000)
-        assert missing.value.family == 6
-        with pytest.raises(FamilyMissing):
-            await fetcher.fetch("http://[::1]/", {}, 1000)
+async def test_private_addresses_are_refused_and_counted(crawl: Crawl) -> None:
     await crawl.run(seed("http://meta.test/"), seed("http://169.254.169.254/"), seed("http://0.0.0.0/"))
     assert {visit.state for visit in crawl.owner.visits.values()} == {VisitState.REFUSED}
     assert crawl.crawler.status().refused == {"address": 3}
@@ -215,3 +207,34 @@ async def test_a_port_that_browsers_refuse_is_never_asked(site: Web, crawl: Craw
         await crawl.run(seed(site.url("a.test")), seed(site.url("c.test")))
     assert not asked and not [url for url in crawl.owner.pages if ":6669" in url]
     assert crawl.crawler.status().refused
+
+
+NOW = Now(1e6, 0.0)
+
+
+async def test_each_new_host_is_looked_up_once_a_few_at_a_time() -> None:
+    frontier, sites = new_frontier(most=1)
+    asked: list[str] = []
+    open_now, most_open, is_done = 0, 0, asyncio.Event()
+
+    async def locate(url: str) -> str:
+        nonlocal open_now, most_open
+        open_now += 1
+        most_open = max(most_open, open_now)
+        await asyncio.sleep(0)
+        open_now -= 1
+        asked.append(url)
+        if len(asked) == 12:
+            is_done.set()
+        return "" if "h3." in url else "192.0.2.1"
+
+    frontier.hold(Slot(0), 1, [Visit(f"http://h{n % 12}.test/{n}", 1) for n in range(36)], NOW)
+    async with asyncio.timeout(30), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(DnsPrefetch(sites, locate).run())
+        await is_done.wait()
+        await asyncio.sleep(0)
+        running.cancel()
+    assert sorted(asked) == sorted(f"http://h{n}.test/" for n in range(12))
+    assert most_open == LOOK_UPS
+    turns = [turn for _ in range(12) if (turn := frontier.pop(NOW))]
+    assert [(turn.site, turn.address) for turn in turns] == [("h0.test", "192.0.2.1"), ("h3.test", "")]

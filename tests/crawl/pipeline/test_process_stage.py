@@ -5,14 +5,24 @@ import re
 from datetime import UTC, datetime
 
 from aiohttp import web
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawl import (
     CrawlConfig,
     InlineParsers,
+    Visit,
     VisitState,
     open_fetcher,
 )
+from crawl.content.link_header import links_of
+from crawl.content.page import ParseResult
+from crawl.content.robots_directives import header_directives
+from crawl.fetch.response import Fetched
+from crawl.pipeline.fetch_outcome import judge
+from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, page_of, parse_task_of
+from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import system_clock
 from tests.crawl.world import Crawl, Handler, Web, answer, linked, seed, state
 
@@ -22,7 +32,7 @@ async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Craw
     site.add("a.test", {"/loop": answer(302, Location="/pool"), "/pool": answer(302, Location="/loop")})
     site.add("a.test", {f"/{n}": answer(307, Location=f"/{n + 1}") for n in range(20)})
     site.add("a.test", {"/self": answer(301, Location="/self")})
-    crawl.denied = ("b.test",)
+    crawl.access.denied = ("b.test",)
     await crawl.run(*(seed(site.url("a.test", path)) for path in ("/", "/loop", "/0", "/self")))
     assert crawl.owner.visits[site.url("a.test")].target == site.url("a.test", "/x")
     assert crawl.owner.visits[site.url("a.test", "/x")].target == "http://b.test:1/"
@@ -32,23 +42,6 @@ async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Craw
     assert site.url("a.test", "/11") not in crawl.owner.visits
     assert state(crawl, site.url("a.test", "/self")) == (VisitState.REFUSED, "redirect to itself")
     assert len(site.paths("a.test")) == len(set(site.paths("a.test")))
-
-
-async def test_redirects_between_hosts_end_too(site: Web, crawl: Crawl) -> None:
-    """Each hop is a URL of its own, asked for once; a chain that comes back ends there, others with a reason."""
-    a, b = (lambda path: site.url("a.test", path)), (lambda path: site.url("b.test", path))
-    site.add("a.test", {"/loop": answer(301, Location=b("/loop")), "/back": answer(302, Location=b("/x?n=0"))})
-    site.add("b.test", {"/loop": answer(301, Location=a("/loop"))})
-    for n in range(20):
-        site.add("b.test", {f"/x?n={n}": answer(307, Location=a(f"/y?n={n}"))})
-        site.add("a.test", {f"/y?n={n}": answer(303, Location=b(f"/x?n={n + 1}"))})
-    await crawl.run(seed(a("/loop")), seed(a("/back")))
-    assert state(crawl, a("/loop")) == state(crawl, b("/loop")) == (VisitState.REDIRECT, "")
-    assert crawl.owner.visits[b("/loop")].target == a("/loop")
-    assert state(crawl, a("/y?n=4")) == (VisitState.REFUSED, "more than 10 redirects")
-    assert b("/x?n=5") not in crawl.owner.visits
-    asked = [*map(a, site.paths("a.test")), *map(b, site.paths("b.test"))]
-    assert len(asked) == len(set(asked)) == 2 + 2 + 11
 
 
 async def test_a_canonical_address_elsewhere_is_like_a_link(site: Web, crawl: Crawl) -> None:
@@ -82,26 +75,6 @@ async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     assert crawl.owner.pages[site.url("a.test", "/noindex")].content == b""
     assert crawl.owner.pages[site.url("a.test", "/header")].gone
     assert not crawl.owner.pages[site.url("a.test", "/canonical")].gone
-
-
-async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
-    pages = {"/410": answer(410), "/403": answer(403), "/zip": answer(200, "x", "application/zip")}
-    pages |= {"/429": answer(429, Retry_After="3000"), "/500": answer(500)}
-    site.add("a.test", {"/robots.txt": answer(404)})
-    for name, page in pages.items():
-        site.add(f"{'abcdefg'[list(pages).index(name)]}.test", {name: page})
-    urls = {name: site.url(f"{'abcdefg'[n]}.test", name) for n, name in enumerate(pages)}
-    before = system_clock().wall
-    await crawl.run(*map(seed, urls.values()), within_s=20)
-    states = {name: state(crawl, url) for name, url in urls.items()}
-    assert states["/410"] == (VisitState.GONE, "status 410")
-    assert crawl.owner.pages[urls["/410"]].gone
-    assert states["/403"] == (VisitState.REFUSED, "status 403")
-    assert states["/zip"] == (VisitState.REFUSED, "media type: application/zip")
-    assert states["/429"] == (VisitState.FAILED, "status 429")
-    assert crawl.owner.visits[urls["/429"]].due_at >= before + 2999
-    assert states["/500"] == (VisitState.FAILED, "status 500")
-    assert len(site.paths("e.test")) > 2
 
 
 async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> None:
@@ -180,14 +153,6 @@ async def test_a_feed_that_pages_name_leads_to_new_pages_and_is_asked_for_once(s
     assert crawl.owner.visits[here + "deeper"].depth == 0, "as if the page had linked to it"
 
 
-async def test_a_response_without_markup_names_its_canonical_address(site: Web, crawl: Crawl) -> None:
-    site.add(
-        "a.test", {"/": answer(200, "Words.", "text/plain", Link='</better>; rel="canonical"'), "/better": "Words."}
-    )
-    await crawl.run(seed(site.url("a.test"), depth=0))
-    assert crawl.owner.visits[site.url("a.test", "/better")].state == VisitState.FETCHED
-
-
 async def test_a_page_that_has_moved_or_was_closed_is_found_no_more_and_comes_back(
     site: Web, config: CrawlConfig, crawl: Crawl
 ) -> None:
@@ -245,3 +210,34 @@ async def test_a_page_is_gone_after_the_date_that_it_names(site: Web, config: Cr
         await again.run(replace(visit, due_at=0.0), replace(visit, url=here + "over", due_at=0.0, unavailable_at=1.0))
     assert sorted(asked) == ["", "", '"1"'], "of a page whose date has come, only the page says if it is still there"
     assert again.owner.visits[here + "over"].unavailable_at == at
+
+
+CONFIG = CrawlConfig()
+NAMES = st.sampled_from(
+    ("Content-Type", "Retry-After", "X-Robots-Tag", "Link", "Location", "ETag", "Last-Modified", "X" * 9_000)
+)
+PIECES = (
+    *("text/html", ";", '"', ",", ":", "<", ">", "rel=canonical", "-1", "; charset=", "Fri, 25-Jun-10 15:00"),
+    "9" * 30,
+)
+VALUES = (
+    st.binary(max_size=80).map(lambda raw: raw.decode("utf-8", "replace"))  # as fetcher.py gives them
+    | st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
+)
+STATUSES = st.sampled_from((200, 204, 301, 304, 404, 429, 503, 999))
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.lists(st.tuples(NAMES, VALUES), max_size=6), STATUSES, st.booleans())
+def test_any_header_is_read(headers: list[tuple[str, str]], status: int, is_sitemap: bool) -> None:
+    url = "http://a.test/"
+    fetched = Fetched(url, status, tuple(headers), b"<p>x", False, 0.1, "")
+    visit = Visit(url, 1, is_sitemap=is_sitemap)
+    outcome = judge(visit, fetched, 1e9, CONFIG, RevisitStatistics(CONFIG)).visit
+    assert len(outcome.etag) <= 200 and len(outcome.reason) <= 200 and outcome.due_at < 1e12
+    assert len(parse_task_of(fetched, CONFIG).header_charset) <= 40
+    assert fetched.retry_after_s(1e9) >= 0.0
+    directives = header_directives(fetched.headers, "dse-node")
+    links_of(fetched.headers, url)
+    page = page_of(fetched, ParseResult("", "", "", (), "", ()), 1e9, directives)
+    assert sum(len((name + value).encode()) for name, value in page.headers) <= MAX_KEPT_HEADER_BYTES

@@ -8,9 +8,8 @@ from msgspec.structs import replace
 from crawl import CrawlConfig, MirrorDetector, SitePage, Visit
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
-from crawl.pipeline.site_knowledge import SiteKnowledge
+from crawl.pipeline.site_knowledge import SiteKnowledge, SitemapQueue
 from crawl.pipeline.site_list import site_page
-from crawl.pipeline.sitemap_state import SitemapQueue
 from crawl.politeness.robots_cache import RobotsCache
 from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods

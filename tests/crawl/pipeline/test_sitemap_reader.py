@@ -14,7 +14,8 @@ from crawl import (
     VisitState,
     open_fetcher,
 )
-from crawl.schedule.change_rate import History
+from crawl.pipeline.sitemap_reader import SitemapListings
+from crawl.schedule.url_state import History
 from dht import system_clock
 from tests.crawl.world import Crawl, Web, answer, linked, seed, state
 
@@ -113,3 +114,12 @@ async def test_a_feed_is_read_again_as_often_as_it_changes(site: Web, config: Cr
     calm, lively = (again.owner.visits[here + name] for name in ("calm", "lively"))
     assert now < lively.due_at < calm.due_at
     assert (calm.history.changes, lively.history.changes) == (9, 10)
+
+
+def test_the_oldest_lists_give_way() -> None:
+    listed = SitemapListings(5)
+    for name, count in (("a", 2), ("b", 2), ("a", 3), ("c", 2)):
+        listed.add(name, [f"{name}{n}" for n in range(count)])
+    assert [len(listed.find(name)) for name in "abc"] == [3, 0, 2]
+    listed.add("d", ["x"] * 6)
+    assert [len(listed.find(name)) for name in "abcd"] == [0, 0, 0, 0]

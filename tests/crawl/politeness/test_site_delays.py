@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crawl import CrawlConfig
 from crawl.config import DAY_S
-from crawl.politeness.site_delays import GIVE_UP_AFTER, SiteDelays
+from crawl.politeness.site_delays import GIVE_UP_AFTER, JITTER, CircuitBreaker, SiteDelays
 
 CONFIG = CrawlConfig()
 Request = tuple[int, float, float, float]
@@ -113,3 +113,32 @@ def test_the_strategy_caps_what_latency_alone_asks_for(delays: SiteDelays) -> No
     assert delays.after_answer("slow.test", 20.0, 1.0, most_s=5.0) == 5.0
     assert delays.after_answer("slow.test", 20.0, 1.0, retry_after_s=50.0, most_s=5.0) == 50.0
     assert delays.after_answer("slow.test", 20.0, 9.0, most_s=5.0) == 9.0, "a floor is a floor"
+
+
+def failed(breaker: CircuitBreaker, now: float, rng: Random) -> float:
+    return breaker.failed(now, "status 503", 3, 10.0, 100.0, rng)
+
+
+def test_it_opens_after_failures_in_a_row_alone() -> None:
+    breaker, rng = CircuitBreaker(), Random(1)
+    for _ in range(5):
+        assert failed(breaker, 0.0, rng) == failed(breaker, 1.0, rng) == 0.0
+        breaker.answered()
+        assert not breaker.is_open
+    waits = [failed(breaker, float(now), rng) for now in range(3)]
+    assert waits[:2] == [0.0, 0.0]
+    assert 10.0 * (1 - JITTER) <= waits[2] <= 10.0
+    assert breaker.is_open
+    assert breaker.until == 2.0 + waits[2]
+
+
+def test_each_probe_that_fails_doubles_the_wait_up_to_a_bound_and_one_answer_ends_it() -> None:
+    breaker, rng = CircuitBreaker(), Random(2)
+    waits = [failed(breaker, 0.0, rng) for _ in range(40)][2:]
+    for n, wait_s in enumerate(waits):
+        most_s = min(10.0 * 2**n, 100.0)
+        assert most_s * (1 - JITTER) <= wait_s <= most_s
+    assert len(set(waits[10:])) > 20, "spread by chance"
+    breaker.answered()
+    assert (breaker.is_open, breaker.reason) == (False, "")
+    assert failed(breaker, 0.0, rng) == 0.0

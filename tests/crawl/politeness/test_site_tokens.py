@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 from crawl import TokenAnswer, Visit, VisitState
-from crawl.politeness.site_tokens import GUARD_S, MAX_SITES, POLL_S, TOKEN_S, AlwaysGranted, TokenIssuer
+from crawl.politeness.site_tokens import GUARD_S, MAX_SITES, POLL_S, TOKEN_S, TokenIssuer
 from tests.crawl.world import Crawl, Web, seed
 
 
@@ -77,8 +77,14 @@ class Reluctant:
         self.back.append((url, rest_s))
 
 
+def reluctant(crawl: Crawl, known: dict[str, Visit] | None = None) -> Reluctant:
+    tokens = Reluctant(known or {})
+    crawl.access.acquire, crawl.access.release = tokens.acquire, tokens.release
+    return tokens
+
+
 async def test_nothing_is_asked_without_a_token_and_each_token_is_given_back(site: Web, crawl: Crawl) -> None:
-    tokens = crawl.crawler._site_tokens = Reluctant()
+    tokens = reluctant(crawl)
     site.add("a.test", {"/": '<a href="/1">1</a><a href="/2">2</a>', "/1": "one", "/2": "two"})
     await crawl.run(seed(site.url("a.test")))
     pages = [site.url("a.test", path) for path in ("/", "/1", "/2")]
@@ -92,13 +98,8 @@ async def test_nothing_is_asked_without_a_token_and_each_token_is_given_back(sit
 async def test_a_url_that_was_fetched_where_it_lay_before_is_not_asked_again(site: Web, crawl: Crawl) -> None:
     url = site.url("a.test")
     before = Visit(url=url, depth=3, state=VisitState.FETCHED, due_at=4e9, visited_at=1e9, status=200)
-    crawl.crawler._site_tokens = Reluctant({url: before})
+    reluctant(crawl, {url: before})
     site.add("a.test", {"/": "never read"})
     await crawl.run(seed(url))
     assert not site.paths("a.test")
     assert crawl.crawler._frontier.find(url) == before
-
-
-async def test_most_sites_need_no_token() -> None:
-    assert await AlwaysGranted().acquire(seed("https://a.test/")) == TokenAnswer(0.0, None)
-    await AlwaysGranted().release("https://a.test/", 1.0)

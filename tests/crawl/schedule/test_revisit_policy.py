@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from benchmarks.freshness import GOAL_POINTS, SPAN_S, crawled, made_up_web, optimum
 from crawl import CrawlConfig, Visit
 from crawl.config import DAY_S
-from crawl.schedule.change_rate import History
 from crawl.schedule.revisit_policy import RevisitPace, RevisitStatistics, changes_for_gain, pace_for
-from crawl.schedule.url_state import VisitState
+from crawl.schedule.url_state import History, VisitState
 
 CONFIG = CrawlConfig(revisit_s=DAY_S, min_revisit_s=1.0, max_revisit_s=1e15)
 

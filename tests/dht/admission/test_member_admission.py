@@ -4,7 +4,7 @@ from random import Random
 
 from dht.admission.attester_order import nearest_attesters
 from dht.admission.inviters import NO_INVITERS, Inviters
-from dht.admission.member_admission import NEAR_ATTESTERS, MemberAdmission, last_old_day
+from dht.admission.member_admission import NEAR_ATTESTERS, MemberAdmission, cut_off_by_one, last_old_day
 from dht.admission.membership_claim import MembershipClaim, days_in, mark_of
 from dht.clock import DAY_S, Now
 from dht.keys import NodeId
@@ -38,22 +38,6 @@ def test_two_names_make_a_member_of_a_small_network_and_one_keeps_it() -> None:
     admission.forget(B)
     assert admission.is_member(D), "one name keeps it"
     assert admission.hear(C, claim()) == [D] and not admission.is_member(D)
-
-
-def test_names_that_come_before_the_named_one_count_too() -> None:
-    admission = attested(A, B, C)
-    for root in (A, B, C):
-        admission.hear(root, claim(D))
-    assert admission.hear(D, claim()) == [D]
-
-
-def test_each_admission_may_admit_others() -> None:
-    admission = attested(A, B, C)
-    admission.hear(E, claim())
-    admission.hear(D, claim(E))
-    admission.hear(A, claim(D, E))
-    assert set(admission.hear(C, claim(D))) == {D, E}
-    assert admission.hear(D, claim()) == [], "another name is there"
 
 
 def test_phantoms_that_name_each_other_and_everybody_stay_outside() -> None:
@@ -301,15 +285,6 @@ def test_each_mark_goes_with_its_day() -> None:
     assert days_in(marks, b"") == {}
 
 
-def test_who_attests_follows_from_the_subject_alone() -> None:
-    rng = Random(1)
-    peers = [NodeId(rng.randbytes(20)) for _ in range(50)]
-    chosen = nearest_attesters(peers[0], peers, 6)
-    assert len(chosen) == 6 and peers[0] not in chosen
-    assert chosen == nearest_attesters(peers[0], rng.sample(peers, 50), 12)[:6]
-    assert chosen != nearest_attesters(peers[1], peers, 6)
-
-
 def invited(*names: NodeId, by: bytes) -> MembershipClaim:
     return claim(*names)._replace(invited_by=by)
 
@@ -375,3 +350,35 @@ def test_of_more_guests_than_an_invitation_is_for_the_first_by_day_and_id_count(
     assert not admission.is_one_too_many(F, BY_OTHER, today) and not admission.is_one_too_many(F, b"", today)
     admission.forget(E)
     assert admission.guests.of(BY_ONE) == {D, F} and not admission.is_one_too_many(F, BY_ONE, today)
+
+
+def reached(names: dict[NodeId, list[NodeId]], starts: set[NodeId], without: NodeId | None) -> set[NodeId]:
+    queue = [each for each in starts if each != without]
+    for each in queue:
+        queue += [peer for peer in names[each] if peer != without and peer not in queue]
+    return set(queue)
+
+
+def test_those_are_cut_off_that_are_not_reached_without_some_node() -> None:
+    for seed in range(300):
+        rng = Random(seed)
+        nodes = [NodeId(rng.randbytes(20)) for _ in range(12)]
+        names = {node: rng.sample(nodes, rng.randrange(4)) for node in nodes}
+        starts = set(nodes[: rng.randrange(1, 4)])
+        wanted = {
+            peer
+            for peer in nodes
+            if peer not in starts
+            and any(peer not in reached(names, starts, each) for each in (None, *nodes) if each != peer)
+        }
+        assert cut_off_by_one(names, starts) == wanted
+
+
+def test_a_liar_cuts_off_whatever_it_invented_however_much_that_is() -> None:
+    nodes = [NodeId(bytes([n]) * 20) for n in range(40)]
+    honest, liar, ghosts = nodes[:10], nodes[9], nodes[10:]
+    names = {node: [each for each in honest if each != node] for node in honest}
+    names |= dict.fromkeys(ghosts, nodes)
+    names[liar] = nodes
+    assert cut_off_by_one(names, set(honest[:2])) == set(ghosts)
+    assert cut_off_by_one(names, {liar, honest[0]}) == set(ghosts)

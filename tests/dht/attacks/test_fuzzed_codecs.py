@@ -22,7 +22,7 @@ from dht import (
 from dht.slot_set import decode_slots, encode_slots
 from dht.strategy.document import Rule, encode_signed
 from dht.wire.value_record import open_record, sign_record
-from node.crawling.record_rules import RecordRules
+from node.crawling.store_change_feed import RecordRules
 from store import Kind
 from store.errors import BadReplica
 from store.record.package import open_package, pack

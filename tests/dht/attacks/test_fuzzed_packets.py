@@ -10,8 +10,19 @@ from hypothesis import strategies as st
 
 from dht.protocol.engine import ProtocolEngine
 from dht.wire.contact import Address, Contact
-from dht.wire.packets import _DECODERS, HEADER, PACKET_LIMIT, Packet, PacketKind, Ping, _mac, decode_packet
-from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict
+from dht.wire.packets import (
+    _DECODERS,
+    HEADER,
+    PACKET_LIMIT,
+    AskedMessage,
+    Packet,
+    PacketKind,
+    Ping,
+    ToldMessage,
+    Verdict,
+    _mac,
+    decode_packet,
+)
 from dht.wire.value_record import sign_record
 from tests.dht.attacks.town import NETWORK, Attacker, Flight, Town, identity
 from tests.kept_corpus import REMEDY, kept_bad, kept_examples

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from dht.audit.peer_audit import KEPT, STRIKE_EVERY_S, STRIKES, PeerAudit
-from dht.audit.penalties import BEHIND_S, LIE_S, MOST_S, REMEMBERED
+from dht.audit.peer_audit import BEHIND_S, KEPT, LIE_S, MOST_S, PENALTIES, STRIKE_EVERY_S, STRIKES, PeerAudit
 from dht.audit.sampling import FIRST, Topic
 from dht.clock import Now
 from dht.keys import NodeId
@@ -103,10 +102,10 @@ def test_numbers_that_differ_once_or_for_a_moment_refute_nobody(audit: PeerAudit
 
 
 def test_memory_is_bounded(audit: PeerAudit) -> None:
-    peers = [NodeId(n.to_bytes(20, "big")) for n in range(REMEMBERED + 100)]
+    peers = [NodeId(n.to_bytes(20, "big")) for n in range(PENALTIES + 100)]
     for peer in peers:
         audit.agreed(peer, Topic.HITS)
         audit.differs(peer, Topic.HITS, "x", ())
         audit.refute(peer, Topic.HITS, "x")
-    assert len(audit.refuted()) == REMEMBERED
+    assert len(audit.refuted()) == PENALTIES
     assert len(audit.refutations()) == KEPT

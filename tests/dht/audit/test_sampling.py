@@ -1,20 +1,9 @@
 """The first words of each peer are checked, then one in fifty; each topic and each peer begins by itself."""
 
-from dht.audit.sampling import FIRST, REMEMBERED, SHARE, AuditSampling, Topic
+from dht.audit.sampling import REMEMBERED, AuditSampling, Topic
 from dht.keys import NodeId
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
-
-
-def test_all_of_the_first_are_checked_then_a_share() -> None:
-    sampling = AuditSampling()
-    for _ in range(FIRST[Topic.PAGES]):
-        assert sampling.is_due(A, Topic.PAGES, 0.99)
-        sampling.count(A, Topic.PAGES)
-    assert not sampling.is_due(A, Topic.PAGES, SHARE) and sampling.is_due(A, Topic.PAGES, SHARE - 1e-9)
-    assert sampling.is_due(A, Topic.HITS, 0.99) and sampling.is_due(B, Topic.PAGES, 0.99)
-    sampling.forget(A)
-    assert sampling.is_due(A, Topic.PAGES, 0.99)
 
 
 def test_memory_is_bounded() -> None:

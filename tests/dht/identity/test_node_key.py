@@ -1,3 +1,5 @@
+""""""
+
 import contextlib
 from hashlib import sha256
 from pathlib import Path
@@ -7,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht.errors import BadIdentity, BadSignature
-from dht.identity.node_key import Identity, node_id_of, verify
+from dht.identity.node_key import SEAL_BYTES, Identity, node_id_of, seal, unseal, verify
 
 A, B = Identity(b"a" * 32), Identity(b"b" * 32)
 
@@ -83,3 +85,33 @@ def test_a_flipped_digit_a_missing_file_and_open_permissions_are_told_apart(tmp_
     path.chmod(0o600)
     with pytest.raises(BadIdentity, match="is damaged"):
         Identity.load(path)
+
+
+ANN, BOB, CID = (Identity(bytes([n]) * 32) for n in (1, 2, 3))
+KEY = ANN.shared_key(BOB.public_key)
+
+
+def test_the_other_holder_of_the_key_reads_it_and_nobody_else() -> None:
+    sealed = seal(KEY, b"about", b"words that somebody looks for")
+    assert b"words" not in sealed and len(sealed) == len(b"words that somebody looks for") + SEAL_BYTES
+    assert unseal(BOB.shared_key(ANN.public_key), b"about", sealed) == b"words that somebody looks for"
+    for key, about in ((KEY, b"else"), (CID.shared_key(ANN.public_key), b"about")):
+        with pytest.raises(BadSignature):
+            unseal(key, about, sealed)
+
+
+def test_the_same_text_is_never_sealed_alike() -> None:
+    assert len({seal(KEY, b"", b"text") for _ in range(100)}) == 100
+
+
+@pytest.mark.parametrize("sealed", [b"", bytes(10), bytes(SEAL_BYTES), bytes(200)])
+def test_bytes_that_are_no_seal_are_refused(sealed: bytes) -> None:
+    with pytest.raises(BadSignature):
+        unseal(KEY, b"", sealed)
+
+
+def test_every_changed_byte_is_found() -> None:
+    sealed = seal(KEY, b"", b"text")
+    for n in range(len(sealed)):
+        with pytest.raises(BadSignature):
+            unseal(KEY, b"", sealed[:n] + bytes([sealed[n] ^ 1]) + sealed[n + 1 :])

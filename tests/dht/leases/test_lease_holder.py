@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from dht import NodeId, Now, Slot
 from dht.leases.lease_holder import RENEW_S, LeaseHolder
 from dht.leases.quorum_round import QuorumRound
-from dht.leases.succession import preference
 from dht.leases.voter import Team, majority, may_miss, team_digest
 from dht.messages import Claim, LeaseRelease, LeaseReply, LeaseRequest
 from tests.parameters import proved
@@ -284,12 +283,6 @@ def test_many_newcomers_at_once_leave_no_slot_without_a_holder_and_none_with_two
         town.run(12.0)
         assert town.complete()
     assert not town.doubles
-
-
-def test_a_lonely_node_holds_everything_at_once():
-    town = Town(1, 1, settle=0.0)
-    town.run(2.0)
-    assert town.complete()
 
 
 @pytest.mark.parametrize("count", [2, 9, *proved(3, 5)])
@@ -591,11 +584,6 @@ def test_may_miss_agrees_with_trying_all_majorities(old: set[int], new: set[int]
 
 def team(*numbers: int) -> Team:
     return tuple(NodeId(bytes([n]) * 20) for n in sorted(numbers))
-
-
-def test_every_node_prefers_the_same_order_whatever_it_was_given():
-    peers = team(1, 2, 3, 4)
-    assert preference(Slot(3), 4, peers) == preference(Slot(3), 4, peers[::-1])
 
 
 def test_who_is_a_live_owner_no_longer_gives_back_what_it_held() -> None:

@@ -12,7 +12,7 @@ from dht.keys import NodeId, Slot, slot_start
 from dht.leases.quorum_round import QuorumRound
 from dht.leases.voter import Team
 from dht.messages import LeaseRelease, LeaseRequest
-from dht.slot_resize import resize_overlapping
+from dht.slot_set import resize_overlapping
 from tests.dht.leases.test_lease_holder import SLOT_BITS, Eyes, Peer, Town
 from tests.parameters import proved
 

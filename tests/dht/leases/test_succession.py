@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dht import NodeId, Now, Slot
-from dht.leases.lease_transfer import LeaseTransfers
+from dht.leases.lease import LeaseTransfers
 from dht.leases.succession import FREED_S, PATIENCE_S, Succession, preference
 from dht.leases.voter import Voter
 

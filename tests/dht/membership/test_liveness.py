@@ -1,3 +1,5 @@
+""""""
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,17 +18,6 @@ def test_live_for_thirty_seconds_whatever_the_author_s_clock_says() -> None:
             members.add(beat(1, 10 + n, n * 10.0 + skew), at(n * 10.0 + 0.2), direct=n == 0)
         assert members.is_live(NODES[1].node_id, at(59.0))
         assert not members.is_live(NODES[1].node_id, at(61.0)), skew
-
-
-def test_suspicion_lasts_until_a_newer_heartbeat() -> None:
-    members = trusting(MemberTable(OWN))
-    members.add(beat(1, 1, 0.0), at(0.0))
-    members.suspect(NODES[1].node_id, 1.0)
-    assert not members.is_live(NODES[1].node_id, at(1.0))
-    members.add(beat(1, 1, 0.0), at(1.0))
-    assert not members.is_live(NODES[1].node_id, at(1.0))
-    members.add(beat(1, 2, 10.0), at(10.0))
-    assert members.is_live(NODES[1].node_id, at(10.0))
 
 
 def known(n: int, sent: float, *, leaving: bool = False) -> KnownPeer:
@@ -64,3 +55,11 @@ def test_many_are_judged_as_each_by_itself_and_stay_as_they_are_until_then(
     assert until > now.steady - LIVE_S
     if until < float("inf"):
         assert all(liveness.is_live(peer, each, at(until - 0.001)) for peer, each in live)
+
+
+def test_a_late_copy_of_the_last_heartbeat_does_not_revive_the_dead() -> None:
+    members = trusting(MemberTable(OWN))
+    members.add(beat(1, 1, 0.0), at(0.1))
+    members.add(beat(1, 2, 10.0), at(38.0))
+    assert members.is_live(NODES[1].node_id, at(39.5))
+    assert not members.is_live(NODES[1].node_id, at(42.0))

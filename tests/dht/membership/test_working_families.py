@@ -1,6 +1,7 @@
 """Which families work: by routes, by answers, by silence; and never by one peer's silence alone."""
 
 from dht.membership.working_families import FORGET_S, PROBE_S, SILENT_HOSTS, SILENT_S, WorkingFamilies
+from dht.overlay.assembly import source_towards
 
 FOUR, SIX = "9.0.0.1", "2606:4700::1"
 
@@ -112,3 +113,15 @@ def test_many_silent_hosts_are_bounded_and_do_not_hide_the_way_back():
     assert families.working == {4}
     families.answered(SIX, 51.0)
     assert families.working == {4, 6}
+
+
+def test_loopback_is_reached_from_loopback():
+    assert source_towards("127.0.0.1") == "127.0.0.1"
+
+
+def test_an_address_that_no_route_has_is_not_reached():
+    assert source_towards("255.255.255.255") == ""
+
+
+def test_what_is_no_address_is_not_reached():
+    assert source_towards("nonsense") == ""

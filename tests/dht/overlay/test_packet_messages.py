@@ -11,7 +11,7 @@ from dht import BadMessage, LocalError, Message, NodeId
 from dht.overlay.service import OverlayService
 from dht.transport.transport import PeerRefused
 from node.extras.simulation.loop import SimLoop
-from tests.sim.test_live_simulated import World, grow, simulate
+from tests.sim.overlays import World, grow, simulate
 
 
 class Look(Message, frozen=True, array_like=True):
@@ -84,17 +84,6 @@ def test_a_refusal_is_told_with_its_reason() -> None:
             await a.ask(b.node_id, Look(7, -1), Seen, timeout_s=3)
 
     with_two(story)
-
-
-def test_at_a_tenth_lost_each_way_all_are_answered_in_time_and_worked_out_once() -> None:
-    async def story(world: World, a: OverlayService, b: OverlayService, looked: list[int]) -> None:
-        for number in range(200):
-            began = world.loop.time()
-            await a.ask(b.node_id, Look(number, 4000), Seen, timeout_s=3)
-            assert world.loop.time() - began < 1.5
-        assert len(looked) <= 210 and set(looked) == set(range(200))
-
-    with_two(story, loss=0.1)
 
 
 def test_where_packets_bring_nothing_the_channel_does_and_is_asked_first_from_then_on() -> None:

@@ -1,15 +1,18 @@
 """A node remembers its peers from one run to the next."""
 
 import asyncio
+import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from dht.overlay.peer_cache_file import PeerCacheFile
+from dht import LocalFaults, system_clock
+from dht.overlay.peer_cache_file import PeerCache, PeerCacheFile
 from node.extras.simulation.forming import form
 from node.extras.simulation.swarm import Swarm
 
+FAULTS = LocalFaults(system_clock)
 THREAD = ThreadPoolExecutor(1)
 
 
@@ -57,3 +60,28 @@ def test_a_folder_that_cannot_be_written_costs_a_log_line(tmp_path: Path, caplog
     (tmp_path / "gone").mkdir()
     cache.save()
     assert cache.recall(met(1).now) == 4, "it is written as soon as it can be"
+
+
+def test_what_is_saved_comes_back(tmp_path: Path) -> None:
+    cache = PeerCache(tmp_path / "peers")
+    assert cache.load() == ()
+    cache.save([b"one", b"two"], (), FAULTS)
+    cache.save(iter([b"three"]), (), FAULTS)
+    assert cache.load() == (b"three",)
+    assert [p.name for p in tmp_path.iterdir()] == ["peers"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff" * 40, b"\x92\x01", b"\x92\x02\x90", b"\x92\x01\x91\xa1x\x00"])
+def test_a_damaged_file_only_costs_a_log_line(tmp_path: Path, damage: bytes) -> None:
+    path = tmp_path / "peers"
+    path.write_bytes(damage)
+    cache = PeerCache(path)
+    assert cache.load() == ()
+    cache.save([b"one"], (), FAULTS)
+    assert cache.load() == (b"one",)
+
+
+def test_vanished_members_come_back_and_senseless_ones_do_not(tmp_path: Path) -> None:
+    cache = PeerCache(tmp_path / "peers")
+    cache.save([b"one"], [(b"v" * 20, 5.0), (b"short", 5.0), (b"w" * 20, math.nan)], FAULTS)
+    assert cache.load() == (b"one",) and cache.vanished == ((b"v" * 20, 5.0),)

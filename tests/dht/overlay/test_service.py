@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-import socket
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -13,7 +12,7 @@ import msgspec
 import pytest
 
 from bootstrap.networks import load_network, new_network
-from dht import Address, BadMessage, Endpoint, Identity, Message, Network, NodeId, PeerTimeout, Slot, Strategy
+from dht import Endpoint, Identity, Message, Network, NodeId, PeerTimeout, Slot, Strategy
 from dht import system_clock as clock
 from dht.clock import Clock, Now
 from dht.config import DhtConfig
@@ -215,34 +214,3 @@ async def test_a_bare_bootstrap_node_introduces_and_owns_nothing():
         assert not door.view.owned()
         await until(lambda: holders(one, two) == [1] * 16, 12.0)
         assert not door.view.leases()
-
-
-async def test_unknown_messages_and_failing_handlers_answer_with_text():
-    async with house() as h:
-        one = h.start(h.open(71, ("127.0.0.1",)))
-        two = h.start(h.open(72, ("127.0.0.1",)), one)
-        await until(lambda: two.view.is_live(one.node_id), 5.0)
-        with pytest.raises(BadMessage, match="answers no HelloBack"):
-            await two.ask(one.node_id, HelloBack("", b""), Hello, timeout_s=2)
-
-        async def stumble(asker: NodeId, message: Hello) -> HelloBack:
-            raise KeyError(message.text)
-
-        one.serve(Hello, stumble)
-        with pytest.raises(BadMessage, match="failed here"):
-            await two.ask(one.node_id, Hello("x"), HelloBack, timeout_s=2)
-        with pytest.raises(PeerTimeout):
-            await two.ask(NodeId(bytes(20)), Hello("x"), HelloBack, timeout_s=2)
-
-
-async def test_garbage_on_udp_does_no_harm():
-    async with house() as h:
-        one = h.start(h.open(81, ("127.0.0.1",)))
-        two = h.start(h.open(82, ("127.0.0.1",)), one)
-        contact = one.view.contact(one.node_id)
-        assert contact is not None
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-            for size in range(0, 1400, 7):
-                sock.sendto(random.Random(size).randbytes(size), Address(*contact.endpoints[0].udp))
-        await until(lambda: two.view.is_live(one.node_id), 5.0)
-        assert (await two.ask(one.node_id, Hello("ok"), HelloBack, timeout_s=2)).text == "ko"

@@ -15,9 +15,9 @@ from dht.overlay.strategy_dissemination import (
     POINT_AGAIN_S,
     Pointer,
     StrategyDissemination,
+    StrategySync,
     pointer_key,
 )
-from dht.overlay.strategy_sync import StrategySync
 from dht.strategy.history import StrategyHistory
 from dht.wire.value_record import ValueRecord
 

@@ -1,8 +1,12 @@
 import random
+from hashlib import sha256
+from random import Random
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dht import placement_diff
 from dht.keys import NodeId, Slot, distance, slot_start
 from dht.ownership.failure_domains import FailureDomains
 from dht.ownership.rendezvous import Placement, weight
@@ -58,13 +62,6 @@ def test_one_join_moves_about_its_share() -> None:
     assert max(shares) <= 8.0  # one node among few, by luck of its id
 
 
-def test_doubling_the_slots_keeps_the_even_child_s_owners() -> None:
-    members = sorted(POOL[:60])
-    coarse, fine = Placement(members, 8, 3), Placement(members, 9, 3)
-    for slot in range(256):
-        assert coarse.owners(Slot(slot)) == fine.owners(Slot(2 * slot))
-
-
 def test_doubling_the_slots_of_a_hundred_nodes_moves_less_than_45_percent_of_the_keys() -> None:
     for seed in range(5):
         rng = random.Random(seed)
@@ -88,14 +85,6 @@ def test_live_owners(members: list[NodeId], data: st.DataObject) -> None:
         assert len(live) <= max(2, len(sticky))
 
 
-def test_every_slot_belongs_to_somebody() -> None:
-    members = sorted(POOL[:5])
-    placement = Placement(members, 8, 3)
-    owned = [[s for s in range(256) if m in placement.owners(Slot(s))] for m in members]
-    assert sum(len(o) for o in owned) == 3 * 256
-    assert max(len(o) for o in owned) <= 256
-
-
 @settings(max_examples=150, deadline=None)
 @given(st.lists(st.sampled_from(POOL), min_size=1, max_size=16, unique=True).map(sorted), st.data())
 def test_keepers_are_who_would_own_a_slot_if_the_silent_were_forgotten(
@@ -108,3 +97,28 @@ def test_keepers_are_who_would_own_a_slot_if_the_silent_were_forgotten(
     keepers = placement.keepers(slot, live.__contains__)
     would_own = [m for m in later.owners(slot) if m not in placement.owners(slot)] if live else []
     assert list(keepers) == would_own[: len(silent.intersection(placement.owners(slot)))]
+
+
+NODES = sorted(NodeId(sha256(bytes([n])).digest()[:20]) for n in range(40))
+
+
+@pytest.mark.parametrize(("bits", "later"), [(5, 5), (5, 6), (6, 5), (4, 7)])
+def test_every_part_has_the_owners_that_each_strategy_gives_its_point(bits: int, later: int) -> None:
+    rng = Random(bits * later)
+    before, after = sorted(rng.sample(NODES, 20)), sorted(rng.sample(NODES, 25))
+    found = list(placement_diff(Placement(before, bits, 3), Placement(after, later, 4), bits, later))
+    fine = max(bits, later)
+    assert [part.slot for part in found] == list(range(2**fine))
+    for part in found:
+        point = int.from_bytes(slot_start(part.slot, fine), "big")
+        was = Placement(before, bits, 3).owners(Slot(point >> (160 - bits)))
+        now = Placement(after, later, 4).owners(Slot(point >> (160 - later)))
+        assert (part.before, part.after) == (was, now)
+        assert set(part.gained) == set(now) - set(was)
+
+
+def test_nothing_moves_where_nothing_changes_and_a_doubling_moves_the_odd_halves_only() -> None:
+    same, finer = Placement(NODES, 6, 3), Placement(NODES, 7, 3)
+    assert not any(part.gained for part in placement_diff(same, same, 6, 6))
+    moved = [part for part in placement_diff(same, finer, 6, 7) if part.gained]
+    assert moved and all(part.slot % 2 for part in moved)

@@ -10,8 +10,18 @@ from dht.protocol.message_questions import MessageQuestions, Told
 from dht.protocol.network_rules import NetworkRules
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address
-from dht.wire.packets import Body, Packet, Part, Question, decode_body, decode_packet, encode_packet
-from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict
+from dht.wire.packets import (
+    AskedMessage,
+    Body,
+    Packet,
+    Part,
+    Question,
+    ToldMessage,
+    Verdict,
+    decode_body,
+    decode_packet,
+    encode_packet,
+)
 
 NETWORK = b"the network of this line"[:4]
 ASKER, ANSWERER = Address("192.0.2.1", 8091), Address("192.0.2.2", 8091)

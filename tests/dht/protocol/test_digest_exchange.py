@@ -4,20 +4,30 @@ from collections import Counter
 from random import Random
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from dht.admission.neighbourhood import PREFIXES
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.membership.member_table import MemberTable
-from dht.membership.rumours import Rumours
 from dht.membership.working_families import WorkingFamilies
-from dht.protocol.digest_exchange import NEAR, REFRESH_S, TURNED, _digested, make_answer, make_ping, worth
+from dht.protocol.digest_exchange import (
+    NEAR,
+    REFRESH_S,
+    RUMOURS_LIMIT,
+    TURNED,
+    Rumours,
+    _digested,
+    make_answer,
+    make_ping,
+    worth,
+)
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
-from dht.wire.heartbeat import Heartbeat, open_heartbeat, pack_endpoint, read_heartbeat
+from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat, open_heartbeat, pack_endpoint, read_heartbeat
 from dht.wire.packets import ROOM_BYTES, Ping, body_size
 from node.extras.simulation.forming import form
 from node.extras.simulation.swarm import NETWORK, Swarm
@@ -92,3 +102,33 @@ def test_all_ids_are_compared_as_often_at_the_ends_as_in_the_middle() -> None:
         assert [peer for peer in ordered if block.has(peer)] == arc
         seen.update(arc)
     assert min(seen[peer] for peer in ordered) >= rounds * 40 / 199 * 0.6
+
+
+def heard(n: int) -> VerifiedHeartbeat:
+    return msgspec.structs.replace(beat(n, 1, 0.0), raw=bytes([n]) * 200)
+
+
+def test_a_rumour_is_told_a_few_times_and_never_to_whom_it_is_about() -> None:
+    members = trusting(MemberTable(OWN))
+    for n in range(12):
+        members.add(heard(n), at(0.0), direct=True)
+    rumours = Rumours(members)
+    rumours.add(NODES[1].node_id)
+    assert rumours.tell(NODES[1].node_id, 1000, set()) == []
+    told = [rumours.tell(NODES[2].node_id, 1000, set()) for _ in range(10)]
+    assert told == [[bytes([1]) * 200]] * 5 + [[]] * 5
+    assert len(rumours) == 0
+
+
+def test_the_newest_goes_first_and_what_does_not_fit_waits() -> None:
+    members = trusting(MemberTable(OWN))
+    rumours = Rumours(members)
+    for n in range(4):
+        members.add(heard(n), at(0.0), direct=True)
+        rumours.add(NODES[n].node_id)
+    done = {NODES[2].node_id}
+    assert rumours.tell(None, 450, done) == [bytes([3]) * 200, bytes([1]) * 200]
+    assert done == {NODES[n].node_id for n in (1, 2, 3)}
+    for n in range(RUMOURS_LIMIT + 9):
+        rumours.add(NODES[n % 12].node_id)
+    assert len(rumours) <= RUMOURS_LIMIT

@@ -2,6 +2,8 @@
 
 from dht.clock import Now
 from dht.identity.node_key import Identity
+from dht.keys import NodeId
+from dht.protocol.heartbeat_intake import PRESENT_S, REFUSED_LIMIT, RefusedHeartbeat, RefusedHeartbeats
 from dht.wire.heartbeat import open_heartbeat
 from dht.wire.packets import (
     PACKET_LIMIT,
@@ -64,3 +66,30 @@ def test_a_heartbeat_that_was_passed_on_late_says_nothing_of_clocks() -> None:
         other.poll(at(0))
         a._intake.learn(at(3600), [other.own.raw], None)
     assert not a.clocks.warnings(at(3600))
+
+
+def test_a_peer_and_reason_is_news_once_and_present_while_it_is_refused() -> None:
+    kept = RefusedHeartbeats()
+    for steady in range(0, 3600, 10):
+        kept.note("ab", "its address", at(float(steady)))
+    kept.note("ab", "too little work", at(3600.0))
+    assert kept.take_news() == [RefusedHeartbeat("ab", "its address"), RefusedHeartbeat("ab", "too little work")]
+    assert not kept.take_news()
+    assert len(kept.present(at(3600.0))) == 2
+    assert kept.present(at(3595.0 + PRESENT_S)) == [RefusedHeartbeat("ab", "too little work")]
+
+
+def test_whose_heartbeats_are_taken_again_is_refused_no_more() -> None:
+    kept, one, other = RefusedHeartbeats(), NodeId(b"1" * 20), NodeId(b"2" * 20)
+    for peer in (one, other):
+        kept.note(peer.hex(), "its address", at(0.0))
+    kept.forget(one)
+    assert [each.peer for each in kept.present(at(1.0))] == [other.hex()]
+
+
+def test_a_flood_of_made_up_peers_is_bounded() -> None:
+    kept = RefusedHeartbeats()
+    for n in range(100_000):
+        kept.note(f"{n:040x}", "its address", at(n / 1000))
+    assert len(kept.present(at(100.0))) == REFUSED_LIMIT
+    assert len(kept.take_news()) <= 8 + 100 / 10 + 1

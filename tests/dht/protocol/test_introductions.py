@@ -6,8 +6,7 @@ from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import DialWanted
 from dht.protocol.introductions import WARM_S
 from dht.protocol.message_questions import Told
-from dht.wire.packets import Introduce, PacketKind, Punch, decode_packet
-from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict
+from dht.wire.packets import AskedMessage, Introduce, PacketKind, Punch, ToldMessage, Verdict, decode_packet
 from tests.dht.attacks.town import Attacker, Town, address_of, host, identity
 
 
@@ -83,12 +82,10 @@ def test_who_is_to_be_dialled_hears_from_where_and_what_to_say() -> None:
     b.take_events()
     known = a.members.find(b.node_id)
     assert known is not None
-    assert a.introductions.reach(town.now, known.opened.contact, 8091, b"0123456789abcdef")
+    assert a.introductions.reach(town.now, known.opened.contact, 8091)
     town.run(1.0)
     dials = [event for event in b.take_events() if isinstance(event, DialWanted)]
-    assert [(d.peer, d.endpoint.host, d.endpoint.tcp_port, d.token) for d in dials] == [
-        (a.node_id, address_of(a).host, 8091, b"0123456789abcdef")
-    ]
+    assert [(d.peer, d.endpoint.host, d.endpoint.tcp_port) for d in dials] == [(a.node_id, address_of(a).host, 8091)]
 
 
 def test_an_introducer_that_wants_to_reach_its_guest_needs_nobody_else() -> None:

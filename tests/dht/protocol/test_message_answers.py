@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from dht.errors import BadSignature
-from dht.identity.node_key import Identity
-from dht.identity.sealing import seal
+from dht.identity.node_key import Identity, seal
 from dht.protocol.message_answers import KEPT_S, MAX_KEPT_BYTES, MAX_WORKING_OF_ONE, WINDOW_S
 from dht.wire.contact import Address
 from dht.wire.packets import (
@@ -13,15 +12,17 @@ from dht.wire.packets import (
     PACKET_LIMIT,
     PART_BYTES,
     WINDOW,
+    AskedMessage,
     Packet,
     PacketKind,
     Part,
     Question,
+    Verdict,
+    about,
     decode_body,
     decode_packet,
     encode_packet,
 )
-from dht.wire.sealed_message import AskedMessage, Verdict, about
 from tests.dht.protocol.lossy_line import ASKER, NETWORK, LossyLine, at, opened, rules
 
 VICTIM = Address("198.51.100.9", 9)

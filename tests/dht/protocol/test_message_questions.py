@@ -7,8 +7,7 @@ import pytest
 
 from dht.identity.node_key import Identity
 from dht.protocol.message_questions import DEAF_S, OPEN_LIMIT, SILENT
-from dht.wire.packets import MAX_PARTS, MAX_TURNS, PACKET_LIMIT, PART_BYTES, QUESTION_BYTES, Part, Question
-from dht.wire.sealed_message import Verdict
+from dht.wire.packets import MAX_PARTS, MAX_TURNS, PACKET_LIMIT, PART_BYTES, QUESTION_BYTES, Part, Question, Verdict
 from tests.dht.protocol.lossy_line import LossyLine, at, opened
 
 
@@ -34,14 +33,6 @@ def test_on_a_line_without_loss_nothing_is_sent_twice() -> None:
     line.run(5)
     assert len(line.carried) == 1 + 3
     assert line.told[b"q"][0] == pytest.approx(0.16)
-
-
-def test_a_long_answer_takes_one_round_trip_for_each_window() -> None:
-    line = LossyLine(1)
-    line.sizes[b"q"] = 25 * PART_BYTES
-    line.ask(b"q")
-    line.run(5)
-    assert line.told[b"q"][0] == pytest.approx(3 * 0.16)
 
 
 @pytest.mark.parametrize("seed", range(10))

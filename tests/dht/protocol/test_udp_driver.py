@@ -16,7 +16,6 @@ from dht.protocol.udp_driver import PortUnavailable, UdpDriver, bind_udp
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 from node.extras.simulation.everybody import trust_everybody
-from tests.loopback import needs_ipv6
 
 HOSTS = {"4": ("127.0.0.1",), "6": ("::1",), "both": ("127.0.0.1", "::1")}
 
@@ -39,21 +38,6 @@ async def until(claim: Callable[[], bool]) -> None:
     async with asyncio.timeout(30):
         while not claim():  # noqa: ASYNC110 (nothing tells when a packet was counted)
             await asyncio.sleep(0.02)
-
-
-@needs_ipv6
-async def test_v4_only_and_v6_only_learn_of_each_other_through_a_dual_stack_peer() -> None:
-    peers = [Peer(f) for f in ("both", "4", "6")]
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(p.datagrams.run()) for p in peers]
-        for peer in peers[1:]:
-            peer.core.join(system_clock(), peers[0].addresses)
-            peer.datagrams.kick()
-        everyone = tuple(sorted(p.core.node_id for p in peers))
-        await until(lambda: all(p.core.members.members(system_clock()) == everyone for p in peers))
-        for task in tasks:
-            task.cancel()
-    assert all(s.fileno() == -1 for p in peers for s in p.sockets), "sockets are closed with run"
 
 
 async def test_garbage_does_no_harm() -> None:

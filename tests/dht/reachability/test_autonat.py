@@ -5,19 +5,21 @@ import random
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from random import Random
 
 import pytest
 
 from bootstrap.networks import load_network, new_network
-from dht import BadMessage, Contact, Endpoint, Identity, Mode, NodeId, OverlayService, Strategy
+from dht import BadMessage, Contact, Endpoint, Identity, Mode, OverlayService, Strategy
 from dht import system_clock as clock
 from dht.config import DhtConfig
+from dht.keys import NodeId, distance
 from dht.messages import Message
 from dht.overlay.assembly import open_overlay
 from dht.overlay.settings import OverlaySettings
-from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply
-from dht.reachability.dial_back import DialBack
+from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply, choose_introducers
 from dht.reachability.evidence import ReachabilityVerdict
+from dht.wire.heartbeat import MOST_INTRODUCERS
 from tests.dht.overlay.test_service import until
 from tests.loopback import free_port, has_ipv6
 
@@ -121,21 +123,6 @@ async def test_only_the_askers_own_address_is_probed_for_members_and_seldom() ->
                 await one.ask_at(contact_of(two), ProbeMe(4, port, port), ProbeReply, timeout_s=15)
 
 
-async def test_a_dial_back_is_answered_by_the_right_key_alone() -> None:
-    async with town() as t:
-        node = t.start(41, "127.0.0.1")
-        dial_back = DialBack(Identity(b"\7" * 32), bytes.fromhex(t.network.id), random.Random(1))
-        address = contact_of(node).endpoints[0].udp
-        other = DialBack(Identity(b"\7" * 32), b"another network12345", random.Random(1))
-        async with asyncio.TaskGroup() as tasks:
-            answers = [
-                tasks.create_task(dial_back.reaches(address, node.node_id)),
-                tasks.create_task(dial_back.reaches(address, NodeId(bytes(20)))),
-                tasks.create_task(other.reaches(address, node.node_id)),
-            ]
-        assert [task.result() for task in answers] == [True, False, False]
-
-
 async def test_a_client_answers_that_it_is_there_and_is_in_nobodys_view() -> None:
     async with town() as t:
         node = t.start(51, "127.0.0.1")
@@ -151,3 +138,26 @@ def contact_of(overlay: OverlayService) -> Contact:
     contact = overlay.view.contact(overlay.node_id)
     assert contact is not None
     return contact
+
+
+RNG = Random(1)
+IDS = [NodeId(RNG.randbytes(20)) for _ in range(30)]
+ME = IDS[0]
+
+
+def test_the_nearest_introduce_and_each_node_has_others() -> None:
+    chosen = choose_introducers(ME, (), IDS[1:])
+    assert chosen == tuple(sorted(IDS[1:], key=lambda peer: distance(peer, ME))[:MOST_INTRODUCERS])
+    assert choose_introducers(IDS[7], (), [*IDS[:7], *IDS[8:]]) != chosen
+
+
+def test_who_was_chosen_stays_while_it_can_and_who_cannot_is_replaced() -> None:
+    kept = tuple(sorted(IDS[1:], key=lambda peer: -distance(peer, ME))[:MOST_INTRODUCERS])
+    assert choose_introducers(ME, kept, IDS[1:]) == kept
+    able = [peer for peer in IDS[1:] if peer != kept[1]]
+    assert set(kept) - {kept[1]} < set(choose_introducers(ME, kept, able))
+    assert len(choose_introducers(ME, kept, able)) == MOST_INTRODUCERS
+
+
+def test_where_nobody_is_able_nobody_introduces() -> None:
+    assert choose_introducers(ME, IDS[1:3], []) == ()

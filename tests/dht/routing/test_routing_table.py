@@ -8,8 +8,7 @@ from kademlia.node import Node
 from kademlia.routing import KBucket
 
 from dht.keys import NodeId, distance
-from dht.routing.routing_table import K, RoutingTable
-from dht.routing.rtt import TIMEOUT_FIRST_S
+from dht.routing.routing_table import TIMEOUT_FIRST_S, TIMEOUT_LEAST_S, TIMEOUT_MOST_S, K, RoutingTable, RttEstimator
 from dht.wire.contact import Contact, Endpoint
 
 OWN = NodeId(bytes(20))
@@ -93,3 +92,29 @@ def test_the_package_is_imported_by_the_routing_table_alone() -> None:
     assert {user for user in users if not user.startswith(("tests/", "benchmarks/"))} == {
         "dht/routing/routing_table.py"
     }
+
+
+def test_timeouts_follow_the_answers_within_their_bounds():
+    timing = RttEstimator()
+    assert timing.timeout_s == TIMEOUT_FIRST_S
+    for _ in range(50):
+        timing.took(0.001)
+    assert timing.timeout_s == TIMEOUT_LEAST_S
+    for _ in range(50):
+        timing.took(0.4)
+    assert 0.4 <= timing.timeout_s < 0.41
+    timing.took(2.0)
+    assert timing.timeout_s > 1.0, "one late answer is a warning"
+    for _ in range(20):
+        timing.took(9.0)
+    assert timing.timeout_s == TIMEOUT_MOST_S
+
+
+def test_nearly_all_answers_of_many_peers_come_in_time():
+    rng, timing = Random(1), RttEstimator(gain=1 / 32)
+    rtts = [0.05 * rng.lognormvariate(0, 0.5) for _ in range(4000)]
+    late = 0
+    for rtt in rtts:
+        late += rtt > timing.timeout_s
+        timing.took(rtt)
+    assert 0 < late < 0.03 * len(rtts)

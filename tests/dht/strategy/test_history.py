@@ -74,24 +74,6 @@ def test_an_expired_strategy_warns_and_stays_in_force():
     assert any("expired" in warning for warning in log.warnings(late))
 
 
-def test_the_publishers_of_the_previous_version_decide():
-    log = StrategyHistory(network())
-    two = after(network().first, 2, publishers=(B,))
-    log.adopt(two)
-    three = Strategy(
-        network=network().id,
-        version=3,
-        previous=two.digest,
-        effective_at=100,
-        next_at=5000,
-        expires_at=9000,
-        publishers=(B,),
-    )
-    with pytest.raises(BadStrategy, match="signatures"):
-        log.adopt(sign_strategy(encode_document(three), ALICE))
-    assert log.adopt(sign_strategy(encode_document(three), BOB))
-
-
 def test_a_fork_ends_alike_at_every_node_whatever_the_order(tmp_path: Path):
     rivals = [after(network().first, 2, replicas=n) for n in range(3, 8)]
     winner = min(rivals, key=lambda signed: signed.digest)

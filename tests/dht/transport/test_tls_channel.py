@@ -146,23 +146,6 @@ async def test_a_restarted_peer_is_reached_over_a_new_connection():
             assert await alice.ask(Route(bob.contact))
 
 
-async def test_who_asks_over_connections_that_are_given_up_meanwhile_hears_of_a_peer_that_is_gone():
-    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
-    ended = asyncio.Event()
-
-    async def renew() -> None:
-        while not ended.is_set():
-            await alice.channel.renew()
-            await asyncio.sleep(0.001)
-
-    async with running(alice, bob), asyncio.TaskGroup() as tasks:
-        tasks.create_task(renew())
-        for _ in range(30):
-            with suppress(PeerTimeout):
-                await alice.ask(Route(bob.contact), "Echo", bytes(300_000), timeout_s=0.05)
-        ended.set()
-
-
 async def test_an_answer_whose_connection_is_given_up_in_its_middle_is_cut():
     async def half(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -310,29 +293,6 @@ async def test_tunnels_to_a_frozen_peer_end_with_those_who_asked_for_them(monkey
                         group.create_task(ask_in_vain(silent))
             await asyncio.sleep(0.5)
             assert await alice.ask(Route(carol.contact, bob.contact))
-
-
-async def test_tunnels_that_are_not_used_give_way_to_others_of_their_asker(monkeypatch: pytest.MonkeyPatch):
-    """What an asker keeps open to one peer may be all that its relay bears."""
-    monkeypatch.setattr("dht.transport.relay.MAX_TUNNELS_OF_ONE", 2)
-    monkeypatch.setattr("dht.transport.relay.QUIET_S", 0.1)
-    alice, relay = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
-    others = [Host(Identity(bytes([n]) * 32), ("127.0.0.1",)) for n in (13, 14, 15)]
-    async with running(alice, relay, *others):
-        for _ in range(2):
-            for other in others:
-                assert await alice.ask(Route(other.contact, relay.contact))
-                await asyncio.sleep(0.15)
-
-
-async def test_many_questions_through_one_relay_take_turns(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dht.transport.relay.MAX_TUNNELS_OF_ONE", 2 * TUNNELS_TO_ONE)
-    alice, relay = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
-    others = [Host(Identity(bytes([n]) * 32), ("127.0.0.1",)) for n in (13, 14)]
-    async with running(alice, relay, *others), asyncio.TaskGroup() as group:
-        for _ in range(6):
-            for other in others:
-                group.create_task(alice.ask(Route(other.contact, relay.contact)))
 
 
 async def test_more_peers_than_a_relay_bears_tunnels_for_are_all_reached_at_once(monkeypatch: pytest.MonkeyPatch):

@@ -1,5 +1,3 @@
-import contextlib
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -76,10 +74,3 @@ def test_a_mutated_packet_is_refused_or_fails_its_mac(body: Body, data: st.DataO
     except BadMessage:
         return
     assert packet.public_key != A.public_key or not is_from(packet, B.shared_key(A.public_key))
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.binary(max_size=1400))
-def test_any_bytes_decode_or_raise_bad_message(data: bytes) -> None:
-    with contextlib.suppress(BadMessage):
-        decode_body(decode_packet(data))

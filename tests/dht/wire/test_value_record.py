@@ -39,13 +39,6 @@ def test_expired_eternal_and_foreign_ones_are_refused(life_s: float, net: bytes)
         open_record(signed(life_s=life_s), NOW, net)
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.binary(max_size=1100))
-def test_any_bytes_raise_remote_errors(data: bytes) -> None:
-    with pytest.raises(RemoteError):
-        open_record(data, NOW, NET)
-
-
 def test_the_newest_of_each_author_wins() -> None:
     store = ValueStore(OWN, 100)
     other = Identity(b"o" * 32)

@@ -1,7 +1,7 @@
 """A node learns which owners answer quickly: those are asked, and whoever is slower than most is not waited for."""
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from statistics import fmean
 
 import pytest
@@ -17,14 +17,15 @@ QUERIES = ("run", "search engine", "python", "dogs")
 
 
 @pytest.fixture
-async def world() -> AsyncIterator[World]:
+async def world(make_world: Callable[..., World]) -> World:
     """Nodes as far from each other as machines on the internet."""
     rng = random.Random(4)
-    made = World(rng, 60, 3, IndexConfig(engine="memory", commit_s=0.0))  # hardly two slots have an owner in common
+    made = make_world(
+        rng, 60, 3, IndexConfig(engine="memory", commit_s=0.0)
+    )  # hardly two slots have an owner in common
     await made.put(corpus.web(rng, 40))
     made.network.slow_s = {node.id: 0.05 * rng.lognormvariate(0.0, 0.5) for node in made.nodes}
-    yield made
-    await made.close()
+    return made
 
 
 async def ask(world: World, query: str) -> tuple[float, list[NodeId]]:

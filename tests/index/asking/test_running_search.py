@@ -2,46 +2,39 @@
 
 import asyncio
 import random
-import sys
 from collections import Counter
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
+
+import index_corpus as corpus
+import pytest
+from index_network import World
 
 from dht import Message, NodeId
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
 from index.shard.messages import AskBest
-from tests.store.network import simulate
 
-sys.path.append(str(Path(__file__).parents[1]))
-import index_corpus as corpus
-from index_network import World
-
+pytestmark = pytest.mark.virtual_time
 FIRST_S, SLOW_S = 0.4, 1.0
 Answer = dict[str, Any]
+Make = Callable[..., World]
 Prepare = Callable[[World], None]
 
 
-def searched(prepare: Prepare, replicas: int = 1, words: str = "python run") -> tuple[World, Answer | None, Answer]:
+async def searched(
+    make_world: Make, prepare: Prepare, replicas: int = 1, words: str = "python run"
+) -> tuple[World, Answer | None, Answer]:
     """Ask the first of four nodes; return what there is after 400 ms, None where that is all, and in the end."""
-    told: list[tuple[World, Answer | None, Answer]] = []
-
-    async def run() -> None:
-        world = World(random.Random(4), 4, replicas, IndexConfig(engine="memory", commit_s=0.0))
-        rng = random.Random(4)
-        await world.put([corpus.text(rng, f"https://site{number}.test/") for number in range(60)])
-        prepare(world)
-        running = world.nodes[0].searcher.begin(SearchRequest(words, 100, deadline_ms=2500, first_ms=400))
-        async with asyncio.TaskGroup() as tasks:
-            answer = tasks.create_task(running.answer())
-            await asyncio.sleep(FIRST_S)
-            early = None if answer.done() else await running.so_far()
-        told.append((world, early, answer.result()))
-        await world.close()
-
-    simulate(run())
-    return told[0]
+    world, rng = make_world(random.Random(4), 4, replicas, IndexConfig(engine="memory", commit_s=0.0)), random.Random(4)
+    await world.put([corpus.text(rng, f"https://site{number}.test/") for number in range(60)])
+    prepare(world)
+    running = world.nodes[0].searcher.begin(SearchRequest(words, 100, deadline_ms=2500, first_ms=400))
+    async with asyncio.TaskGroup() as tasks:
+        answer = tasks.create_task(running.answer())
+        await asyncio.sleep(FIRST_S)
+        early = None if answer.done() else await running.so_far()
+    return world, early, answer.result()
 
 
 def is_slow(world: World) -> None:
@@ -64,9 +57,9 @@ def of_peers(world: World) -> Counter[tuple[NodeId, str]]:
     return Counter(asked for asked in world.network.asked if asked[0] != world.nodes[0].id)
 
 
-def test_what_has_come_is_told_and_nobody_is_asked_again_for_the_rest() -> None:
-    world, early, answer = searched(is_slow_at_last)
-    _, _, at_once = searched(lambda world: None)
+async def test_what_has_come_is_told_and_nobody_is_asked_again_for_the_rest(make_world: Make) -> None:
+    world, early, answer = await searched(make_world, is_slow_at_last)
+    _, _, at_once = await searched(make_world, lambda world: None)
     assert early is not None and early["whole"] is False and answer["exact"]
     assert answer["results"] == at_once["results"], "what came first changes nothing of the whole answer"
     assert shown(early) == [url for url in shown(answer) if url in shown(early)], "in the order of the whole answer"
@@ -76,19 +69,21 @@ def test_what_has_come_is_told_and_nobody_is_asked_again_for_the_rest() -> None:
     assert set(world.nodes[0].reads.values()) == {1}, "what was shown first is not read again"
 
 
-def test_before_all_have_counted_it_is_what_lies_here() -> None:
-    world, early, answer = searched(is_slow)
+async def test_before_all_have_counted_it_is_what_lies_here(make_world: Make) -> None:
+    world, early, answer = await searched(make_world, is_slow)
     assert early is not None and answer["exact"] and set(of_peers(world).values()) == {1}
     here = {text.url for text in world.store.values() if world.team(text) == [world.nodes[0]]}
     assert {*shown(early)} == here & {*shown(answer)} and shown(early)
 
 
-def test_what_a_silent_peer_has_is_asked_of_others_before_the_first_is_shown() -> None:
-    world, early, answer = searched(lambda world: world.network.silent.add(world.nodes[1].id), replicas=2)
+async def test_what_a_silent_peer_has_is_asked_of_others_before_the_first_is_shown(make_world: Make) -> None:
+    world, early, answer = await searched(
+        make_world, lambda world: world.network.silent.add(world.nodes[1].id), replicas=2
+    )
     assert early is None and answer["whole"] and answer["coverage"]["late"] == [world.nodes[1].id.hex()]
     assert answer["took_ms"] < 1000 * FIRST_S
 
 
-def test_where_nothing_was_found_yet_nothing_is_told() -> None:
-    _, early, answer = searched(is_slow, words="nobodywroteit")
+async def test_where_nothing_was_found_yet_nothing_is_told(make_world: Make) -> None:
+    _, early, answer = await searched(make_world, is_slow, words="nobodywroteit")
     assert early is None and answer["whole"] and answer["total"] == 0

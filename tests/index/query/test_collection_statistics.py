@@ -22,13 +22,7 @@ def test_order_and_detours_do_not_matter(kept: list, dropped: list, rng) -> None
         around = around.plus(identity, lengths, sign)
     assert around == straight
     assert len(straight.fingerprint_bytes) == 32
-    assert SlotTotals(1).fingerprint == 0
-
-
-def test_different_documents_have_different_fingerprints() -> None:
-    one = SlotTotals().plus(b"a1", (1, 0, 0, 0))
-    other = SlotTotals().plus(b"a2", (1, 0, 0, 0))
-    assert one.fingerprint != other.fingerprint
+    assert SlotTotals().plus(b"a1", (1, 0, 0, 0)).fingerprint != SlotTotals().plus(b"a2", (1, 0, 0, 0)).fingerprint
 
 
 def test_sums_of_nothing_and_of_two() -> None:

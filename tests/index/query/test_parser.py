@@ -162,16 +162,24 @@ def test_words_are_excluded_beside_everyday_words_and_far_from_commands(text: st
     assert isinstance(query.root, QueryGroup) and query.root.without == terms(excluded)
 
 
-def test_phrases_and_words_with_inner_marks() -> None:
-    assert parse_query('"to be"').root == phrase_of("to", "be")
-    assert parse_query("x-ray").root == phrase_of("x", "ray", joined="xray")
-    assert parse_query('"one"').root == term_of("one")
-    assert parse_query("https://a.example/b").leaves == (phrase_of("a", "example", "b"),)
+@pytest.mark.parametrize(
+    ("text", "root"),
+    [
+        ('"to be"', phrase_of("to", "be")),
+        ("x-ray", phrase_of("x", "ray", joined="xray")),
+        ('"one"', term_of("one")),
+        ("https://a.example/b", phrase_of("a", "example", "b")),
+        ("site:Docs.Example.org:8080", SiteFilter("docs.example.org:8080")),
+        ("lang:ZH 北京", QueryGroup(2, (term_of("北京"), LanguageFilter("zh")))),
+        ('5" tablet', group(1, "5", "tablet")),  # an inch is no quotation mark
+        ("喝 -茶", QueryGroup(1, (parse_query("喝").root,), (parse_query("茶").root,))),  # nor is this an option
+    ],
+)
+def test_phrases_filters_and_words_with_inner_marks(text: str, root: QueryNode) -> None:
+    assert parse_query(text).root == root
 
 
-def test_filters() -> None:
-    assert parse_query("site:Docs.Example.org:8080").root == SiteFilter("docs.example.org:8080")
-    assert parse_query("lang:ZH 北京").root == QueryGroup(2, (term_of("北京"), LanguageFilter("zh")))
+def test_language_and_site_may_stand_beside_a_query() -> None:
     query = parse_query("cat", language="en", site="b.org")
     assert query.root == QueryGroup(3, (term_of("cat"), LanguageFilter("en"), SiteFilter("b.org")))
     assert (query.language, query.site) == ("en", "b.org")
@@ -226,10 +234,6 @@ def test_half_characters_are_dropped() -> None:
     assert parse_query("ab \ud800c").text == "ab c"
 
 
-def test_an_inch_is_no_quotation_mark() -> None:
-    assert parse_query('5" tablet').root == group(1, "5", "tablet")
-
-
 @pytest.mark.parametrize(
     "text", ["(" * 500_000, "x " * 500_000, "-" * 10**6, '"' * 1001, "a OR " * 10**5, "北" * 10**6]
 )
@@ -248,7 +252,3 @@ def test_anything_parses_and_what_it_is_cut_to_parses_alike(text: str) -> None:
     assert (again.root, again.counted, again.leaves) == (query.root, query.counted, query.leaves)
     for tree in (query.root, query.counted):
         select(tree, lambda leaf: frozenset({1}))
-
-
-def test_a_character_of_chinese_is_no_option_of_a_command() -> None:
-    assert parse_query("喝 -茶").root == QueryGroup(1, (parse_query("喝").root,), (parse_query("茶").root,))

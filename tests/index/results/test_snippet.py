@@ -2,11 +2,12 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.query.parser import parse_query
-from index.results.snippet import _plain, _single_spaced, make_snippet, terms_of
+from index.results.snippet import _plain, _single_spaced, heading_above, make_snippet, terms_of
 from index.text.analyzer import terms
 from index.text.stem_classes import ENGLISH
 
@@ -122,3 +123,32 @@ def test_letters_are_compared_without_diacritics_and_cases_one_by_one() -> None:
 def test_white_space_is_closed_up() -> None:
     for piece in ("", " ", "\n\t ", "a", " a\u3000\xa0b\n", "\u200bc  d", "x\x1cy\x85z "):
         assert _single_spaced(piece) == re.sub(r"\s+", " ", piece)
+
+
+HEADINGS = ("Guide", "Install¶", "Configure", "Menu")
+BODY = "Guide\nWhat it is.\nInstall¶\nFetch it.\nUnpack it.\nConfigure\nSet the port.\n"
+
+
+@pytest.mark.parametrize(
+    ("passage", "heading"),
+    [
+        ("Fetch it", "Install"),
+        ("Unpack", "Install"),
+        ("it.\nConfigure", "Install"),
+        ("Set the", "Configure"),
+        ("Configure\nSet", ""),
+        ("figure", ""),
+        ("Guide", ""),
+        ("What", ""),
+    ],
+)
+def test_a_passage_stands_under_the_heading_before_it(passage: str, heading: str) -> None:
+    assert heading_above(BODY, BODY.index(passage), HEADINGS, "guide") == heading
+
+
+def test_what_is_no_heading_is_none() -> None:
+    assert heading_above(BODY, BODY.index("Set"), (), "") == ""
+    assert heading_above(BODY, -1, HEADINGS, "") == heading_above("", 0, HEADINGS, "") == ""
+    assert heading_above(BODY, BODY.index("What"), HEADINGS, "Another") == "Guide"
+    long = "Configure" + "\nx" * 100_000
+    assert heading_above(long, len(long), HEADINGS, "") == "", "no page costs more than some hundred lines"

@@ -1,8 +1,9 @@
 """Did-you-mean in a network: one node's words propose, the counts of all decide, and nothing is replaced."""
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import index_corpus as corpus
 import pytest
@@ -12,6 +13,8 @@ from index.change_feed import Text
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
 from index.shard.corrections import MAX_SPELLINGS, propose, spellings
+
+Make = Callable[..., World]
 
 
 class Words:
@@ -39,19 +42,18 @@ async def corrected(world: World, text: str, node: int = 0) -> list[str]:
 
 
 @pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
-async def test_a_misspelled_question_is_answered_with_what_may_have_been_meant(engine: str, tmp_path: Path) -> None:
-    world = World(random.Random(2), 3, 1, IndexConfig(engine=engine))  # type: ignore[arg-type]
+async def test_a_misspelled_question_is_answered_with_what_may_have_been_meant(make_world: Make, engine: Any) -> None:
+    world = make_world(random.Random(2), 3, 1, IndexConfig(engine=engine))
     await world.put(pages(["the database receives"] * 40 + ["a naive socket"] * 20))
     for node in range(3):
         assert await corrected(world, "databse", node) == ["database"]
     assert await corrected(world, "How does a Databse recieves?") == ["How does a database receives?"]
     assert await corrected(world, "naïve sokcet") == ["naïve socket"]
     assert await corrected(world, "database socket") == []
-    await world.close()
 
 
-async def test_the_whole_network_knows_a_word_that_this_node_does_not() -> None:
-    world = World(random.Random(3), 2, 1, IndexConfig(engine="memory"))
+async def test_the_whole_network_knows_a_word_that_this_node_does_not(make_world: Make) -> None:
+    world = make_world(random.Random(3), 2, 1, IndexConfig(engine="memory"))
     texts = pages(["common words socket"] * 60 + ["the name sockel"] * 12)
     texts = [text for text in texts if "sockel" not in text.body or world.team(text) == [world.nodes[1]]]
     await world.put(texts)
@@ -59,17 +61,15 @@ async def test_the_whole_network_knows_a_word_that_this_node_does_not() -> None:
     assert world.nodes[0].local.documents
     assert await corrected(world, "sockel") == [], "rare, and right"
     assert await corrected(world, "sockex") == ["socket"]
-    await world.close()
 
 
-async def test_deleted_documents_propose_nothing() -> None:
-    world = World(random.Random(4), 1, 1, IndexConfig())
+async def test_deleted_documents_propose_nothing(make_world: Make) -> None:
+    world = make_world(random.Random(4), 1, 1, IndexConfig())
     texts = pages(["only here: gyroscope"] * 5 + ["something else"] * 5)
     await world.put(texts)
     assert await corrected(world, "gyroscpoe") == ["gyroscope"]
     await world.drop(texts[:5])
     assert await corrected(world, "gyroscpoe") == []
-    await world.close()
 
 
 def test_forms_of_one_word_are_not_corrected_into_each_other() -> None:

@@ -13,9 +13,9 @@ from index import IndexConfig
 from index.change_feed import DocumentChange, Text
 from index.engine.forward_table import ForwardRow
 from index.engine.index_files import IndexFiles
-from index.query.parser import parse_query
+from index.query.parser import Query, parse_query
 from index.results.oracle import OracleAnswer, SearchOracle
-from index.shard.shard_search import ShardSearch
+from index.shard.shard_search import ShardHits, ShardSearch
 
 BITS, DEPTH = 4, 10_000
 QUESTIONS = (  # words, hits that are wanted, and how many rows of 3,000 may be read for them
@@ -71,6 +71,14 @@ def count_reads(files: IndexFiles, monkeypatch: pytest.MonkeyPatch) -> list[int]
     return read
 
 
+def best(files: IndexFiles, query: Query, sought: OracleAnswer, k: int, per_host: int = 6) -> ShardHits:
+    """Return a node's best hits, which are those that looking at every document finds."""
+    found = ShardSearch(files, query, sought.statistics, SLOTS, BITS, DEPTH).best(query, k, 0.0, per_host)
+    wanted = [(hit.text.id, hit.scored.score) for hit in sought.hits[:k]]
+    assert [(hit.id, hit.score) for hit in found.hits] == wanted, query.text
+    return found
+
+
 def test_documents_with_the_common_word_alone_are_not_read_one_by_one(
     files: IndexFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,9 +88,7 @@ def test_documents_with_the_common_word_alone_are_not_read_one_by_one(
     for words, k, most in QUESTIONS:
         read.clear()
         query = parse_query(words)
-        found = ShardSearch(files, query, sought[words].statistics, SLOTS, BITS, DEPTH).best(query, k, 0.0, 6)
-        wanted = sought[words].hits[:k]
-        assert [(hit.id, hit.score) for hit in found.hits] == [(hit.text.id, hit.scored.score) for hit in wanted]
+        found = best(files, query, sought[words], k)
         assert found.complete or found.bound < found.hits[-1].score
         if files.engine.__class__.__name__ == "TantivyEngine":  # others give candidates in no order
             assert len(read) <= most, words
@@ -105,9 +111,7 @@ def test_a_phrase_is_found_where_its_words_stand_together_and_nowhere_else(files
         query, sought = parse_query(words), oracle.search(words)
         for leaf in query.leaves:  # as the first round does
             files.engine.counts(leaf, BITS)
-        found = ShardSearch(files, query, sought.statistics, SLOTS, BITS, DEPTH).best(query, k, 0.0, 0)
-        wanted = sought.hits[:k]
-        assert [(hit.id, hit.score) for hit in found.hits] == [(hit.text.id, hit.scored.score) for hit in wanted], words
+        best(files, query, sought, k, per_host=0)
 
 
 APART = "river {} quartz {} stone"  # of three words, with others between them
@@ -130,7 +134,5 @@ def test_what_lacks_words_or_has_them_apart_is_passed_over_unread(
         texts.append(replace(made, title="", headings=(), body=f"{said} {rest}", language="en", boilerplate=""))
     files.apply([DocumentChange(text.id, text) for text in texts], b"")
     query, sought, read = parse_query(words), SearchOracle(texts).search(words), count_reads(files, monkeypatch)
-    found = ShardSearch(files, query, sought.statistics, SLOTS, BITS, DEPTH).best(query, 10, 0.0, 6)
-    wanted = sought.hits[:10]
-    assert [(hit.id, hit.score) for hit in found.hits] == [(hit.text.id, hit.scored.score) for hit in wanted]
+    best(files, query, sought, 10)
     assert len(read) <= 200

@@ -1,7 +1,7 @@
 """What a node suggests while somebody types, from its own words and titles."""
 
 import random
-from collections.abc import AsyncIterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -33,11 +33,10 @@ def pages() -> list[Text]:
 
 
 @pytest.fixture(params=["tantivy", "whoosh", "memory"])
-async def world(request: pytest.FixtureRequest) -> AsyncIterator[World]:
-    world = World(random.Random(2), 1, 1, IndexConfig(engine=request.param))
+async def world(request: pytest.FixtureRequest, make_world: Callable[..., World]) -> World:
+    world = make_world(random.Random(2), 1, 1, IndexConfig(engine=request.param))
     await world.put(pages())
-    yield world
-    await world.close()
+    return world
 
 
 async def suggested(world: World, typed: str) -> list[str]:

@@ -38,7 +38,7 @@ def test_another_stemmer_is_named_with_the_remedy(forgetful: None, monkeypatch: 
     with pytest.raises(
         AnalyzerDiffers, match=rf"analyzer {NEWEST_ANALYZER.number}: .*PyStemmer \d.*Unicode \d.*pip install"
     ):
-        LocalIndex.open(IndexConfig(engine="memory"), None, None, None, None)  # type: ignore[arg-type]
+        LocalIndex(IndexConfig(engine="memory"), None, None, None, None)  # type: ignore[arg-type]
 
 
 def test_another_folding_is_noticed(forgetful: None, monkeypatch: pytest.MonkeyPatch) -> None:

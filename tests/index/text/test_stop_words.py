@@ -2,7 +2,7 @@
 
 import pytest
 
-from index.text.stop_words import is_stop_word, languages_of, list_codes, stop_words
+from index.text.stop_words import languages_of, list_codes, stop_words
 
 
 def test_there_are_lists_of_at_least_twelve_languages() -> None:
@@ -43,5 +43,4 @@ def test_a_named_language_decides() -> None:
 
 def test_words_are_known_as_they_are_folded() -> None:
     assert "de" in languages_of("fur") and "fr" in languages_of("a")
-    assert is_stop_word("the") and is_stop_word("the", "en") and not is_stop_word("the", "de")
-    assert not is_stop_word("database")
+    assert languages_of("the") == {"en"} and not languages_of("database")

@@ -16,14 +16,6 @@ RAW = "E\x1b[31mR\x07\x9b2J\u202eX\u2066\x7f\u200fY"  # escapes, a bell, C1 cont
 SHOWN = "E[31mR2JXY"
 
 
-@pytest.fixture
-def home(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A data directory made by `init`."""
-    assert main(["init", "--data-dir", str(tmp_path / "home"), "--name", "club", "--yes"]) == 0
-    capsys.readouterr()
-    return tmp_path / "home"
-
-
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
     """What was printed, all of it plain."""
     out, err = capsys.readouterr()
@@ -32,11 +24,11 @@ def printed(capsys: pytest.CaptureFixture[str]) -> str:
     return out + err
 
 
-def draft(site: Any, home: Path, change: dict[str, Any]) -> Path:
-    public = Identity.load(home / "keys" / "club.publisher.key").public_key.hex()
+def draft(site: Any, home: str, change: dict[str, Any]) -> Path:
+    public = Identity.load(Path(home) / "keys" / "club.publisher.key").public_key.hex()
     body = site.get("/api/v1/strategy").json | {"publishers": [public]} | change
-    (home / "draft.json").write_text(json.dumps(body, ensure_ascii=False))
-    return home / "draft.json"
+    (Path(home) / "draft.json").write_text(json.dumps(body, ensure_ascii=False))
+    return Path(home) / "draft.json"
 
 
 PATTERN = "/a\u202eb\x7f\x9b/"
@@ -52,12 +44,12 @@ CHANGES: dict[str, tuple[dict[str, Any], bool]] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_draft_is_shown_and_signed_in_plain_text(
-    name: str, site: Any, home: Path, token: str, capsys: pytest.CaptureFixture[str]
+    name: str, site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change, is_sound = CHANGES[name]
     file, place = draft(site, home, change), ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", str(home)]
-    (home / "admin.token").write_text(token)
-    key_file = str(home / "keys" / "club.publisher.key")
+    (Path(home) / "admin.token").write_text(token)
+    key_file = str(Path(home) / "keys" / "club.publisher.key")
     assert main(["strategy", "sign", str(file), "--key", key_file, "--yes", *place]) == (0 if is_sound else 2)
     out, err = capsys.readouterr()
     for line in f"{out}\n{err}".split("\n"):
@@ -71,10 +63,10 @@ def test_a_draft_is_shown_and_signed_in_plain_text(
         printed(capsys)
 
 
-def test_a_network_file_is_shown_in_plain_text(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text, identifier = (home / "network.toml").read_text(), load_network(home / "network.toml").id
+def test_a_network_file_is_shown_in_plain_text(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text, identifier = (Path(home) / "network.toml").read_text(), load_network(Path(home) / "network.toml").id
     escaped = json.dumps(RAW).replace("\x7f", "\\u007f").replace("\x9b", "\\u009b")
-    other = home / f"n{RAW}.toml"
+    other = Path(home) / f"n{RAW}.toml"
     for broken in (text.replace(f'"{identifier}"', escaped), text.replace('"club"', escaped), RAW, f"x = {escaped}"):
         other.write_text(broken)
         for verb in (["network", "show", str(other)], ["accept", str(other), "--data-dir", str(home)]):
@@ -82,12 +74,12 @@ def test_a_network_file_is_shown_in_plain_text(home: Path, capsys: pytest.Captur
             assert SHOWN in printed(capsys)
 
 
-def test_an_archive_and_a_backup_are_named_in_plain_text(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    archive, backup = home / f"a{RAW}.txt", home / f"b{RAW}.dse"
+def test_an_archive_and_a_backup_are_named_in_plain_text(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    archive, backup = Path(home) / f"a{RAW}.txt", Path(home) / f"b{RAW}.dse"
     archive.write_text("no archive")
     with tarfile.open(backup, "w") as tar:
         tar.addfile(tarfile.TarInfo(f"m{RAW}"))
     place = ["--data-dir", str(home)]
-    for verb in (["archive", "import", str(archive), *place], ["restore", str(backup), str(home / "new")]):
+    for verb in (["archive", "import", str(archive), *place], ["restore", str(backup), str(Path(home) / "new")]):
         assert main(verb) == 2
         assert SHOWN in printed(capsys)

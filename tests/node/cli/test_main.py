@@ -15,22 +15,14 @@ from typing import Any
 import pytest
 
 from bootstrap.networks import load_network, split_invitation
-from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
-from dht.membership.kept_files import PeerCache
-from dht.overlay.peer_cache_file import NAME
+from dht import Identity, LocalFaults, PuzzleFile, decode_signed, parse_document, system_clock, work_of
+from dht.overlay.peer_cache_file import NAME, PeerCache
 from node.cli.commands.crawl import pause_s
 from node.cli.main import main
 from node.config.data_dir import DataDir
 from node.config.settings import load_config
 
 ROOT = Path(__file__).parents[3]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> str:
-    """A data directory made by `init`."""
-    assert main(["init", "--data-dir", str(tmp_path / "home"), "--name", "club", "--yes"]) == 0
-    return str(tmp_path / "home")
 
 
 def run(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
@@ -126,7 +118,7 @@ def test_a_node_that_has_met_others_does_not_begin_its_network(
     begin = ["network", "begin", "--data-dir", str(home.root)]
     with home.lock():
         assert main(begin) == 1, "it would count only from the next start on"
-    PeerCache(home.dht / NAME).save([b"the heartbeat of another member"])
+    PeerCache(home.dht / NAME).save([b"the heartbeat of another member"], (), LocalFaults(system_clock))
     assert main(begin) == 1 and not home.founder.exists()
     assert "has met other members" in (said := capsys.readouterr().err) and "dse-node network gone NODEID" in said
 
@@ -427,7 +419,6 @@ def test_a_bad_draft_is_refused_by_field(
 
 
 def test_paths_lists_places_and_every_key(home: str, capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
     assert main(["paths", "--data-dir", home, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["config"] == f"{home}/config.toml"
     assert main(["paths", "--keys"]) == 0

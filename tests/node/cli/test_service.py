@@ -18,12 +18,6 @@ def unit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "config" / "systemd" / "user" / "dse-node.service"
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> str:
-    assert main(["init", "--data-dir", str(tmp_path / "home"), "--yes"]) == 0
-    return str(tmp_path / "home")
-
-
 def systemctl(tmp_path: Path, script: str) -> None:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "systemctl").write_text(f"#!/bin/sh\n{script}\n")

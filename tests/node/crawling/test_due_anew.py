@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from crawl import Visit, VisitState
-from crawl.schedule.change_rate import History
+from crawl.schedule.url_state import History
 from node.crawling.due_anew import as_doubted, as_due
 
 FETCHED = Visit(

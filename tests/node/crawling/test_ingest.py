@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from crawl import Page
 from dht import Now
 from node.crawling.ingest import DAY_S, KEEP_DOCUMENT_DAYS, Ingest
-from node.service.node_service import may_be_shown
+from node.service.service import may_be_shown
 from store import Draft, decode_document
 
 PAGE = Page("http://a.test/", 1.0, 200, (), b"x", "text/html", "", "", "t", (), "main", (), boilerplate="menu")

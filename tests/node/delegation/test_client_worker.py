@@ -5,8 +5,8 @@ from itertools import pairwise
 from random import Random
 from typing import Any
 
-from dht import BadMessage, NodeId, PeerTimeout
-from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
+from dht import BadMessage, Done, NodeId, PeerTimeout
+from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, PollOrders
 from node.delegation.client_worker import AT_ONCE, ClientWorker
 from node.delegation.fetch_order import FetchAnswer, FetchOrder
 from node.extras.simulation.loop import SimLoop
@@ -42,7 +42,7 @@ class Town:
         loop = asyncio.get_running_loop()
         if isinstance(message, OrderDone):
             self.done.append(message)
-            return OrderTaken()
+            return Done()
         assert isinstance(message, PollOrders)
         self.polls.append((loop.time(), peer))
         if peer == DEAD:

@@ -8,9 +8,8 @@ import pytest
 
 from crawl import CrawlDecision, FamilyMissing, FetchDeclined, FetchFailed, OperatorBlocklist
 from dht import NodeId, Slot
-from node.delegation.client_fetches import ClientFetches
 from node.delegation.fetch_order import ClientAnswer, FetchAnswer, FetchOrder
-from node.delegation.routed_fetcher import RoutedFetcher
+from node.delegation.routed_fetcher import ClientFetches, RoutedFetcher
 from tests.node.delegation.pair import CARRIER, HOLDER, STRANGER, URL, Pair, Web, carrier, decide, ruled
 
 

@@ -24,7 +24,7 @@ async def test_only_owners_of_its_places_get_tokens_and_only_from_who_issues_the
     await world.pass_time(60.0)  # until the first hand-backs are over
     issuer = home_issuer(world)
     others = [node for node in world.running() if node is not issuer]
-    answer = await others[0].node_core.crawl.crawler._site_tokens.acquire(Visit(url=URLS[0], depth=1))
+    answer = await others[0].node_core.fetching.tokens.acquire(Visit(url=URLS[0], depth=1))
     assert not answer.wait_s, "a site that is not spread needs no token"
     world.publish(rules=(SPREAD,))
     await world.pass_time(10.0)
@@ -32,7 +32,7 @@ async def test_only_owners_of_its_places_get_tokens_and_only_from_who_issues_the
         await issuer.overlay.ask(others[0].overlay.node_id, AskTicket(URLS[0]), Ticket, timeout_s=5.0)
     refused = granted = 0
     for url in URLS:  # the first who may ask begins the clock
-        assert (await others[0].node_core.crawl.crawler._site_tokens.acquire(Visit(url=url, depth=1))).wait_s > 0
+        assert (await others[0].node_core.fetching.tokens.acquire(Visit(url=url, depth=1))).wait_s > 0
     await world.pass_time(31.0)
     for url in URLS:
         for node in others:
@@ -60,7 +60,7 @@ async def test_without_the_issuer_nobody_asks_the_site_until_another_is_there(wo
     await world.kill(issuer)
     began = world.loop.time()
     while True:
-        tokens = [n.node_core.crawl.crawler._site_tokens for n in world.running()]
+        tokens = [n.node_core.fetching.tokens for n in world.running()]
         answers = [await each.acquire(Visit(url=URLS[0], depth=1)) for each in tokens]
         if not all(answer.wait_s for answer in answers):
             break

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from crawl import VisitState
 from dht import BadMessage, NodeId, Rule
 from node.api.crawl import Followed
@@ -40,6 +42,9 @@ async def test_every_node_tells_the_same_of_every_url(world: World) -> None:
     assert len(holders) > 1
     private = next(url for url in world.web.outcomes() if "/private/" in url)
     assert (await explained(nodes[1], private))["why"] == "the site's robots.txt forbids it"
+    await _unknown_addresses_are_no_refusals_unless_something_refuses_them(world, nodes[0])
+    with pytest.raises(BadMessage, match="no canonical URL"):
+        await nodes[0].node_core.jobs.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
 
 
 @simulated(PLAN)
@@ -75,15 +80,9 @@ async def test_why_not_and_who_is_silent(world: World) -> None:
     assert not told["holder"]["answered"] and told["crawler"] is None
 
 
-@simulated(PLAN)
-async def test_unknown_addresses_are_no_refusals_unless_something_refuses_them(world: World) -> None:
-    nodes = await world.add(3)
-    await world.pass_time(8.0)
-    await world.crawl()
-    await crawled(world)
+async def _unknown_addresses_are_no_refusals_unless_something_refuses_them(world: World, asked: SimNode) -> None:
     world.publish(rules=[Rule(action="deny", host="denied.example")])
     await world.pass_time(30.0)
-    (asked, *_) = nodes
     asked.node_core.fetching.refusals.set_entries(["refused.example"])
     refused = {
         "https://denied.example/": "rule 1 of strategy 2 denies it",
@@ -104,17 +103,6 @@ async def test_unknown_addresses_are_no_refusals_unless_something_refuses_them(w
         "http://8.8.8.8/",
     ):
         assert (await explained(asked, url))["answer"] == "unknown"
-
-
-@simulated(WorldPlan(seed=1))
-async def test_only_canonical_urls_are_spoken_of(world: World) -> None:
-    (node,) = await world.add(1)
-    try:
-        await node.node_core.jobs.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
-    except BadMessage as error:
-        assert "no canonical URL" in str(error)
-    else:
-        raise AssertionError("answered")
 
 
 @simulated(PLAN)

@@ -165,7 +165,9 @@ async def test_who_may_not_import_is_told_how_to_be_allowed(world: World) -> Non
 
 
 @simulated(PLAN)
-async def test_what_the_strategy_denies_and_what_the_operator_refuses_is_counted_as_refused(world: World) -> None:
+async def test_what_strategy_or_operator_refuse_is_not_taken_and_a_client_imports_nothing(
+    world: World,
+) -> None:
     (node,) = await world.add(1)
     node.crawl = CrawlConfig(refuse=("old2.example",))
     world.publish(rules=(Rule(action="deny", host="old1.example"),))
@@ -175,6 +177,9 @@ async def test_what_the_strategy_denies_and_what_the_operator_refuses_is_counted
     states = await take(node, PAGES[:3])
     assert [each.state for each in states] == ["taken", "refused", "refused"]
     assert states[1].reason.startswith("rule 1 of strategy") and states[2].reason.endswith("crawl.refuse")
+    client = await world.add_client()
+    with pytest.raises(NotJoined):
+        await take(client, PAGES)
 
 
 def test_hostile_records_cost_themselves() -> None:
@@ -201,11 +206,3 @@ def test_hostile_records_cost_themselves() -> None:
         assert not any(isinstance(each, ArchiveFlaw) for each in items), "what is not of the web is passed over"
 
     simulate(scenario, PLAN)
-
-
-@simulated(PLAN)
-async def test_a_client_imports_nothing(world: World) -> None:
-    await world.add(1)
-    client = await world.add_client()
-    with pytest.raises(NotJoined):
-        await take(client, PAGES)

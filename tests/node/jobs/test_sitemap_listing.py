@@ -24,11 +24,11 @@ async def test_any_node_hears_what_an_owner_read(world: World) -> None:
     url = world.web.seed_url
     (holder,) = [n for n in nodes if (await n.node_core.jobs.explanations.explain(url)).holder["self"]]
     for reader in (holder, *(n for n in nodes if n is not holder and _owns(n, url))):
-        reader.node_core.crawl.crawler._listings.add(url, [f"{url}1"])
+        reader.node_core.crawl.crawler._sitemap_reader.listings.add(url, [f"{url}1"])
         assert [await node.node_core.jobs.listing.find(url) for node in nodes] == [(f"{url}1",)] * 3
-        reader.node_core.crawl.crawler._listings.add(url, [])
+        reader.node_core.crawl.crawler._sitemap_reader.listings.add(url, [])
         assert [await node.node_core.jobs.listing.find(url) for node in nodes] == [()] * 3
-    holder.node_core.crawl.crawler._listings.add(url, [url])
+    holder.node_core.crawl.crawler._sitemap_reader.listings.add(url, [url])
     world.wire.kill(holder.name)
     other = next(node for node in nodes if node is not holder)
     assert await other.node_core.jobs.listing.find(url) == ()

@@ -29,7 +29,7 @@ async def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs(world: World
     assert desk.history.series("hour", "peers")[-1][1] == 0 and desk.history.series("hour", "disk_bytes")[-1][1] > 0
     assert isnan(desk.history.series("hour", "p50_ms")[-1][1]), "nobody has asked anything"
     (job,) = await desk.jobs()
-    assert (job.first, job.seeds, job.depth) == (seed, 1, 3) and job.fetched > 5
+    assert (job.first, job.seeds, job.depth) == (seed, 1, 3) and job.wait.counts["fetched"] > 5
     found = desk.network()
     assert (found.slots, found.members, found.live) == (16, 1, 1)
     assert set(found.mine) == {3} and found.uncrawled == 0 and found.by_copies == ((1, 16),)
@@ -42,31 +42,22 @@ async def test_a_node_at_work_is_told_by_figures_map_sites_and_jobs(world: World
 
 
 @simulated(WorldPlan(hosts=8, pages=90))
-async def test_one_look_counts_the_whole_of_a_crawl_that_has_ended(world: World) -> None:
-    service = service_of(world, *await world.add(1))
-    await service.crawl([world.web.seed_url], depth=100)
-    await crawled(world)
-    await world.pass_time(30.0)
-    (job,) = await service.owner.jobs()
-    outcomes = Counter(world.web.outcomes().values())
-    assert job.fetched == outcomes.pop(VisitState.FETCHED) > 600
-    assert (job.waiting, job.failed, job.others) == (0, 0, sum(outcomes.values()))
-    assert job.is_done and not job.is_counting
-
-
-@simulated(WorldPlan(hosts=2, pages=3))
-async def test_what_is_shown_before_all_was_counted_is_said_to_be_unfinished(
+async def test_one_look_counts_the_whole_of_a_crawl_that_has_ended_or_says_that_it_is_unfinished(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = service_of(world, *await world.add(1))
     await service.crawl([world.web.seed_url], depth=100)
     await crawled(world)
+    await world.pass_time(30.0)
     monkeypatch.setattr(owner_desk, "PROGRESS_WITHIN_S", 0.0)
     (job,) = await service.owner.jobs()
-    assert job.is_counting and not job.is_done
+    assert not job.wait.is_counted and not job.is_done
     monkeypatch.undo()
     (job,) = await service.owner.jobs()
-    assert job.is_done and not job.is_counting
+    outcomes = Counter(world.web.outcomes().values())
+    assert job.wait.counts["fetched"] == outcomes.pop(VisitState.FETCHED) > 600
+    assert (job.waiting, job.wait.counts["failed"], job.others) == (0, 0, sum(outcomes.values()))
+    assert job.is_done and job.wait.is_counted
 
 
 @simulated(WorldPlan(hosts=1, pages=1))

@@ -1,18 +1,8 @@
 """Figures over time: the last hour by steps, the last day by minutes, in memory that does not grow."""
 
 from math import isnan, nan
-from random import Random
 
-from node.owner.figure_history import MINUTES, PER_MINUTE, STEPS, FigureHistory, FigureRing, Figures
-
-
-def test_a_ring_holds_the_last_rows_whatever_was_before() -> None:
-    rng, ring, kept = Random(1), FigureRing(7, 2), list[tuple[float, float]]()
-    for _ in range(50):
-        assert (ring.column(0), ring.column(1)) == ([a for a, _ in kept[-7:]], [b for _, b in kept[-7:]])
-        kept.append((rng.random(), rng.random()))
-        ring.add(kept[-1])
-    assert len(ring) == 7
+from node.owner.figure_history import MINUTES, PER_MINUTE, STEPS, FigureHistory, Figures
 
 
 def test_the_day_holds_means_of_minutes_and_what_nobody_knows_has_no_part_in_them() -> None:

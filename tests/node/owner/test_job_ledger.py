@@ -22,8 +22,9 @@ def test_a_job_is_followed_to_its_end_through_what_it_led_to() -> None:
     wait.take(asked, [answer(asked[0]["url"], "fetched", "http://a.test/x"), answer(asked[1]["url"], "failed")])
     (row,) = ledger.rows()
     assert (row.first, row.seeds, row.depth, row.at) == ("http://a.test/0", 2, 1, 1000.0)
-    assert (row.followed, row.waiting, row.fetched, row.failed, row.is_done) == (3, 1, 1, 1, False)
-    assert row.reasons == ("1 status 500",)
+    assert (row.wait.followed, row.waiting, row.is_done) == (3, 1, False)
+    assert row.wait.counts == {"fetched": 1, "failed": 1}
+    assert row.reasons == ["1 status 500"]
     ((wait, asked),) = ledger.ask()
     wait.take(asked, [answer(asked[0]["url"], "gone")])
     assert ledger.rows()[0].is_done and ledger.rows()[0].others == 1 and ledger.ask() == []
@@ -42,4 +43,4 @@ def test_jobs_what_is_followed_and_what_is_asked_at_once_are_bounded() -> None:
     many = [f"http://big.test/{n}" for n in range(1000, 5000)]
     wait.take(first, [answer(each["url"], "fetched", *many) for each in first])
     row = ledger.rows()[0]
-    assert row.is_cut and row.followed == MAX_FOLLOWED
+    assert row.wait.is_cut and row.wait.followed == MAX_FOLLOWED

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node.config.settings import Config, parse_config
-from node.config.toml_reader import keys_of
+from node.config.toml_reader import keys_of, value_of
 from node.config.toml_writer import toml_value, write_config
 from node.errors import ConfigError
-from node.owner.setting_change import changed, is_open, setting_about, value_of
+from node.owner.setting_change import changed, is_open, setting_about
 
 OWN = write_config(Config, {"node.web_port": 8190, "crawl.max_hops": 3})
 OPEN = [key for key in keys_of(Config) if is_open(key)]

@@ -114,7 +114,7 @@ def test_a_record_is_renewed_before_it_expires_and_never_spread_less(monkeypatch
         assert before is not None
         await writer.renew(BIG, before.version.epoch)
         assert keeper.node_core.store.records.find(before.kind, id) == before, "it lasts for a long time yet"
-        monkeypatch.setattr("node.sites.host_record_writer.RENEW_DAYS", 801)
+        monkeypatch.setattr("node.sites.host_records.RENEW_DAYS", 801)
         await world.pass_time(1.0)
         await writer.renew(BIG, before.version.epoch)
         after = keeper.node_core.store.records.find(before.kind, id)

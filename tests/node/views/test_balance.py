@@ -4,19 +4,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import BalanceReport, Load, NodeId, Slot
-from dht.leases.load_balance import BalanceOutlook, LeaseMove
-from node.service.peer_status import balance_of, load_of
+from dht.leases.lease_balancer import BalanceOutlook, LeaseMove
+from node.service.machine_status import balance_of, load_of
 from node.views.balance import balance_line, load_line
+from tests.node.bodies import junk
 
 PEER = NodeId(b"\x3f\x2a" + bytes(18))
 LOT = LeaseMove(PEER, tuple(Slot(n) for n in range(12)), 4210, 310)
-JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["reason", "moves", "lent", "cpu"]), inner)
-    ),
-    max_leaves=5,
-)
+JUNK = junk(st.sampled_from(["reason", "moves", "lent", "cpu"]))
 
 
 def test_a_move_is_told_with_its_reason():

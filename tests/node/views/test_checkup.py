@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from node.views.checkup import Finding, files_finding, findings_of, strategy_finding
+from node.views.checkup import Finding, files_finding, findings_of, strategy_finding, update_findings
 
 NOW = 1_800_000_000.0
 DAY = 86_400.0
@@ -40,21 +40,9 @@ def found(
 def test_a_healthy_node_has_nothing_but_good_findings() -> None:
     assert {finding.health for finding in found().values()} == {"good"}
     assert not any(finding.remedy for finding in found().values())
-    names = [
-        "peers",
-        "clock",
-        "heartbeats",
-        "port IPv4",
-        "port IPv6",
-        "quota",
-        "open files",
-        "sync",
-        "copies",
-        "version",
-        "text leaf",
-        "strategy",
-    ]
-    assert list(found()) == names
+    names = "peers, clock, heartbeats, port IPv4, port IPv6, quota, open files, sync, copies, version"
+    names = f"{names}, text leaf, strategy"
+    assert ", ".join(found()) == names
 
 
 @pytest.mark.parametrize("members", [1, 2, 5])
@@ -168,3 +156,21 @@ def test_answers_of_any_shape_are_judged(odd: dict[str, Any]) -> None:
 def test_a_lone_node_is_not_told_that_it_makes_copies_now(live: int, remedy: str) -> None:
     finding = found({"under_replicated": 7, "peers": {"live": live}})["copies"]
     assert finding.remedy == f"keep this node running: {remedy}"
+
+
+STATUS = {"version": "0.1.0", "strategy": {"version": 3}}
+PREFIX = "/root/.local/share/pipx/venvs/dse-node"
+
+
+def test_a_newer_program_waits_for_a_restart_and_a_stopped_node_says_nothing() -> None:
+    found = {finding.name: finding for finding in update_findings("0.2.0", PREFIX, STATUS, [], {})}
+    assert found["node"].health == "look" and "0.2.0" in found["node"].remedy and found["network"].health == "good"
+    command, node = update_findings("0.2.0", PREFIX, {}, [], {}, "no node lives here; make one")
+    assert (command.name, node.health, node.found, node.remedy) == ("command", "bad", "no node lives here", "make one")
+
+
+def test_what_the_network_asks_for_is_named_with_the_way_to_update() -> None:
+    strategy = {"not_understood": ["need 'colour'"]}
+    for prefix, way in ((PREFIX, "pipx"), ("/usr/lib/dse-node", "apt"), ("/home/ann/v", "pip install")):
+        *_, network = update_findings("0.1.0", prefix, STATUS, [], strategy)
+        assert network.health == "bad" and "colour" in network.found and way in network.remedy

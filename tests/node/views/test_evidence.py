@@ -1,6 +1,6 @@
 """The evidence as people read it: nobody is accused before fetching again confirmed it."""
 
-from node.views.evidence import evidence_lines
+from node.views.evidence import evidence_line, evidence_lines, looks_line
 
 WHO = "ab" * 20
 PIECES = [{"finder": "cd" * 20}, {"finder": "ef" * 20}]
@@ -27,3 +27,29 @@ def test_too_little_or_unconfirmed_evidence_accuses_nobody() -> None:
 def test_nonsense_is_no_line() -> None:
     assert list(evidence_lines({"authors": "junk"})) == ["no evidence against anybody"]
     assert "\x1b" not in lines(node_id="\x1b[31m", domains=["\x1b[31m"], again={"\x1b[1m": "\x1b[2m"})
+
+
+LIAR, OTHER = "ab" * 20, "cd" * 20
+QUIET = {"fetches": 30, "compared": 14, "unlike": 0, "confirmed": 0, "evidence": {}, "contradicted": []}
+
+
+def test_a_node_tells_how_often_it_looked_and_that_nothing_was_wrong() -> None:
+    status = {"second_looks": QUIET, "crawl": {"fetched": 1000}}
+    assert looks_line(status) == "30 fetches (3.0% of its own) for 14 pages of others; all as written"
+    assert evidence_line(status) == ""
+
+
+def test_contradicted_authors_come_first_then_those_with_some_evidence() -> None:
+    liar = {"node_id": LIAR, "domains": ["a.example", "b.example", "c.example"], "until": 1_800_000_000.0}
+    looks = QUIET | {"unlike": 7, "confirmed": 5, "evidence": {LIAR: 3, OTHER: 2}, "contradicted": [liar]}
+    status = {"second_looks": looks}
+    assert looks_line(status).endswith("7 differed from what their authors wrote, 5 of them twice")
+    what = "3 domains contradict it, see `dse-node evidence`; 2 pieces of evidence against cdcdcdcdcdcd"
+    assert evidence_line(status) == f"abababababab gets no votes until 2027-01-15: {what}"
+    kept = {"second_looks": looks | {"contradicted": [liar | {"votes": True}]}}
+    assert evidence_line(kept).startswith("abababababab keeps its leases: ")
+
+
+def test_another_version_or_nonsense_is_no_line() -> None:
+    assert looks_line({}) == evidence_line({}) == ""
+    assert looks_line({"second_looks": "junk"}) == evidence_line({"second_looks": {"evidence": 3}}) == ""

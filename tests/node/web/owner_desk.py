@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 
 from crawl import SitePage, SiteWait, WaitingSite
 from node.config.settings import Config
+from node.jobs.job_wait import JobWait
+from node.owner.desk import SitesSeen
 from node.owner.figure_history import FigureHistory, Figures
 from node.owner.job_ledger import JobRow
 from node.owner.log_ring import LogLine
 from node.owner.network_map import HeardPeer, HeardSlot, NetworkMap, network_map
-from node.owner.owner_service import SitesSeen
 from node.owner.setting_change import changed
 from node.owner.setting_list import SettingRow, setting_rows
 from node.sites.host_wishes import HostWishes, Wish, host_named
@@ -83,7 +84,18 @@ def full_history(until: float) -> FigureHistory:
 
 
 def _job(n: int) -> JobRow:
-    url = f"http://job{n}.test/{EVIL}".ljust(2000, "x")
-    return JobRow(
-        1_800_000_000.0, url, 1000, 5, 2000, 500 * (n % 2), 900, 80, 20, True, n % 4 == 0, (f"7 {EVIL}".ljust(120),) * 3
-    )
+    """Every other job waits; of every fourth one what was found is known to nobody, and is asked for again."""
+    link = {"url": "http://b.test/", "depth": 0, "scope": ""}
+    wait = JobWait([{"url": f"http://a.test/{each}"} for each in range(501)], 500)
+    if n % 4 == 0:
+        wait = JobWait([{"url": "http://a.test/"}], 2)
+        wait.take(wait.ask(1), [{"state": "fetched", "found": [link, {**link, "url": "http://c.test/"}]}])
+        wait.take(wait.ask(1), [{"state": "unknown"}])
+        wait.begin_round()
+    else:
+        asked = wait.ask(500)
+        wait.take(asked, [{"state": "waiting" if n % 2 else "gone"}] * len(asked))
+    wait.counts.clear()
+    wait.counts.update(fetched=900, failed=80, refused=20)
+    wait.reasons.update({f"{EVIL}{each}".ljust(120): 7 for each in range(3)})
+    return JobRow(1_800_000_000.0, f"http://job{n}.test/{EVIL}".ljust(2000, "x"), 1000, 5, wait)

@@ -14,7 +14,7 @@ from aiohttp.test_utils import make_mocked_request
 from node.config.settings import NodeConfig
 from node.web.guard import Guard
 from node.web.monitoring import Metrics
-from node.web.owner.logins import Logins
+from node.web.owner.login import Logins
 from node.web.requests.route_table import route
 
 

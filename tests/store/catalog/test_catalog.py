@@ -1,14 +1,16 @@
 """The index against a dictionary: whatever is put, removed and moved, each way to look says the same."""
 
+import asyncio
 import sqlite3
 from collections import Counter
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht import DocumentId, Key
+from dht import DocumentId, Key, placement_key
 from store import Kind, MemoryDisk, RecordStore
 from store.catalog.catalog import MOST_LEFT, Catalog, LeftKeys
 from store.catalog.catalog_reader import RecordChange
@@ -18,7 +20,7 @@ from store.errors import StoreCorrupt
 from store.record.record import ShortVersion
 from store.segments.file_system import Disk, FolderDisk
 from store.segments.frame import SegmentPlace
-from tests.store.support import CONFIG, StillClock, draft, records
+from tests.store.support import CONFIG, StillClock, draft, open_store, records, url
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 SITES = [bytes([1, 1, n]).ljust(10, b"s") for n in range(2)] + [bytes([200 + n]).ljust(10, b"t") for n in range(3)]
@@ -47,13 +49,13 @@ class Model:
             version = ShortVersion(self.sequence, n, bytes([n]) * 8)
             come.append(CatalogRow(*name(n), self.key(n, site), version, 30 + n % 3, place))
         with self.catalog.transaction():
-            self.catalog.put(come, self.catalog.rows_of((r.kind, r.id) for r in come))
+            self.catalog.put(come, self.catalog.named((r.kind, r.id) for r in come))
         for row in come:
             self.changed(row, removed=False)
             self.live[row.kind, row.id] = row
 
     def remove(self, numbers: set[int]) -> None:
-        went = [row for row in self.catalog.rows_of(map(name, sorted(numbers))) if row is not None]
+        went = [row for row in self.catalog.named(map(name, sorted(numbers))) if row is not None]
         with self.catalog.transaction():
             self.catalog.remove(went, 20)
         for row in went:
@@ -62,7 +64,7 @@ class Model:
 
     def move(self, numbers: set[int], meanwhile: set[int]) -> None:
         """Compaction read the rows, then some of them changed, then it copies all."""
-        moved = [row for row in self.catalog.rows_of(map(name, sorted(numbers))) if row is not None]
+        moved = [row for row in self.catalog.named(map(name, sorted(numbers))) if row is not None]
         self.put(meanwhile, 0)
         places = self.places(len(moved))
         with self.catalog.transaction():
@@ -88,14 +90,12 @@ class Model:
         assert [bare(catalog.reader.find(*name(n))) for n in range(NAMES)] == [
             self.live.get(name(n)) for n in range(NAMES)
         ]
-        assert list(map(bare, catalog.rows_of(map(name, range(NAMES))))) == [
-            self.live.get(name(n)) for n in range(NAMES)
-        ]
+        assert list(map(bare, catalog.named(map(name, range(NAMES))))) == [self.live.get(name(n)) for n in range(NAMES)]
         ordered = sorted(live, key=lambda r: (r.key, r.id))
         for first, last in ((FIRST, LAST), keys_of(257), (SITES[1].ljust(20, b"\0"), SITES[3] + b"\x40" * 10)):
             inside = [r for r in ordered if first <= r.key <= last]
             assert Counter(map(bare, catalog.reader.rows(first, last))) == Counter(inside)
-            assert [bare(r) for r in catalog.reader.scan(Kind.VISIT, first, last)] == [
+            assert [bare(r) for r in catalog.reader.walk(first, last, Kind.VISIT)] == [
                 r for r in inside if r.kind == Kind.VISIT
             ]
         assert [catalog.reader.changes(change.sequence - 1, 3)[0] for change in self.changes()] == self.changes()
@@ -193,3 +193,36 @@ def test_what_was_left_since_a_change_is_known_until_too_much_was_left_since() -
     left.note(MOST_LEFT + 1, keys[-1])
     assert left.since(0) is None, "the first of them is forgotten"
     assert left.since(1) == set(keys[1:])
+
+
+async def test_a_follower_of_the_log_knows_what_the_store_knows(disk: Disk) -> None:
+    store = open_store(disk)
+    await store.put(records(*(draft(n) for n in range(10))))
+    seen = store.log.changes(0, 100)
+    assert [c.sequence for c in seen] == sorted(c.sequence for c in seen) and len(seen) == 10
+    cursor = seen[-1].sequence
+    waiting = asyncio.create_task(store.log.wait(cursor))  # noqa: TID251
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await store.put(records(draft(3, at=5)))
+    await asyncio.wait_for(waiting, 5)
+    dropped = draft(4).key
+    await store.drop_range(dropped, dropped)
+    assert [(c.id, c.removed) for c in store.log.changes(cursor, 100)] == [(draft(3).id, False), (draft(4).id, True)]
+    assert store.find(Kind.DOCUMENT, draft(4).id) is None
+    assert await store.put(records(draft(4))) == 1  # what left may come back, the same version too
+    store.close()
+
+
+async def test_who_follows_the_log_learns_where_records_lay_that_moved(disk: Disk) -> None:
+    """The log names each record once, where it lies now; what is known of the place before is out of date as well."""
+    store = open_store(disk)
+    number = next(n for n in range(1, 100) if placement_key(url(n), 2) != placement_key(url(n)))
+    unspread, spread = draft(number), msgspec.structs.replace(draft(number), key=placement_key(url(number), 2))
+    await store.put(records(unspread, draft(0)))
+    cursor = store.log.sequence
+    await store.put(records(spread))
+    assert [c.key for c in store.log.changes(cursor, 100)] == [spread.key]
+    assert store.log.left(cursor) == {unspread.key}
+    assert store.log.left(store.log.sequence) == frozenset()
+    store.close()

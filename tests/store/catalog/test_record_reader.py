@@ -2,10 +2,12 @@
 
 from hashlib import sha256
 
-from dht import document_id, placement_key
-from store.catalog.record_reader import RecentRecords
-from store.record.record import Kind, Proof, Record, Version
+from dht import DocumentId, Key, document_id, placement_key
+from store.catalog.record_reader import MOST, RecentRecords, UnreadableRecords
+from store.catalog.row_table import CatalogRow
+from store.record.record import Kind, Proof, Record, ShortVersion, Version
 from store.segments.file_system import Disk
+from store.segments.frame import SegmentPlace
 from tests.store.support import draft, open_store, records
 
 FIRST, LAST = bytes(20), b"\xff" * 20
@@ -42,17 +44,6 @@ def record(number: int, at_ms: int = 1, body: bytes = b"x" * 1000) -> Record:
     return Record(Kind.VISIT, document_id(url), placement_key(url), version, 99, body, b"content", bytes(32), proof)
 
 
-def test_the_newest_version_is_found_without_its_content():
-    recent = RecentRecords(1 << 20)
-    recent.keep(record(1))
-    recent.keep(record(1, at_ms=2))
-    found = recent.find(Kind.VISIT, record(1).id)
-    assert found is not None and (found.version.at_ms, found.content) == (2, None)
-    assert recent.find(Kind.DOCUMENT, record(1).id) is None
-    recent.clear()
-    assert recent.find(Kind.VISIT, record(1).id) is None
-
-
 def test_memory_is_bounded_and_the_oldest_go_first():
     recent = RecentRecords(10 * 2024)
     for number in range(50):
@@ -62,3 +53,35 @@ def test_memory_is_bounded_and_the_oldest_go_first():
     assert kept == list(range(40, 50))
     recent.keep(record(0, body=b"y" * 50_000))
     assert not any(recent.find(Kind.VISIT, record(number).id) for number in range(50)), "it alone is too much"
+
+
+def row(number: int) -> CatalogRow:
+    d = draft(number)
+    return CatalogRow(d.kind, d.id, d.key, ShortVersion(1, 1, b""), 1, SegmentPlace(1, 16, 20, 20))
+
+
+def test_a_key_is_unreadable_from_the_first_doubt_until_it_is_judged_or_written_anew() -> None:
+    unreadable = UnreadableRecords()
+    one, two, three = map(row, (1, 2, 3))
+    unreadable.doubt([one, two, three, one])
+    assert unreadable.doubted() == [one, two, three]
+    assert all(unreadable.holds(each.key) for each in (one, two, three)) and not unreadable.holds(row(4).key)
+    unreadable.judged([one, two, three], [two, three])
+    assert not unreadable.holds(one.key) and unreadable.holds(two.key) and unreadable.doubted() == []
+    unreadable.came(records(draft(2)))
+    assert not unreadable.holds(two.key) and unreadable.holds(three.key)
+    unreadable.settle(b"\0" * 20, b"\xff" * 20)
+    assert not unreadable.holds(three.key) and len(unreadable) == 0
+    assert (unreadable.lost_count, unreadable.healed_count) == (2, 1)
+    for _ in range(2):  # after all, and then it is no news
+        unreadable.came(records(draft(1), draft(3)))
+        assert (unreadable.lost_count, unreadable.healed_count) == (2, 2)
+
+
+def test_how_much_is_remembered_is_bounded() -> None:
+    unreadable, like = UnreadableRecords(), row(1)
+    for number in range(MOST + 10):
+        name = number.to_bytes(20, "big")
+        unreadable._doubted[Kind.DOCUMENT, DocumentId(name)] = like
+    unreadable.doubt([like._replace(id=DocumentId(b"z" * 20), key=Key(b"z" * 20))])
+    assert len(unreadable) == MOST + 10 and not unreadable.holds(b"z" * 20)

@@ -4,13 +4,12 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dht import DocumentId, Key
 from store import Kind, MemoryDisk
 from store.catalog.catalog import Catalog
-from store.catalog.row_table import AT_ONCE, STEP, CatalogRow, portions
+from store.catalog.catalog_reader import STEP
+from store.catalog.row_table import CatalogRow
 from store.record.record import ShortVersion
 from store.segments.frame import SegmentPlace
 
@@ -41,7 +40,7 @@ def test_a_site_of_many_pages_is_read_whole_and_each_page_once() -> None:
     made = [made_up(rng, n, bytes([1, 1, n % 2]) * 3 + b"s") for n in range(2 * STEP + 50)]
     catalog = filled(made)
     assert Counter(map(bare, catalog.reader.rows(FIRST, LAST))) == Counter(made)
-    assert list(catalog.reader.scan(Kind.DOCUMENT, FIRST, LAST)) == []
+    assert list(catalog.reader.walk(FIRST, LAST, Kind.DOCUMENT)) == []
 
 
 def test_many_sites_of_one_page_are_all_read_in_order() -> None:
@@ -55,7 +54,7 @@ def test_any_number_of_names_is_looked_up_at_once(count: int) -> None:
     rng = Random(3)
     made = [made_up(rng, n) for n in range(count)]
     catalog = filled(made[::2])
-    found = catalog.rows_of((row.kind, row.id) for row in made)
+    found = catalog.named((row.kind, row.id) for row in made)
     assert [bare(row) for row in found[::2]] == made[::2] and found[1::2] == [None] * (count // 2)
 
 
@@ -63,17 +62,10 @@ def test_a_site_whose_number_went_to_another_during_a_look_shows_nothing_of_it()
     rng = Random(4)
     here, leaves, comes = (made_up(rng, n, bytes([n]) * 10) for n in range(3))
     catalog = filled([here, leaves])
-    look = catalog.reader.scan(Kind.VISIT, FIRST, LAST)
+    look = catalog.reader.walk(FIRST, LAST, Kind.VISIT)
     assert bare(next(look)) == here
     with catalog.transaction():
-        catalog.remove([row for row in catalog.rows_of([(leaves.kind, leaves.id)]) if row], 20)
+        catalog.remove([row for row in catalog.named([(leaves.kind, leaves.id)]) if row], 20)
         catalog.put([comes], [None])
     assert list(look) == []
     assert [bare(row) for row in catalog.reader.rows(FIRST, LAST)] == [here, comes]
-
-
-@given(st.lists(st.integers(), max_size=300))
-def test_everything_comes_once_in_few_sizes(wanted: list[int]) -> None:
-    found = list(portions(wanted))
-    assert [n for part in found for n in part if n is not None] == wanted
-    assert {len(part) for part in found} <= {1 << n for n in range(AT_ONCE.bit_length())}

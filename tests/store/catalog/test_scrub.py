@@ -1,25 +1,36 @@
 """A scrub reads all that lies on the disk, and what it finds damaged comes back from others."""
 
 import asyncio
+import dataclasses
 import random
 import sqlite3
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
+from msgspec.structs import replace
 
 from store import Kind, MemoryDisk, RecordStore
-from store.catalog.scrub_pace import DAY_S, MOST_BYTES_S, SHORTEST_REST_S, STEP_BYTES, period_of
+from store.catalog.scrub import (
+    DAY_S,
+    LONGEST_REST_S,
+    MOST_BYTES_S,
+    SHORTEST_REST_S,
+    STEP_BYTES,
+    ScrubPass,
+    asked_pass,
+    is_over,
+    period_of,
+    rest_s,
+)  # fmt: skip
 from store.catalog.store_check import check_store
 from store.segments.file_system import Disk, FolderDisk
 from tests.faults.test_damaged_records import watched
 from tests.store.network import Net, Node, in_network
-from tests.store.replication.test_replicator import complete, started
+from tests.store.replication.test_replicator import complete
 from tests.store.support import CONFIG, WALL, StillClock, draft, random_draft, records
 
 PERIOD_S = 30.0 * DAY_S
-SMALL = replace(CONFIG, segment_bytes=400_000)
+SMALL = dataclasses.replace(CONFIG, segment_bytes=400_000)
 
 
 def opened(disk: Disk) -> RecordStore:
@@ -111,7 +122,7 @@ async def test_what_is_damaged_where_nothing_lives_costs_nothing_and_is_rewritte
 @in_network(3)
 async def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners(net: Net) -> None:
     net.config(segment_bytes=200_000, tend_every_s=5.0)
-    await started(net, 3)
+    await net.start(3)
     drafts = [draft(n) if n % 3 else random_draft(n, 6000) for n in range(300)]
     visits = [draft(n, kind=Kind.VISIT) for n in range(1000, 1300)]
     for first in range(0, 300, 60):
@@ -150,7 +161,7 @@ async def test_a_thousand_flipped_bits_are_all_found_and_healed_from_owners(net:
 
 @in_network(3)
 async def test_an_operator_has_all_read_at_once_at_the_bound_and_may_ask_twice(net: Net) -> None:
-    await started(net, 3)
+    await net.start(3)
     drafts = [random_draft(n, 40_000) for n in range(100)]
     await net.list[0].replicator.write(drafts)
     await net.until(lambda: complete(net, drafts))
@@ -195,26 +206,50 @@ async def test_a_pass_that_was_asked_for_goes_on_at_once_after_a_restart(tmp_pat
     again.close()
 
 
-def test_steps_are_small() -> None:
-    assert STEP_BYTES <= 1 << 20 and 25 * DAY_S <= period_of(bytes(20)) < 26 * DAY_S
+def passes(total: int, period_s: float, began: float, now: float) -> tuple[float, float]:
+    """Read a store of so many bytes from a moment on; returns when the pass ended and the least pause."""
+    state, least = ScrubPass(began), float("inf")
+    while not is_over(state, total - state.read_bytes, period_s, now):
+        if (rest := rest_s(state, total - state.read_bytes, period_s, now)) > 0:
+            now += rest
+            continue
+        state = replace(state, read_bytes=min(total, state.read_bytes + STEP_BYTES))
+        rest = rest_s(state, total - state.read_bytes, period_s, now) or STEP_BYTES / MOST_BYTES_S
+        least = min(least, rest)
+        now += rest
+    return now, least
 
 
-@pytest.mark.parametrize("step", [0.0, 1e9])
-async def test_an_empty_store_rests(step: float) -> None:
-    store = opened(MemoryDisk())
-    assert await store.scrub.step(PERIOD_S, WALL + step) == 600.0
-    store.close()
+def test_every_node_reads_all_in_25_to_35_days_and_each_in_another_time() -> None:
+    rng = random.Random(1)
+    periods = [period_of(rng.randbytes(20)) for _ in range(200)]
+    assert all(25 * DAY_S <= period <= 35 * DAY_S for period in periods) and len(set(periods)) == 200
+    assert max(periods) - min(periods) > 9 * DAY_S
 
 
-def test_the_note_of_a_pass_survives_a_lost_index() -> None:
-    async def story() -> None:
-        disk = MemoryDisk()
-        store = opened(disk)
-        await filled(store)
-        await store.scrub.step(PERIOD_S, WALL)
-        disk.crash(lose_database=True)
-        again = opened(disk)
-        assert again.scrub.status().begun_at == 0.0, "it begins anew"
-        again.close()
+def test_a_pass_ends_with_its_period_and_is_spread_over_it() -> None:
+    period = 30.0 * DAY_S
+    ended, least = passes(400 * STEP_BYTES, period, 1000.0, 1000.0)
+    assert 0 <= ended - 1000.0 - period <= LONGEST_REST_S and least == LONGEST_REST_S
 
-    asyncio.run(story())
+
+def test_who_was_away_catches_up_at_no_more_than_the_bound() -> None:
+    period, late = 30.0 * DAY_S, 40.0 * DAY_S
+    ended, least = passes(400 * STEP_BYTES, period, 0.0, late)
+    assert least == STEP_BYTES / MOST_BYTES_S and ended - late == 400 * STEP_BYTES / MOST_BYTES_S
+
+
+def test_an_empty_store_and_a_clock_that_goes_back_start_no_race() -> None:
+    assert rest_s(ScrubPass(1000.0), 0, 30.0 * DAY_S, 1000.0) == LONGEST_REST_S
+    assert rest_s(ScrubPass(1e9), 10_000, 30.0 * DAY_S, 0.0) == LONGEST_REST_S
+
+
+def test_a_pass_that_was_asked_for_waits_for_nothing_until_all_is_read_and_is_begun_once() -> None:
+    before = ScrubPass(5.0, 7, 9, 100, found=3, ended_at=4.0, found_before=2)
+    asked = asked_pass(before, 50.0)
+    assert (asked.begun_at, asked.segment, asked.found, asked.ended_at, asked.found_before) == (50.0, 0, 0, 4.0, 2)
+    assert rest_s(asked, 1, 30.0 * DAY_S, 50.0) == 0.0
+    assert asked_pass(asked, 60.0) is asked, "it goes on as it is"
+    done = replace(asked, read_bytes=100, read_at=70.0)
+    assert rest_s(done, 1, 30.0 * DAY_S, 70.0) == LONGEST_REST_S, "what is written later has time"
+    assert asked_pass(done, 80.0).asked_at == 80.0

@@ -10,8 +10,7 @@ from dht import Identity
 from store import Document, Kind, MemoryDisk, Record, RecordStore, encode_document
 from store.catalog.store_check import check_store
 from store.catalog.version_filing import THINNED_AT_ONCE
-from store.record.former_page import KEPT_DAYS, erasure_of, filed, former_of, page_in
-from store.record.version_policy import VersionPolicy
+from store.record.former_page import KEPT_DAYS, VersionPolicy, erasure_of, filed, former_of, page_in
 from store.segments.file_system import Disk
 from tests.store.support import CONFIG, DAY, WALL, StillClock, draft, records, url
 
@@ -223,15 +222,6 @@ async def test_a_page_that_has_merely_gone_keeps_them() -> None:
     assert shown(store) == "" and kept(store) == ["<p>at 0.0"]
     await store.put([page(200.0)])
     assert kept(store) == ["<p>at 0.0"], "there was nothing to show in between"
-    store.close()
-
-
-async def test_what_forbids_copies_is_never_kept() -> None:
-    store = opened(MemoryDisk())
-    await store.put([page(0.0, noarchive=True)])
-    await store.put([page(100.0)])
-    await store.put([page(200.0)])
-    assert kept(store) == ["<p>at 100.0"]
     store.close()
 
 

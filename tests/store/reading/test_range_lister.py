@@ -6,8 +6,7 @@ import pytest
 
 from dht import Key, Slot, slot_of, slot_range
 from store.errors import BadReplica, NoReadyOwner
-from store.record.range_message import MAX_ENTRIES, RangeMode, Ranges
-from store.record.range_reconciliation import END, among, item
+from store.record.range_reconciliation import END, MAX_ENTRIES, RangeMode, Ranges, among, item
 from store.record.range_session import SALT_BYTES, answer, listed, listing
 from store.record.record import Kind, ShortVersion
 from tests.store.network import Net, in_network
@@ -35,9 +34,7 @@ async def _names(net: Net, reader: int) -> tuple[set[bytes], int]:
 
 @in_network(5)
 async def test_a_node_that_owns_nothing_of_it_names_what_others_have(net: Net) -> None:
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     made = records(*(draft(n) for n in range(200)))
     for record in made:
         owners = net.list[0].overlay.owners(slot_of(record.key, BITS))
@@ -48,9 +45,7 @@ async def test_a_node_that_owns_nothing_of_it_names_what_others_have(net: Net) -
 
 @in_network(5)
 async def test_who_is_frozen_is_counted_and_waited_for_once(net: Net) -> None:
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     made = records(*(draft(n) for n in range(50)))
     for node in net.list:
         await node.store.put([r for r in made if node.id in node.overlay.owners(slot_of(r.key, BITS))])

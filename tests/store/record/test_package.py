@@ -12,21 +12,9 @@ from msgspec.structs import replace
 from dht import Identity, Key, document_id, placement_key
 from store import Document, Kind, Version, encode_document
 from store.errors import BadReplica
-from store.record.merkle import leaf, root_of, tree
 from store.record.package import MAX_PACKAGE_BYTES, open_package, pack
 from store.record.zstd import squeeze
 from tests.store.support import CHECK, SIGNER, draft, flaws, records, url
-
-
-@given(st.integers(1, 70))
-@settings(max_examples=40, deadline=None)
-def test_every_leaf_proves_its_place_and_no_other(count: int) -> None:
-    leaves = [leaf(bytes([n])) for n in range(count)]
-    root, paths = tree(leaves)
-    for index, path in enumerate(paths):
-        assert root_of(leaves[index], index, path) == root
-        assert root_of(leaves[index], index + 1, path) != root
-        assert root_of(leaf(b"other"), index, path) != root
 
 
 @given(st.integers(1, 40), st.data())

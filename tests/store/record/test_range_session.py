@@ -14,8 +14,17 @@ from dht import DocumentId, Key
 from store import Kind
 from store.errors import BadReplica
 from store.record import range_session as module
-from store.record.range_message import FINGERPRINT_BYTES, MAX_MARKS, RangeMode, Ranges
-from store.record.range_reconciliation import END, ItemsBetween, RangeItem, among, item
+from store.record.range_reconciliation import (
+    END,
+    FINGERPRINT_BYTES,
+    MAX_MARKS,
+    ItemsBetween,
+    RangeItem,
+    RangeMode,
+    Ranges,
+    among,
+    item,
+)
 from store.record.range_session import MAX_SKIPS, SALT_BYTES, RangeSession, answer
 from store.record.record import ShortVersion
 

@@ -5,6 +5,8 @@ from store.repair.absences import CUT_S, HEARD_S, LAPTOP_S, LAST_S, NIGHT_S, NOT
 
 PEERS = tuple(NodeId(bytes([n]) * 20) for n in range(1, 10))
 A = PEERS[0]
+UNKNOWN = lambda peer: None  # noqa: E731
+STABLE, LAPTOP = (lambda peer: True), (lambda peer: False)
 
 
 def back_soon(absences: Absences, now: float, *, is_stable: bool = True, is_last: bool = False) -> bool:
@@ -12,7 +14,7 @@ def back_soon(absences: Absences, now: float, *, is_stable: bool = True, is_last
 
 
 def look(absences: Absences, now: float, *away: NodeId) -> None:
-    absences.refresh(now, PEERS, frozenset(PEERS).difference(away))
+    absences.refresh(now, PEERS, frozenset(PEERS).difference(away), UNKNOWN, STABLE)
 
 
 def test_a_stable_machine_is_waited_for_four_hours_and_a_laptop_forty() -> None:
@@ -47,8 +49,8 @@ def test_more_than_a_third_at_once_are_taken_for_cut_off_for_ten_minutes_or_unti
 def test_few_that_fall_silent_together_or_many_one_after_the_other_are_no_cut() -> None:
     few, slowly = Absences(), Absences()
     small = PEERS[:3]
-    few.refresh(0.0, small, frozenset(small))
-    few.refresh(1.0, small, frozenset(small[2:]))
+    few.refresh(0.0, small, frozenset(small), UNKNOWN, STABLE)
+    few.refresh(1.0, small, frozenset(small[2:]), UNKNOWN, STABLE)
     for n in range(9):
         look(slowly, 61.0 * n, *PEERS[:n])
     assert not few.waits(1.0) and not slowly.waits(61.0 * 8)
@@ -75,9 +77,9 @@ def test_a_laptop_that_sleeps_itself_knows_who_was_away_for_longer() -> None:
     absences, woke = Absences(), 100_000.0
 
     def refresh(now: float, heard_at: float) -> None:
-        absences.refresh(now, PEERS, frozenset(PEERS[1:]), lambda peer: now - heard_at)
+        absences.refresh(now, PEERS, frozenset(PEERS[1:]), lambda peer: now - heard_at, STABLE)
 
-    absences.refresh(0.0, PEERS, frozenset(PEERS))
+    look(absences, 0.0)
     absences.stood_still(woke)
     refresh(woke, heard_at=0.0)
     assert back_soon(absences, woke + 1, is_stable=False), "perhaps others have heard of it meanwhile"
@@ -87,7 +89,7 @@ def test_a_laptop_that_sleeps_itself_knows_who_was_away_for_longer() -> None:
 
 
 def laptops_look(absences: Absences, now: float, *away: NodeId) -> None:
-    absences.refresh(now, PEERS, frozenset(PEERS).difference(away), is_stable=lambda peer: False)
+    absences.refresh(now, PEERS, frozenset(PEERS).difference(away), UNKNOWN, LAPTOP)
 
 
 def test_at_a_weekend_no_laptop_is_given_up_and_neither_is_who_comes_back_last() -> None:
@@ -114,12 +116,12 @@ def test_who_slept_through_a_weekend_waits_for_those_who_did_and_after_a_night_d
         absences.stood_still(slept_s, slept_s)
         for now in (slept_s, slept_s + HEARD_S):
             others = frozenset(PEERS[1:])
-            absences.refresh(now, PEERS, others, lambda peer: 2 * LAPTOP_S, is_stable=lambda peer: False)
+            absences.refresh(now, PEERS, others, lambda peer: 2 * LAPTOP_S, LAPTOP)
         assert back_soon(absences, slept_s + HEARD_S, is_stable=False) == waits
 
 
 def test_two_laptops_make_no_weekend() -> None:
     absences, pair = Absences(), PEERS[:2]
     for now in (0.0, LAPTOP_S + 60.0):
-        absences.refresh(now, pair, frozenset(), is_stable=lambda peer: False)
+        absences.refresh(now, pair, frozenset(), UNKNOWN, LAPTOP)
     assert not back_soon(absences, LAPTOP_S + 60.0, is_stable=False)

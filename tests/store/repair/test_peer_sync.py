@@ -8,11 +8,9 @@ from dht import Slot, slot_of
 from store import Kind, MemoryDisk, RecordStore
 from store.record.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 from store.record.package import pack
-from store.record.range_message import RangeMode, Ranges
-from store.record.range_reconciliation import END, FORM, item
-from store.record.record_check import RefusalCounts
+from store.record.range_reconciliation import END, FORM, RangeMode, Ranges, item
 from store.repair.peer_sync import BURST_S, LEAST_BYTES_S, PeerSync, Throttle
-from store.writing.host_writers import HostWriters
+from store.writing.admission import HostWriters
 from store.writing.proof_thread import ProofThread
 from store.writing.write_right import WriteRight
 from tests.parameters import proved
@@ -39,9 +37,9 @@ class Liar:
 @pytest.mark.parametrize("seed", [0, *proved(1, 2)])
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
-    right = WriteRight(liar, store, ProofThread(), CONFIG, StillClock())  # type: ignore[arg-type]
+    right = WriteRight(liar, store, ProofThread())  # type: ignore[arg-type]
     writers = HostWriters(liar, AnyPlaces())  # type: ignore[arg-type]
-    sync = PeerSync(liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), writers, right)  # type: ignore[arg-type]
+    sync = PeerSync(liar, store, CHECK, ProofThread(), writers, right)  # type: ignore[arg-type]
     slots = sorted(random.Random(seed).sample([Slot(s) for s in range(1 << BITS)], 6))
     done = await sync.reconcile(b"p" * 20, slots, BITS, pull=True, push=())  # type: ignore[arg-type]
     mine = [r for r in liar.by_id.values() if slot_of(r.key, BITS) in slots]

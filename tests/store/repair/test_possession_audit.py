@@ -1,21 +1,32 @@
 """When owners are challenged, what becomes of who shows nothing, and whose word about whom is heard."""
 
 import random
+from collections import Counter
 from itertools import pairwise
 
-from dht import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, DocumentId, NodeId, Slot
-from store import Kind
+from msgspec.structs import replace
+
+from dht import CHALLENGE_EVERY_S, DocumentId, NodeId, Slot
+from store import Kind, Record
+from store.record.messages import MAX_STRETCH, Challenge
 from store.repair.possession_audit import (
     AGAIN_S,
     DOUBTED_AGAIN_S,
     HEARD,
     HEARD_S,
+    LOOKED_AT_BYTES,
     SUSPECTED,
     TOLD,
     Outcome,
     PossessionAudit,
     RecordName,
+    answer,
+    challenge,
+    sample,
+    shown,
+    size_of,
 )
+from tests.store.support import draft, random_draft, records
 
 A, B, C = (NodeId(bytes([n]) * 20) for n in range(3))
 WALL = 1.7e9
@@ -31,7 +42,7 @@ def audit() -> PossessionAudit:
 
 
 def outcome(*missing: RecordName, shown: int = 0) -> Outcome:
-    return Outcome(dict.fromkeys(missing, False) | {name(1000 + n): True for n in range(shown)})
+    return dict.fromkeys(missing, False) | {name(1000 + n): True for n in range(shown)}
 
 
 def test_a_challenge_is_due_once_a_minute_whatever_happens() -> None:
@@ -39,17 +50,6 @@ def test_a_challenge_is_due_once_a_minute_whatever_happens() -> None:
     for second in range(400):
         due += [float(second)] if found.is_due(second) else []
     assert due[0] == CHALLENGE_EVERY_S / 2 and {b - a for a, b in pairwise(due)} == {CHALLENGE_EVERY_S}
-
-
-def test_who_lacks_one_record_in_a_hundred_is_noticed_within_the_time_that_the_protocol_says() -> None:
-    rng, minutes = random.Random(5), list[int]()
-    for _ in range(4000):
-        minute = 1
-        while all(rng.random() >= 0.01 for _ in range(CHALLENGED_RECORDS)):
-            minute += 1
-        minutes.append(minute)
-    minutes.sort()
-    assert 6 < sum(minutes) / len(minutes) < 7.5 and minutes[int(0.99 * len(minutes))] <= 31
 
 
 def test_what_is_not_shown_is_compared_asked_again_and_only_then_held_against_a_peer() -> None:
@@ -69,9 +69,9 @@ def test_who_shows_it_later_counts_again() -> None:
     found.judge(10.0, WALL, A, outcome(name(1), name(2, OTHER)), is_again=False)
     found.judge(100.0, WALL, A, outcome(name(1), name(2, OTHER)), is_again=True)
     assert found.doubted(100.0) == {SLOT: {A}, OTHER: {A}} and not found.again(100.0 + DOUBTED_AGAIN_S - 1)
-    found.judge(700.0, WALL, A, Outcome({name(1): True, name(2, OTHER): False}), is_again=True)
+    found.judge(700.0, WALL, A, {name(1): True, name(2, OTHER): False}, is_again=True)
     assert found.doubted(700.0) == {OTHER: {A}}
-    found.judge(1400.0, WALL, A, Outcome({name(2, OTHER): True}), is_again=True)
+    found.judge(1400.0, WALL, A, {name(2, OTHER): True}, is_again=True)
     assert not found.doubted(1400.0) and not found.again(1e9)
 
 
@@ -103,3 +103,80 @@ def test_what_is_remembered_of_strangers_is_bounded() -> None:
     assert len(names) == SUSPECTED
     found.only([B])
     assert not found.again(1e6)
+
+
+ASKER, ANSWERER, THIRD = (NodeId(bytes([n]) * 20) for n in range(3))
+NONCE = b"n" * 16
+LARGE = 40_000
+
+
+def flipped(record: Record, place: int) -> Record:
+    """A record of which one bit is another."""
+    whole = bytearray(record.body + (record.content or b""))
+    whole[place] ^= 1
+    cut = len(record.body)
+    return replace(record, body=bytes(whole[:cut]), content=bytes(whole[cut:]))
+
+
+def asking(record: Record, offset: int, length: int) -> Challenge:
+    return replace(challenge(record, random.Random(1)), offset=offset, length=length)
+
+
+def test_each_byte_that_is_asked_for_counts_and_no_other() -> None:
+    (record,) = records(draft(1, size=500))
+    begin = len(record.body) - 20
+    asked = asking(record, begin, 40)  # the end of the body and the beginning of the content
+    proof = shown(record, asked, NONCE, ASKER, ANSWERER)
+    for place in range(size_of(record)):
+        differs = shown(flipped(record, place), asked, NONCE, ASKER, ANSWERER) != proof
+        assert differs is (begin <= place < begin + 40)
+
+
+def test_what_one_shows_is_no_proof_for_another_nor_for_another_question() -> None:
+    (record,) = records(draft(1))
+    asked = challenge(record, random.Random(1))
+    proof = shown(record, asked, NONCE, ASKER, ANSWERER)
+    assert proof not in (
+        shown(record, asked, b"m" * 16, ASKER, ANSWERER),
+        shown(record, asked, NONCE, ASKER, THIRD),
+        shown(record, asked, NONCE, THIRD, ANSWERER),
+    )
+
+
+def test_a_small_record_is_asked_for_whole_and_a_large_one_anywhere() -> None:
+    small, large = records(draft(1), random_draft(2, LARGE))
+    rng = random.Random(2)
+    whole = challenge(small, rng)
+    assert (whole.offset, whole.length) == (0, size_of(small))
+    places = [challenge(large, rng) for _ in range(200)]
+    assert all(each.length == MAX_STRETCH and each.offset + MAX_STRETCH <= size_of(large) for each in places)
+    assert min(each.offset for each in places) < LARGE / 10
+    assert max(each.offset for each in places) > size_of(large) - MAX_STRETCH - LARGE / 10
+    empty = replace(small, body=b"", content=None)
+    assert challenge(empty, rng).length == 1 and shown(empty, challenge(empty, rng), NONCE, ASKER, ANSWERER)
+
+
+def test_another_version_is_named_what_is_missing_is_not_and_too_much_is_put_off() -> None:
+    old, new = records(draft(1))[0], records(draft(1, at=5))[0]
+    (absent,) = records(draft(2))
+    (huge,) = records(random_draft(3, LOOKED_AT_BYTES))
+    held = {(r.kind, r.id): r for r in (new, huge)}
+
+    def find(kind: Kind, id: DocumentId) -> Record | None:
+        return held.get((kind, id))
+
+    asked = tuple(challenge(record, random.Random(1)) for record in (old, absent, new, huge, new))
+    reply = answer(find, asked, NONCE, ASKER, ANSWERER)
+    first, second, third, fourth, _ = reply.shown
+    assert not first.digest and first.held is not None and first.held.version == new.version.short
+    assert not second.digest and second.held is None
+    assert third.digest == shown(new, asked[2], NONCE, ASKER, ANSWERER) and fourth.digest
+    assert reply.later == (4,)
+
+
+def test_each_of_many_is_as_likely_to_be_in_a_sample() -> None:
+    rng, counts = random.Random(3), Counter[int]()
+    for _ in range(2000):
+        counts.update(sample(iter(range(20)), 5, rng))
+    assert sum(counts.values()) == 10_000 and all(400 < counts[n] < 600 for n in range(20)), counts
+    assert sample(range(3), 5, rng) == [0, 1, 2]

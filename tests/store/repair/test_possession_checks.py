@@ -8,7 +8,7 @@ import pytest
 from dht import Message, NodeId, Slot, slot_of
 from store import Draft, Record
 from store.record.messages import AskPossession, PossessionFailed, PossessionReply, ReconcileReply, ReconcileStep
-from store.record.range_message import Ranges
+from store.record.range_reconciliation import Ranges
 from tests.parameters import proved
 from tests.store.network import Net, Node, in_network
 from tests.store.support import draft
@@ -25,9 +25,7 @@ def page(number: int) -> Draft:
 
 async def filled(net: Net) -> None:
     net.config(step_s=15.0, deliver_every_s=15.0, reconcile_every_s=1e6)  # only the audit can notice anything
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     await net.list[0].replicator.write([page(n) for n in range(PAGES)])
     await net.until(net.is_level)
     await asyncio.sleep(2 * LOOK_S)  # until nobody compares anything any more

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+import pytest
+
 from dht import NodeId, Slot
 from store import StoreConfig
 from store.repair.former_slots import KEPT_S, LONGEST_SHOW_AGAIN_S, SHOW_AGAIN_S
@@ -63,27 +65,14 @@ def show(readiness: Readiness, world: World, at: float, *peers: NodeId, slot: Sl
         readiness.former.showed(at, peer, slot, world(slot).owners)
 
 
-def test_alone_means_ready_at_once() -> None:
-    readiness = owning(SLOT, OTHER)
-    readiness.update(0, World())
-    assert readiness.ready == {SLOT, OTHER}
-
-
-def test_a_gained_slot_is_ready_after_every_live_holder_was_met() -> None:
-    readiness, world = owning(SLOT), World((A, B, C), (A, B, C), ready=(B, C))
-    for peer in (B, C):
+@pytest.mark.parametrize("ready", [(B, C), ()])
+def test_a_gained_slot_is_ready_after_every_holder_that_is_ready_or_else_every_live_one_was_met(
+    ready: tuple[NodeId, ...],
+) -> None:
+    readiness, world = owning(SLOT), World((A, B, C), (A, B, C), ready=ready)
+    for peer in ready or (A, B, C):
         readiness.update(LATE, world)
         assert not readiness.ready and jobs(readiness, world) == [(peer, SyncPurpose.JOIN)]
-        meet(readiness, peer)
-    readiness.update(LATE, world)
-    assert readiness.ready == {SLOT}
-
-
-def test_where_nobody_is_ready_every_live_owner_is_met() -> None:
-    readiness, world = owning(SLOT), World((A, B, C), (A, B))
-    for peer in (A, B):
-        readiness.update(LATE, world)
-        assert not readiness.ready
         meet(readiness, peer)
     readiness.update(LATE, world)
     assert readiness.ready == {SLOT}
@@ -105,15 +94,15 @@ def test_a_young_node_serves_on_while_it_is_like_another_who_does() -> None:
     readiness, world = owning(SLOT), World((ME, B, C), (B, C), ready=(B,))
     meet(readiness, B)
     readiness.update(1.0, world)
-    assert readiness.ready == {SLOT} and not readiness.unconfirmed
+    assert readiness.ready == {SLOT}
     world.ready = (B, C)  # C was compared with B, too
     for now in (2.0, LATE):
         readiness.update(now, world)
-        assert readiness.ready == readiness.unconfirmed == {SLOT}
+        assert readiness.ready == {SLOT}
         assert jobs(readiness, world) == [(C, SyncPurpose.JOIN)]
     meet(readiness, C)
     readiness.update(LATE, world)
-    assert readiness.ready == {SLOT} and not readiness.unconfirmed
+    assert readiness.ready == {SLOT}
     young, world = owning(SLOT), World((ME, B, C), (B,), ready=(B,))
     meet(young, B)
     young.update(1.0, world)
@@ -276,7 +265,7 @@ def settled(*slots: Slot) -> tuple[Readiness, World]:
     for slot in slots:
         meet(readiness, B, slot=slot)
     readiness.update(LATE, world)
-    assert readiness.ready == set(slots) and not readiness.unconfirmed
+    assert readiness.ready == set(slots)
     return readiness, world
 
 
@@ -285,26 +274,26 @@ def test_who_stood_still_gives_way_to_who_did_not_and_comes_back_by_comparing() 
     readiness.stood_still()
     world.live = world.ready = (B, C)
     readiness.update(LATE, world)
-    assert not readiness.ready and not readiness.unconfirmed
+    assert not readiness.ready
     for peer in (B, C):
         assert jobs(readiness, world) == [(peer, SyncPurpose.JOIN)]
         meet(readiness, peer)
         readiness.update(LATE, world)
-    assert readiness.ready == {SLOT} and not readiness.unconfirmed
+    assert readiness.ready == {SLOT}
 
 
-def test_who_stood_still_serves_unconfirmed_where_nobody_else_is_ready() -> None:
+def test_who_stood_still_serves_on_where_nobody_else_is_ready() -> None:
     readiness, world = settled(SLOT)
     readiness.stood_still()
     world.live = world.ready = ()
     readiness.update(LATE, world)
-    assert readiness.ready == readiness.unconfirmed == {SLOT} and not jobs(readiness, world)
+    assert readiness.ready == {SLOT} and not jobs(readiness, world)
     world.live = (B,)  # it woke, too, and is not ready
     readiness.update(LATE, world)
-    assert readiness.ready == readiness.unconfirmed == {SLOT} and jobs(readiness, world) == [(B, SyncPurpose.JOIN)]
+    assert readiness.ready == {SLOT} and jobs(readiness, world) == [(B, SyncPurpose.JOIN)]
     meet(readiness, B)
     readiness.update(LATE, world)
-    assert readiness.ready == {SLOT} and not readiness.unconfirmed
+    assert readiness.ready == {SLOT}
 
 
 def test_of_two_with_a_gap_the_first_owner_goes_on() -> None:
@@ -313,7 +302,7 @@ def test_of_two_with_a_gap_the_first_owner_goes_on() -> None:
         readiness.stood_still()
         world.owners = owners
         readiness.update(LATE, world)
-        assert (SLOT in readiness.ready) is (SLOT in readiness.unconfirmed) is goes_on
+        assert (SLOT in readiness.ready) is goes_on
         assert jobs(readiness, world) == [(B, SyncPurpose.JOIN)]
 
 
@@ -326,14 +315,14 @@ def test_whom_sleepers_left_alone_serves_on_until_they_have_given_way() -> None:
         readiness.alone(LATE, [])
         world.live = world.ready = (B, C)  # they woke, and do not know it yet
         readiness.update(LATE + 60, world)
-        assert readiness.unconfirmed == {SLOT}
+        assert readiness.ready == {SLOT}
         world.ready = ()  # now they know
         readiness.update(LATE + 62, world)
-        assert readiness.unconfirmed == {SLOT}
+        assert readiness.ready == {SLOT}
         for peer in (B, C):
             meet(readiness, peer)
         readiness.update(LATE + 63, world)
-        assert readiness.ready == {SLOT} and not readiness.unconfirmed
+        assert readiness.ready == {SLOT}
 
 
 def test_who_was_cut_off_gives_way_to_who_was_not() -> None:
@@ -348,29 +337,19 @@ def test_who_was_cut_off_gives_way_to_who_was_not() -> None:
         assert (SLOT in readiness.ready) is serves
 
 
-def test_an_owner_whose_fellows_are_silent_is_unconfirmed_after_a_while() -> None:
+def test_an_owner_whose_fellows_were_silent_for_a_while_serves_on_and_is_compared_anew() -> None:
     readiness, world = settled(SLOT)
     world.live = world.ready = ()
     readiness.alone(LATE, [SLOT])
     readiness.update(LATE + GAP_S - 0.1, world)
-    assert not readiness.unconfirmed
+    assert not jobs(readiness, World((ME, B, C), (D,), ready=(B,)))
     readiness.update(LATE + GAP_S, world)
-    assert readiness.ready == readiness.unconfirmed == {SLOT}
+    assert readiness.ready == {SLOT}
     world.live = (D,)  # stands in: it is compared with, and confirms nothing
     assert jobs(readiness, world) == [(D, SyncPurpose.JOIN)]
     meet(readiness, D)
     readiness.update(LATE + 20, world)
-    assert readiness.unconfirmed == {SLOT} and not jobs(readiness, world)
-
-
-def test_an_owner_that_came_back_leaves_a_doubt_until_it_was_compared_with() -> None:
-    readiness, world = settled(SLOT, OTHER)
-    readiness.check(C, [SLOT], in_doubt=True)
-    readiness.check(B, [OTHER])
-    assert readiness.unconfirmed == {SLOT} and readiness.ready == {SLOT, OTHER}
-    meet(readiness, C, SyncPurpose.CHECK)
-    assert not readiness.unconfirmed
-    assert jobs(readiness, world) == [(B, SyncPurpose.CHECK)]
+    assert readiness.ready == {SLOT} and not jobs(readiness, world)
 
 
 def test_a_former_owner_serves_until_two_live_owners_have_everything_and_keeps_it_for_the_dead() -> None:

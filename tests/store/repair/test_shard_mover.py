@@ -56,9 +56,7 @@ def is_moved(net: Net, depth: int) -> bool:
 
 async def started(net: Net, drafts: list[Draft] = DRAFTS) -> None:
     net.config(step_s=2.0, deliver_every_s=2.0)
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     net.grant(drafts, net.list[0].identity, net.list[1].identity)
     await net.list[0].replicator.write(drafts)
     await asyncio.sleep(3.0)

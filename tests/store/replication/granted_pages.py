@@ -35,9 +35,7 @@ def owned_by(net: Net, made: Draft) -> list[Node]:
 
 async def started(net: Net, count: int) -> None:
     net.gives_grants = False
-    for node in net.list[:count]:
-        node.start()
-    await net.all_ready()
+    await net.start(count)
 
 
 async def write(net: Net, made: Draft, holder: Node, *voters: Node) -> None:

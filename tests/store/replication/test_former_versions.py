@@ -6,10 +6,9 @@ from msgspec.structs import replace
 
 from dht import placement_key, slot_of
 from store import Document, Draft, Kind, Record, encode_document
-from store.record.former_page import erasure_of, former_of, is_erasure
+from store.record.former_page import VersionPolicy, erasure_of, former_of, is_erasure
 from store.record.messages import PutPackage, PutReply
 from store.record.package import depth_of, pack, sign_package, url_of
-from store.record.version_policy import VersionPolicy
 from tests.store.network import Net, Node, in_network
 from tests.store.repair.test_shard_mover import spread
 from tests.store.replication.granted_pages import BITS, by_rank, push, started, version, write

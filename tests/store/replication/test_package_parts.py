@@ -19,9 +19,7 @@ def pages(first: int) -> list[Draft]:
 
 
 async def started(net: Net) -> tuple[Node, Node]:
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     return net.list[0], net.list[1]
 
 

@@ -21,9 +21,7 @@ async def put(sender: Node, owner: Node, given: list[Record], *grants: SignedGra
 
 
 async def owner_of(net: Net) -> tuple[Node, Node]:
-    for node in net.list:
-        node.start()
-    await net.all_ready()
+    await net.start()
     return net.list[0], net.list[1]
 
 

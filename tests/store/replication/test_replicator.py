@@ -11,14 +11,12 @@ from msgspec.structs import replace
 
 from dht import BadMessage, NodeId, Slot, slot_of
 from store import Draft, Kind, Record, TooFewCopies
-from store.errors import BadDraft
 from store.record.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.record.package import open_package, pack, sign_package
 from store.record.package_part import PackagePart
-from store.record.range_message import RangeMode, Ranges
-from store.record.range_reconciliation import FORM
+from store.record.range_reconciliation import FORM, RangeMode, Ranges
 from store.segments.file_system import FolderDisk
-from store.writing.peer_history import gathering_s
+from store.writing.package_sender import gathering_s
 from tests.parameters import proved
 from tests.store.network import CONFIG, Net, Node, in_network, network
 from tests.store.support import draft, random_draft, records
@@ -34,12 +32,6 @@ def owners(net: Net, d: Draft) -> set[NodeId]:
 
 def complete(net: Net, drafts: list[Draft]) -> bool:
     return all(holders(net, d) >= owners(net, d) for d in drafts)
-
-
-async def started(net: Net, count: int) -> None:
-    for node in net.list[:count]:
-        node.start()
-    await net.all_ready()
 
 
 async def readable(node: Node, drafts: list[Draft]) -> None:
@@ -61,7 +53,7 @@ async def test_a_network_of_one_works_at_once(net: Net) -> None:
 @in_network(4)
 async def test_an_acknowledgement_of_newcomers_alone_is_none_where_an_older_owner_lives(net: Net) -> None:
     """The old owner's disk is slow to say yes; the newcomers are quick."""
-    await started(net, 4)
+    await net.start(4)
     old = net.list[1]
     net.old = {old.id}
     net.slow = {old.id: 0.5}
@@ -73,7 +65,7 @@ async def test_an_acknowledgement_of_newcomers_alone_is_none_where_an_older_owne
 
 @in_network(5)
 async def test_a_write_reaches_all_owners_and_any_node_reads_it(net: Net) -> None:
-    await started(net, 5)
+    await net.start(5)
     drafts = [draft(n) for n in range(60)] + [draft(n, kind=Kind.VISIT) for n in range(60)]
     await net.list[0].replicator.write(drafts)
     assert all(len(holders(net, d)) >= 2 for d in drafts)
@@ -90,7 +82,7 @@ async def test_a_write_reaches_all_owners_and_any_node_reads_it(net: Net) -> Non
 
 @in_network(3)
 async def test_concurrent_writes_share_packages(net: Net) -> None:
-    await started(net, 3)
+    await net.start(3)
     async with asyncio.TaskGroup() as tasks:
         for n in range(300):
             tasks.create_task(net.list[0].replicator.write([draft(n)]))
@@ -99,7 +91,7 @@ async def test_concurrent_writes_share_packages(net: Net) -> None:
 
 def test_packages_gather_longer_where_each_goes_to_more_peers() -> None:
     async def story(net: Net) -> None:
-        await started(net, 4)
+        await net.start(4)
         async with asyncio.TaskGroup() as tasks:
             for n in range(60):
                 tasks.create_task(net.list[0].replicator.write([draft(n)]))
@@ -130,7 +122,7 @@ async def test_a_full_package_does_not_wait_for_its_time(net: Net) -> None:
 @in_network(3)
 async def test_writers_wait_while_too_much_is_under_way(net: Net) -> None:
     net.config(max_waiting_bytes=50_000, flush_bytes=20_000)
-    await started(net, 3)
+    await net.start(3)
     most = 0
     async with asyncio.TaskGroup() as tasks:
         writes = [tasks.create_task(net.list[0].replicator.write([random_draft(n, 5000)])) for n in range(200)]
@@ -142,7 +134,7 @@ async def test_writers_wait_while_too_much_is_under_way(net: Net) -> None:
 
 @in_network(4)
 async def test_a_dead_owner_is_owed_its_copies_and_gets_them_when_it_returns(net: Net) -> None:
-    await started(net, 4)
+    await net.start(4)
     dead = net.list[3]
     dead.kill()
     drafts = [draft(n) for n in range(80)]
@@ -165,7 +157,7 @@ async def test_a_dead_owner_is_owed_its_copies_and_gets_them_when_it_returns(net
 @in_network(4)
 async def test_survivors_complete_each_other_when_a_writer_died_in_the_middle(net: Net) -> None:
     net.config(reconcile_every_s=1e6)
-    await started(net, 4)
+    await net.start(4)
     await asyncio.sleep(15)  # comparisons that follow from the start are over
     dead = net.list[3]
     drafts = [d for d in map(draft, range(40)) if dead.id in owners(net, d)]
@@ -181,7 +173,7 @@ async def test_survivors_complete_each_other_when_a_writer_died_in_the_middle(ne
 
 @in_network(2)
 async def test_without_enough_owners_a_write_fails_in_time_and_says_why(net: Net) -> None:
-    await started(net, 2)
+    await net.start(2)
     net.list[1].kill()
     with pytest.raises(TooFewCopies, match=r"1 of 2 durable copies after 2\d s"):
         await net.list[0].replicator.write([draft(1)])
@@ -195,7 +187,7 @@ async def test_without_enough_owners_a_write_fails_in_time_and_says_why(net: Net
 
 def test_whoever_waits_for_a_writer_that_broke_is_told_and_it_writes_on_when_it_runs_again() -> None:
     async def story(net: Net) -> None:
-        await started(net, 2)
+        await net.start(2)
         one, other = net.list
         other.kill()
         writing = net.group.create_task(refused(one))
@@ -217,7 +209,7 @@ def test_whoever_waits_for_a_writer_that_broke_is_told_and_it_writes_on_when_it_
 
 @in_network(5, replicas=2)
 async def test_stand_ins_take_copies_while_owners_are_away_and_hand_them_over(net: Net) -> None:
-    await started(net, 5)
+    await net.start(5)
     for node in net.list[:2]:
         node.kill()
     drafts = [draft(n) for n in range(60)]
@@ -252,7 +244,7 @@ async def test_growth_from_one_to_five_spreads_the_data_and_former_owners_let_go
 async def test_a_slot_always_has_a_complete_ready_replica_while_nodes_join(net: Net) -> None:
     net.delay_s = 0.1
     drafts = [draft(n) for n in range(60)]
-    await started(net, 2)
+    await net.start(2)
     await net.list[0].replicator.write(drafts)
     for node in net.list[2:]:
         node.start()
@@ -289,7 +281,7 @@ def test_writes_while_nodes_join_reach_all_owners_though_views_lag(lag_s: float)
 @pytest.mark.parametrize("count", [2, 5, *proved(3)])
 def test_nodes_that_start_together_never_answer_for_what_they_lack(count: int) -> None:
     async def story(net: Net) -> None:
-        await started(net, count)
+        await net.start(count)
         drafts = [draft(n) for n in range(60)]
         await net.list[0].replicator.write(drafts)
         await net.until(lambda: complete(net, drafts))
@@ -314,7 +306,7 @@ def test_nodes_that_start_together_never_answer_for_what_they_lack(count: int) -
 @in_network(5)
 async def test_wiping_all_but_one_disk_amid_writing_loses_nothing_that_was_delivered(net: Net, seed: int) -> None:
     rng = random.Random(seed)
-    await started(net, 5)
+    await net.start(5)
     drafts = [draft(n) for n in range(120)]
     team = net.list[0].overlay.owners(slot_of(drafts[0].key, net.strategy.slot_bits))
 
@@ -342,7 +334,7 @@ async def test_wiping_all_but_one_disk_amid_writing_loses_nothing_that_was_deliv
 @in_network(5)
 async def test_through_kills_and_power_cuts_nothing_acknowledged_is_lost(net: Net, seed: int) -> None:
     rng = random.Random(seed)
-    await started(net, 5)
+    await net.start(5)
     safe: dict[int, Draft] = {}
 
     async def write(node: Node, first: int) -> None:
@@ -371,23 +363,9 @@ async def test_through_kills_and_power_cuts_nothing_acknowledged_is_lost(net: Ne
         await readable(node, drafts)
 
 
-@in_network(5)
-async def test_both_sides_of_a_cut_end_level(net: Net) -> None:
-    await started(net, 5)
-    net.cut = {n.id for n in net.list[:2]}
-    async with asyncio.TaskGroup() as tasks:
-        tasks.create_task(net.list[0].replicator.write([draft(n, at=1) for n in range(40)]))
-        tasks.create_task(net.list[4].replicator.write([draft(n, at=2) for n in range(20, 60)]))
-    net.cut = set()
-    drafts = [draft(n, at=2 if n >= 20 else 1) for n in range(60)]
-    await net.until(lambda: complete(net, drafts) and net.is_level(), 90)
-    for node in net.list:
-        await readable(node, drafts)
-
-
 @in_network(4)
 async def test_a_full_owner_says_it_is_not_ready_and_the_write_goes_on(net: Net) -> None:
-    await started(net, 4)
+    await net.start(4)
     full = net.list[3]
     full.disk.capacity_bytes = 3000
     drafts = [random_draft(n, 400) for n in range(60)]
@@ -401,7 +379,7 @@ async def test_a_full_owner_says_it_is_not_ready_and_the_write_goes_on(net: Net)
 @in_network(3)
 async def test_an_outbox_that_overflows_has_slots_reconciled_instead(net: Net) -> None:
     net.config(outbox_bytes=1000, reconcile_every_s=1e9)
-    await started(net, 3)
+    await net.start(3)
     net.cut = {net.list[2].id}
     drafts = [draft(n) for n in range(50)]
     await net.list[0].replicator.write(drafts)
@@ -412,7 +390,7 @@ async def test_an_outbox_that_overflows_has_slots_reconciled_instead(net: Net) -
 
 @in_network(5)
 async def test_slots_may_be_doubled_and_halved(net: Net) -> None:
-    await started(net, 5)
+    await net.start(5)
     drafts = [draft(n) for n in range(60)]
     await net.list[0].replicator.write(drafts)
     for bits in (6, 3):
@@ -428,7 +406,7 @@ def test_doubled_slots_move_at_a_bounded_rate_and_are_served_by_those_who_have_t
     async def story(net: Net) -> None:
         net.config(handover_bytes_s=rate, handover_slots=2)
         net.set_strategy(replicas=2, min_acks=2)
-        await started(net, 5)
+        await net.start(5)
         drafts = [replace(draft(n), content=random.Random(n).randbytes(size)) for n in range(120)]
         await net.list[0].replicator.write(drafts)
         await asyncio.sleep(5.0)
@@ -450,7 +428,7 @@ def test_doubled_slots_move_at_a_bounded_rate_and_are_served_by_those_who_have_t
 
 @in_network(5)
 async def test_lies_are_refused_and_do_no_harm(net: Net) -> None:
-    await started(net, 5)
+    await net.start(5)
     liar, victim = net.list[0], net.list[1]
     mine = [d for d in map(draft, range(100)) if victim.id in owners(net, d)]
     foreign = [d for d in map(draft, range(100)) if victim.id not in owners(net, d)]
@@ -477,34 +455,12 @@ async def test_lies_are_refused_and_do_no_harm(net: Net) -> None:
 
 
 @in_network(5)
-async def test_a_lying_replica_is_passed_over_when_reading(net: Net) -> None:
-    await started(net, 5)
-    drafts = [draft(n) for n in range(40)]
-    await net.list[0].replicator.write(drafts)
-    await net.until(lambda: complete(net, drafts))
-    liar = net.list[4]
-
-    async def lie(peer: NodeId, message: FetchRecords) -> FetchReply:
-        found = [liar.store.find(w.kind, w.id) for w in message.wanted]  # type: ignore[arg-type]
-        return FetchReply(pack([replace(r, content=b"a lie") for r in found if r is not None]))
-
-    liar.overlay.serve(FetchRecords, lie)
-    for node in net.list[:4]:
-        await readable(node, drafts)
-
-
-@in_network(5)
 async def test_a_silent_replica_is_hedged(net: Net) -> None:
-    await started(net, 5)
+    await net.start(5)
     drafts = [draft(n) for n in range(40)]
     await net.list[0].replicator.write(drafts)
     await net.until(lambda: complete(net, drafts))
-
-    async def hang(peer: NodeId, message: FetchRecords) -> FetchReply:
-        await asyncio.sleep(1000)
-        raise AssertionError
-
-    net.list[4].overlay.serve(FetchRecords, hang)
+    hang(net.list[4:])
     loop = asyncio.get_running_loop()
     for node in net.list[:4]:
         before = loop.time()
@@ -543,7 +499,7 @@ async def read_thrice(asker: Node, kinds: list[Kind], of: Draft) -> tuple[set[Ki
 
 @in_network(5)
 async def test_what_is_not_there_is_told_in_time_though_all_but_one_replica_are_silent(net: Net) -> None:
-    await started(net, 5)
+    await net.start(5)
     absent = draft(1)
     asker, replicas = asker_and_replicas(net, absent.key)
     hang(replicas[1:])
@@ -554,7 +510,7 @@ async def test_what_is_not_there_is_told_in_time_though_all_but_one_replica_are_
 
 @in_network(5)
 async def test_records_of_many_slots_are_asked_of_few_peers_and_of_none_behind_a_relay(net: Net) -> None:
-    await started(net, 5)
+    await net.start(5)
     drafts = [draft(n, hosts=40) for n in range(40)]
     await net.list[0].replicator.write(drafts)
     await net.until(lambda: complete(net, drafts))
@@ -572,7 +528,7 @@ async def test_the_same_with_real_threads_and_folders(net: Net, tmp_path: Path) 
     net.config(step_s=0.05, view_settle_s=0.05, deliver_every_s=0.05, handoff_settle_s=0.1)
     for number, node in enumerate(net.list):
         node.disk = FolderDisk(tmp_path / str(number))
-    await started(net, 3)
+    await net.start(3)
     drafts = [draft(n, size=2000) for n in range(600)]
     async with asyncio.TaskGroup() as tasks:
         for n in range(0, 600, 20):
@@ -586,17 +542,10 @@ async def test_the_same_with_real_threads_and_folders(net: Net, tmp_path: Path) 
         await readable(node, drafts)
 
 
-@in_network(1)
-async def test_a_draft_about_the_wrong_url_is_refused_at_once(net: Net) -> None:
-    net.list[0].start(expects_others=False)
-    with pytest.raises(BadDraft, match="id is not that of its URL"):
-        await net.list[0].replicator.write([replace(draft(1), id=draft(2).id)])
-
-
 @in_network(4)
 async def test_records_of_a_kind_of_the_future_are_kept_and_copied_byte_for_byte(net: Net) -> None:
     """Only the newest program knows what they are: the others keep them, hand them out, and repair them."""
-    await started(net, 4)
+    await net.start(4)
     future = [replace(draft(n, kind=Kind(77)), content=b"inside %d" % n) for n in range(12)]
     known = [draft(n) for n in range(12)]
     await net.list[0].replicator.write([*future, *known])
@@ -626,7 +575,7 @@ async def seconds_to_write(node: Node, drafts: list[Draft]) -> float:
 @pytest.mark.parametrize(("replicas", "frozen"), [(3, 1), (2, 2), *proved((2, 1), (3, 2))])
 def test_a_write_is_answered_in_time_while_peers_are_frozen(replicas: int, frozen: int) -> None:
     async def story(net: Net) -> None:
-        await started(net, 6)
+        await net.start(6)
         await net.list[0].replicator.write([draft(n) for n in range(20)])
         net.frozen = {n.id for n in net.list[-frozen:]}
         for first in range(100, 300, 10):
@@ -646,7 +595,7 @@ def test_a_write_is_answered_in_time_while_peers_are_frozen(replicas: int, froze
 async def test_a_disk_that_is_always_slow_is_no_reason_for_copies_elsewhere(
     net: Net, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await started(net, 4)
+    await net.start(4)
     writer = net.list[0]
     put = writer.store.put
 
@@ -663,7 +612,7 @@ async def test_a_disk_that_is_always_slow_is_no_reason_for_copies_elsewhere(
 
 @in_network(6, replicas=2)
 async def test_a_copy_left_with_a_candidate_reaches_the_owner_though_all_others_that_had_it_die(net: Net) -> None:
-    await started(net, 6)
+    await net.start(6)
     frozen, writer = net.list[5], net.list[0]
     net.frozen = {frozen.id}
     drafts = [d for d in (draft(n, hosts=60) for n in range(400)) if frozen.id in owners(net, d)]
@@ -681,7 +630,7 @@ async def test_a_copy_left_with_a_candidate_reaches_the_owner_though_all_others_
 @in_network(6, replicas=2)
 async def test_a_candidate_keeps_what_is_left_with_it_though_it_let_the_slot_go_just_now(net: Net) -> None:
     net.config(reconcile_every_s=5)
-    await started(net, 6)
+    await net.start(6)
     net.frozen = {net.list[5].id}
     for first in range(0, 200, 10):
         await net.list[0].replicator.write([draft(n, hosts=50) for n in range(first, first + 10)])

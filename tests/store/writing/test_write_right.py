@@ -10,16 +10,10 @@ from store import Draft, Kind
 from store.errors import NotGranted, TooFewCopies
 from store.writing.write_right import needs_grant
 from tests.store.network import Net, Node, in_network, network
+from tests.store.replication.granted_pages import started
 from tests.store.support import WALL, draft, grant, proofs
 
 PAGES = [draft(n, epoch=int(WALL)) for n in range(12)]
-
-
-async def started(net: Net, count: int) -> None:
-    net.gives_grants = False
-    for node in net.list[:count]:
-        node.start()
-    await net.all_ready()
 
 
 async def write(net: Net, drafts: Iterable[Draft], holder: Node, *voters: Node) -> None:
@@ -40,7 +34,7 @@ def has(node: Node, drafts: Iterable[Draft] = PAGES) -> bool:
 def test_what_needs_a_grant() -> None:
     assert all(needs_grant(kind, 5) for kind in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST, Kind.FORMER))
     assert not needs_grant(Kind.VISIT, 0), "anybody may find a URL"
-    assert not needs_grant(Kind.DOCUMENT, 0), "an import is taken for who its author is: test_import_right.py"
+    assert not needs_grant(Kind.DOCUMENT, 0), "an import is taken for who its author is: test_admission.py"
     assert not needs_grant(Kind(77), 9)
 
 

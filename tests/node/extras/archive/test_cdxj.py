@@ -6,7 +6,7 @@ import json
 import pytest
 
 from node.extras.archive.archive_output import ArchiveOutput
-from node.extras.archive.cdxj import cdxj_line, surt_key, surt_prefix, timestamp14
+from node.extras.archive.cdxj import cdxj_line, surt_key, timestamp14
 from node.extras.archive.warc_writer import WarcWriter
 from tests.node.extras.archive.samples import MADE_AT, SAMPLES
 
@@ -29,7 +29,6 @@ def test_keys_are_those_of_surt(url: str) -> None:
 def test_a_key_and_a_line() -> None:
     assert surt_key("https://www.example.org/b?y=1&x=2") == "org,example)/b?x=2&y=1"
     assert surt_key("urn:isbn:1") == "urn:isbn:1"
-    assert surt_prefix("www.example.org") == "org,example"
     assert timestamp14(0.9) == timestamp14(-9.0) == "19700101000000"
     key, at, rest = cdxj_line(SAMPLES[0], ("data.warc.gz", 7, 9)).split(" ", 2)
     assert (key, at) == ("example,a)/", "20231114221320")

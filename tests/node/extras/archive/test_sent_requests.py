@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from warcio.archiveiterator import ArchiveIterator
 
 from crawl import CrawlConfig, Fetched, SentRequest, open_fetcher, request_fields
-from crawl.content.parse_task import ParseResult
+from crawl.content.page import ParseResult
 from crawl.content.robots_directives import RobotsDirectives
-from crawl.pipeline.page_builder import page_of
+from crawl.pipeline.process_stage import page_of
 from dht import document_id, placement_key, system_clock
 from node.captures.capture import Capture, capture_of
 from node.captures.imported_page import kept_request, response_of

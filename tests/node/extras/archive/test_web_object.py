@@ -9,11 +9,9 @@ import pytest
 from node.captures.capture import Capture
 from node.extras.archive.read_limits import ArchiveFlaw, ReadLimits
 from node.extras.archive.spf import capture_of_object, read_package, read_spf, web_object, write_spf
-from node.extras.archive.unpacked_input import Unreadable
 from node.extras.archive.web_object import (
     PackageDescription,
     WebObject,
-    decode_description,
     decode_object,
     decode_object_head,
     description_line,
@@ -47,12 +45,8 @@ def test_a_web_object_byte_by_byte() -> None:
 
 def test_a_description_byte_by_byte() -> None:
     assert encode_description(DESCRIPTION) == WOPD_HEAD and len(WOPD_HEAD) == 28
-    assert decode_description(WOPD_HEAD) == DESCRIPTION
     assert DESCRIPTION.name == "4_2_20060312122030564"
     assert description_line("http://a.cn/", 8, 60) == b"http://a.cn/ 8 60\r\n"
-    for broken in (WOPD_HEAD[:27], b"\x00" + WOPD_HEAD[1:], WOPD_HEAD[:26] + b"xx"):
-        with pytest.raises(Unreadable):
-            decode_description(broken)
 
 
 def test_classes_of_validity() -> None:

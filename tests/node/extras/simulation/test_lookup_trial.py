@@ -20,7 +20,7 @@ def test_answers_are_judged_by_who_is_up_and_on_the_same_side():
     assert len(lookups.log.ended) == lookups.log.asked == 20
     assert all(answer.right and answer.share == 1.0 for answer in lookups.log.ended)
     assert 100 < figures_of(lookups.log, None)["p50_ms"] < 500
-    assert 1.0 <= (hops_of(swarm) or 0) < 3
+    assert 1.0 <= (hops_of(bee.core for bee in swarm.bees) or 0) < 3
     swarm.kill(swarm.bees[1])
     swarm.cut({2: 1})
     target = swarm.bees[1].node_id

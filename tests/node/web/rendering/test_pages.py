@@ -353,7 +353,7 @@ def test_the_status_page_tells_state_warnings_and_members(site: Any) -> None:
 
 def test_the_bot_page_tells_site_owners_how_to_refuse(site: Any) -> None:
     page = site.get("/bot").text
-    assert "dse-node/0.1 (+https://example.org/bot)" in page
+    assert "dse-node/0.1.0 (+https://example.org/bot)" in page
     assert "It crawls for the network: campus" in page
     assert '<a href="https://example.org/bot" rel="noreferrer">' in page
     assert "User-agent: dse-node\nDisallow: /" in page

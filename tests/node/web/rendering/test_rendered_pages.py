@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from index import SearchRequest
-from node.service.answer_cache import AnswerCache
+from node.service.query_desk import AnswerCache
 
 
 @pytest.fixture

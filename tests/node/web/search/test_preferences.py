@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from node.errors import ConfigError
-from node.web.search.rules_file import RulesFile
+from node.web.search.preferences import RulesFile
 
 FORM = "application/x-www-form-urlencoded"
 

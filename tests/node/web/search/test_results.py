@@ -4,26 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node.web.search.results import result_page
+from tests.node.bodies import junk
 
-JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=5,
-)
+JUNK = junk()
 FIELDS = st.sampled_from(
     [
-        "url",
-        "title",
-        "heading",
-        "snippet",
-        "highlights",
-        "language",
-        "fetched_at",
-        "replicas",
-        "similar",
-        "site_more",
-        "explain",
-        "date",
+        *("url", "title", "heading", "snippet", "highlights", "language"),
+        *("fetched_at", "replicas", "similar", "site_more", "explain", "date"),
     ]
 )
 ENTRIES = st.dictionaries(FIELDS, JUNK, max_size=8) | st.dictionaries(FIELDS, JUNK).map(

@@ -9,7 +9,6 @@ import pytest
 from index import SearchRequest
 from index.errors import QueryError
 from node.api.body import Json
-from node.service.service import SearchRun
 from node.web.search.running_searches import FIRST_MS, KEPT_S, MAX_RUNNING, RunningSearches
 from tests.node.conftest import FakeService
 from tests.store.network import simulate
@@ -30,7 +29,7 @@ class SlowNode(FakeService):
             raise QueryError(0, "says nothing")
         return WHOLE
 
-    def begin(self, question: SearchRequest) -> SearchRun:
+    def begin(self, question: SearchRequest):
         node = self
 
         class Run:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
-from node.web.search.site_tips import MAX_OF_SITE, MAX_TIPS, SiteTips
+from node.web.search.suggest_site import MAX_OF_SITE, MAX_TIPS, SiteTips
 
 
 def send(site: Any, origin: str = "", cookie: str = "", **fields: str) -> Any:
