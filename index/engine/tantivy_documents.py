@@ -178,20 +178,17 @@ def _written(fields: FieldTerms, stem_class: int) -> list[_Line]:
     for number, line in enumerate(fields.lines):
         start, end = end, end + len(line)
         inside = paired[bisect_left(paired, start) : bisect_left(paired, end - 1)] if paired else ()
-        pairs = " ".join(_pairs(inside, fields, PAIRS_OF[BOILERPLATE if number == last else TEXT])) if inside else ""
+        pairs = " ".join(_pairs(inside, terms, places, PAIRS_OF[BOILERPLATE if number == last else TEXT]))
         found.append(_Line(len(line), " ".join(map(words.__getitem__, places[start:end])), pairs))
     return found
 
 
-def _pairs(starts: Sequence[int], fields: FieldTerms, mark: str) -> Iterator[str]:
+def _pairs(starts: Sequence[int], terms: Sequence[str], places: Sequence[int], mark: str) -> Iterator[str]:
     """The pairs that begin at some places; so those of three numbers in a row are neighbours, and no others."""
-    before = starts[0]
-    for start in starts:
+    for before, start in zip((*starts[:1], *starts), starts, strict=False):
         if start > before + 1:
             yield FILLER
-        first, second = (fields.vocabulary[place] for place in fields.places[start : start + 2])
-        yield mark + pair_of(first, second)
-        before = start
+        yield mark + pair_of(terms[places[start]], terms[places[start + 1]])
 
 
 def _starts_of_pairs(fields: FieldTerms) -> list[int]:
