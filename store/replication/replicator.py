@@ -124,6 +124,10 @@ class Replicator:
         if self._store.scrub.ask(self._clock().wall):
             self._scrub_asked.set()
 
+    def have_same_owners(self, keys: Sequence[Key]) -> bool:
+        """Tell whether records at these places go to the same owners now, each of whom takes them in one message."""
+        return self._writer.have_same_owners(keys)
+
     async def write(self, drafts: Sequence[Draft], *, is_patient: bool = True) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.
 

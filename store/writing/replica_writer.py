@@ -127,6 +127,11 @@ class ReplicaWriter:
         moved = [self._proofs.moved(record, key) for record, key in moves]
         await self._queue.put([each for each in moved if not self._check.is_taken_back(each.draft)], is_patient=True)
 
+    def have_same_owners(self, keys: Sequence[Key]) -> bool:
+        """Tell whether records at these places go to the same owners now, each of whom takes them in one message."""
+        slots = {slot_of(key, self._slot_bits) for key in keys}
+        return len({frozenset(self._overlay.view.owners(slot)) for slot in slots}) <= 1
+
     @property
     def held_bytes(self) -> int:
         """The bytes of drafts queued or under way."""
