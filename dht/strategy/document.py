@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import msgspec
 
 from dht.errors import BadStrategy
+from dht.wire.heartbeat import LAPTOP_GRACE_S, STABLE_GRACE_S
 
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
@@ -94,8 +95,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     max_delay_s: float = 60.0
     balance_queue: int = 200  # Li Wei's N: URLs due at a node from which on its work is worth sharing
     balance_ratio: float = 1.5  # his α: how many times the least busy one's due work; benchmarks.balance shows others
-    stable_grace_s: int = 43_200  # silence after which a server's slots go to others
-    laptop_grace_s: int = 259_200  # the same for a machine that sleeps at night and over weekends
+    stable_grace_s: int = int(STABLE_GRACE_S)  # silence after which a server's slots go to others
+    laptop_grace_s: int = int(LAPTOP_GRACE_S)  # the same for a machine that sleeps at night and over weekends
     puzzle_bits: int = 0  # work behind an identity: leading zero bits; open networks ask for 16 and more
     min_age_days: int = 0  # younger members do not vote, and their copies do not count, where older ones are
     blocked: tuple[str, ...] = ()  # node ids, hex: nobody speaks with them
