@@ -7,6 +7,8 @@ characters that need none (%62 for b), both readings must allow a URL.
 
 Every line of a file counts, so the file's size bounds the work: 500 KiB hold some 40,000 rules, 5 ms a URL. A wildcard
 costs a search for what follows it, never a second attempt.
+
+The periods for stored pages that robots.txt bars stand here, too; `crawl/pipeline/fetch_outcome.py` applies them.
 """
 
 import re
