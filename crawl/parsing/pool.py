@@ -96,7 +96,8 @@ class ProcessParsers:
             left.append(job)
 
     async def _work(self, queue: "_ProcessQueue") -> bool:
-        """Have one batch parsed, with what an earlier process left of its own; False where this process has to go."""
+        """Have a process parse one batch: the pages that an earlier process left in the queue, and waiting ones.
+        Returns False where this process must end: no page came for IDLE_S seconds, or it failed or stalled."""
         left = queue.left
         if not left:
             try:

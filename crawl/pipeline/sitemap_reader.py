@@ -65,7 +65,9 @@ class SitemapReader:
     thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "crawl-sitemap"))
 
     async def read_named(self, task: FetchTask, fetched: Fetched, trail: Trail) -> Delivery:
-        """Read a sitemap that robots.txt names: its pages are found, the files that an index lists are fetched too."""
+        """Parse a fetched sitemap that robots.txt names. The delivery has no outcome, and the sitemap's pages as found
+        URLs, which inherit `trail` (depth and scope). Further sitemaps that it lists are noted for its site, to be
+        fetched too."""
         sitemap = await self._read(task.site, fetched, self.config.max_sitemap_urls)
         self.sites.sitemaps.add(task.site, sitemap.sitemaps)
         return Delivery(None, [FoundUrls(sitemap.pages, trail)])

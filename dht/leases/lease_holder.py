@@ -210,7 +210,8 @@ class LeaseHolder:
         return self._take_releases(now)
 
     def _inherit(self, now: Now, peer: NodeId, heirs: Sequence[Heir]) -> None:
-        """Take the transfers that a peer names for slots of which it has this node's vote."""
+        """Remember the lease transfers that a peer reports: (slot, id of the heir, seconds that the transfer lasts). A
+        transfer counts only where this node's vote for the slot is the peer's, and the heir is another live owner."""
         for slot, heir, lent_s in heirs:
             promise = self.voter.promise(now, slot)
             if promise is not None and promise.holder == peer and heir in self.voter.team(slot) and heir != peer:

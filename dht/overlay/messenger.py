@@ -294,9 +294,10 @@ Way = Callable[[], Awaitable[bytes]]
 
 
 async def first_answer(ways: Sequence[Way], patience_s: float | None) -> tuple[bytes, int]:
-    """Return the answer that comes first and the number of its way, from 0; raises what the peer refused, or how the
-    last of at least one way failed. Without `patience_s` the next way is tried where the one before has failed, and
-    never beside it."""
+    """Return the first answer and the number of its way, from 0. Ways (at least one) are tried in their order.
+
+    `patience_s`: seconds until the next way starts beside a silent one; None: it starts only after the way before has
+    timed out. Any other error ends the search and is raised. Where all ways time out, the last timeout is raised."""
     heard: asyncio.Queue[tuple[bytes | RemoteError, int]] = asyncio.Queue()
 
     async def ask(way: Way, number: int) -> None:

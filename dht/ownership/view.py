@@ -258,7 +258,8 @@ class OverlayView:
         self.ready_peers.hear(heard)
 
     def _hear_farewells(self, members: Sequence[NodeId], live: frozenset[NodeId]) -> frozenset[NodeId]:
-        """Follow what few members say of their going; return who of them is away."""
+        """Read the farewells in the members' heartbeats, and return the members that are away after a farewell. In a
+        network of more than FEW_MEMBERS farewells are not read, and nobody counts as away."""
         if len(members) > FEW_MEMBERS:
             return frozenset()
         for peer in members:

@@ -112,7 +112,12 @@ class Introductions:
         return self._guest(now, peer) is not None
 
     def introduce(self, now: Now, packet: Packet, body: Introduce, source: Address) -> Introduced:
-        """Tell a node behind a NAT who wants to reach it, or register it."""
+        """Answer an introduction request: pass it on to its target, or register the asker where the target is the asker
+        itself.
+
+        `packet`: the request, by whose key the asker is known. `source`: the address from which it came. The answer
+        reports whether this was done: not for a target that is unregistered or of another address family, nor above the
+        rate limits."""
         asker = node_id_of(packet.public_key)
         if not self._one.take(asker, now.steady) or not self._all.take("", now.steady):
             return Introduced(False)

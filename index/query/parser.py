@@ -245,7 +245,9 @@ class _Builder:
 
 
 def _joined(wished: list[_Unit], demanded: list[_Unit], filters: list[QueryNode], without: list[QueryNode]) -> _Unit:
-    """A sequence as it is ranked (all that is demanded, or any of the wished) and as it is counted."""
+    """Join the parts of a sequence into one unit. Its `ranked` query asks for all demanded parts, or, without any, for
+    one of the wished. Its `counted` query asks for all demanded parts, and for enough of all parts (`enough_of`). Both
+    demand the filters and exclude `without`."""
     ranked = [unit.ranked for unit in demanded] or ([any_of([unit.ranked for unit in wished])] if wished else [])
     every = list(dict.fromkeys(unit.counted for unit in (*demanded, *wished)))
     counted, enough = every, enough_of(len(every))

@@ -142,8 +142,9 @@ class SiteHits:
         return True
 
     def more(self, picked: Sequence[PickedHit]) -> dict[bytes, int]:
-        """Count at least how many matches of a host are neither among the picked nor copies of them, by the id of the
-        last one of that host."""
+        """Return the least number of further matches of each host of the picked hits: those that are neither picked nor
+        copies of picked ones. Keys are the ids of the last picked hit of each host; hosts without further matches are
+        left out."""
         last = {each.found.hit.host: each.found.hit.id for each in picked}
         seen = Counter(found.hit.host for each in picked for found in (each.found, *each.similar))
         return {id_: self.counts[host] - seen[host] for host, id_ in last.items() if self.counts[host] > seen[host]}

@@ -73,8 +73,11 @@ class RecordAudit:
                 self._audit.refute(alone, Topic.RECORDS, f"record {want.id.hex()}: {flaw}", against)
 
     def _who_lacks(self, said: Mapping[NodeId, ShortVersion | None]) -> NodeId | None:
-        """Return who alone of three lacks a version that was written long ago, and under a lease: others say nothing of
-        when that was."""
+        """Return the one peer of at least three whose version is missing or older than the version of each other; None
+        where there is no such peer. The oldest version of the others must have been written YOUNG_S ago, under a lease:
+        without a lease a version does not show when it was written.
+
+        `said`: the newest version of one record at each peer, None where the peer has none."""
         for peer, version in said.items():
             others = [each for other, each in said.items() if other != peer]
             if len(others) < 2 or any(each is None or (version is not None and each <= version) for each in others):

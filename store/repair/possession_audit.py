@@ -185,7 +185,10 @@ class PossessionAudit:
         return Consequence(slots, tuple(lacks))
 
     def count(self, wall: float, peer: NodeId, outcome: Outcome, *, is_failure: bool = True) -> None:
-        """Count what a peer showed; `is_failure`: what it did not show counts against it."""
+        """Add the outcome of one challenge to a peer's figures.
+
+        `is_failure`: whether records that the peer did not show count against it. `wall`: Unix seconds, noted as the
+        time of its last failure."""
         figures, failed = self._of(peer), len(missing(outcome)) if is_failure else 0
         figures.challenged += len(outcome)
         figures.answered += sum(outcome.values())

@@ -318,7 +318,8 @@ class ReplicaRepair:
         return is_owner or job.peer in replicas.ready
 
     async def _rest(self, share: float, moved_bytes: int) -> None:
-        """Keep slots that change hands below their share of the line."""
+        """Sleep after `moved_bytes` were moved, so that transfers of slots that change hands stay below `share` (0 … 1)
+        of the configured rate."""
         await asyncio.sleep(self._throttle.delay_s(self._clock().steady, moved_bytes, share))
 
     def _replicas_of(self, slot: Slot) -> SlotReplicas:
