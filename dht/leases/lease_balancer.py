@@ -73,8 +73,9 @@ class LeaseMove:
 class LoadSnapshot:
     """The values that one comparison goes by.
 
-    `here`: due work by held slot; `there`: due work of the live peers compared, by their own word; `heirs(slot)`: ready
-    live owners, without the one that lent the slot to this node a short while ago."""
+    `here`: due work by held slot.
+    `there`: due work of the live peers compared, as they report it.
+    `heirs(slot)`: ready live owners, without the one that lent the slot to this node a short while ago."""
 
     here: Mapping[Slot, int]
     there: Mapping[NodeId, int]
@@ -295,8 +296,8 @@ class LeaseBalancer:
                 leases.lend(now, slot, move.peer, MOVE_S)
 
     def _lend_all(self, now: Now, leases: LeaseHolder) -> None:
-        """Let others take all slots, a different one each as far as there are several. What was lent to this node
-        stays, or two that are paused would hand it to and fro."""
+        """Let others take all slots, a different one each as far as there are several. Slots that others lent to this
+        node stay, or two paused nodes would hand them to and fro."""
         borrowed = leases.borrowed(now)
         for slot in leases.held(now):
             heirs = leases.heirs(slot, self._view)

@@ -1,9 +1,8 @@
 """The engine runs the protocol without I/O: packets and time in, packets, events and the next call's time out.
 
-Pure: `now` and `rng` are arguments. Whoever drives it hands each datagram to `receive`, calls `poll` when `next_due` is
-reached and after any other call, and sends what both return. Nothing that arrives makes it raise: what is wrong is
-counted in `refused` by reason. Read self_heartbeat, digest_exchange and gossip for news; requester and value_finder for
-lookups.
+Pure: `now` and `rng` are arguments. Its driver hands each datagram to `receive`, calls `poll` when `next_due` is
+reached and after any other call, and sends the packets that both return. No datagram makes it raise: `refused` counts
+bad ones by reason. Read self_heartbeat, digest_exchange and gossip for news; requester and value_finder for lookups.
 """
 
 from collections import Counter

@@ -111,6 +111,7 @@ class PacketFilter:
 
 @lru_cache(maxsize=4096)
 def _subscriber(host: str) -> bytes:
-    """Whose address it is, for the rate limit: an IPv6 address stands for its /64, which one subscriber has whole."""
+    """Return the address block that counts as one subscriber for the rate limit: an IPv4 address, or the /64 of an IPv6
+    address."""
     packed = pack_host(host)
     return packed[:8] if len(packed) == 16 else packed

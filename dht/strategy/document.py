@@ -1,9 +1,9 @@
 """The strategy document: what a master used to decide, signed by publishers and in force until the next version.
 
 Pure: values and their codec; `validation.py` says whether one may be accepted, `history.py` keeps them.
-What is signed are the document's bytes as they stand in the file, so an older node and a newer one, or two JSON
-libraries, never disagree about them: an older node verifies, keeps and passes on what it does not understand, goes by
-the rest, and says so. Sources: Li Wei 2006 (fields, first-match rules); TUF (thresholds, chain).
+Publishers sign the document's bytes as they stand in the file, so two releases or two JSON libraries never disagree
+about them. An older node verifies, keeps and passes on fields that it does not understand, goes by the rest, and
+reports those fields. Sources: Li Wei 2006 (fields, first-match rules); TUF (thresholds, chain).
 """
 
 from dataclasses import dataclass
@@ -31,9 +31,9 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `host`: exact, or "*.suffix" for a domain and all below it. `pattern`: RE2, searched in the whole URL.
     `slots`: first and last slot, inclusive. `prefer` goes with `peer`: that node crawls it wherever it is a live owner.
-    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space. A rule of a newer version,
-    which has an action or a condition that this one does not know, is "unknown": it keeps its number and matches
-    nothing, because a rule without one of its conditions would match too much.
+    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space. A rule with an action or a
+    condition that this release does not know is "unknown". It keeps its number and matches nothing, because a rule
+    without one of its conditions would match too much.
     """
 
     action: Action | Literal["unknown"] = "owners"
@@ -77,7 +77,7 @@ class Gone(msgspec.Struct, frozen=True):
 class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     """One version of the document. Instants are Unix seconds. `previous` is the digest of version - 1, hex.
 
-    What a newer version adds is not in it; `unknown_parts` names that."""
+    Fields that a newer release adds are not in it; `unknown_parts` names them."""
 
     network: str  # the network id, hex
     version: int

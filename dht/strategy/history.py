@@ -214,7 +214,7 @@ class StrategyHistory:
                 yield f"{lacks} since {day}, which this version of dse-node lacks: upgrade now"
 
     def _trusted(self, version: int) -> Publishers:
-        """Who must sign a version: the publishers that the one before names."""
+        """Return the publishers that must sign a version: those that the version before names."""
         if version == 1:
             return self._network.publishers
         before = self._chain[version - 2][1]

@@ -4,7 +4,7 @@ Pure: values and their codec. On the wire it is the 64-byte signature, then the 
 network's id is part of the signed domain, so a heartbeat means nothing in another network. The newest sequence
 of an author wins; a heartbeat is a membership until it expires, and a sign of life for 30 s (liveness.py).
 
-What was verified of heartbeats is remembered, because gossip brings each of them many times.
+The node remembers heartbeats that it has verified, because gossip brings each of them many times.
 
 Pure: a bounded table. The latest of each author are kept, so it stays as small as the network is: a table of the
 latest of all would fill with the past, for hours.
@@ -295,7 +295,7 @@ def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: i
 
 
 def _flaw(heartbeat: Heartbeat) -> str:
-    """What breaks a bound, or ""."""
+    """Return which field of a heartbeat breaks its bound, as the end of an error text; "" where none does."""
     sizes = [len(host) for host, _, _ in heartbeat.endpoints]
     if sizes not in ([4], [16], [4, 16]):
         return "needs one endpoint a family, IPv4 first"

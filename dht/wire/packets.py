@@ -10,7 +10,7 @@ sender does not know yet who listens there, which only a PING may do. Every pack
 are no sessions to set up, resume or exhaust. Requests are padded and answers never longer, so nobody gains by a forged
 source; PUT needs the token of an earlier answer to the same address.
 
-What is sealed inside the packets that carry small messages: the message as it was asked, and what it was told.
+The sealed content of packets that carry small messages: the question of the asker, and the answer to it.
 
 Pure: values only. Both are msgpack arrays; `about` binds them to one transaction of one sender.
 """
@@ -91,7 +91,8 @@ class Pong(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PackedContact(msgspec.Struct, frozen=True, array_like=True):
-    """Names a contact in an answer, unsigned: public key and endpoints. Whoever is there proves it by the MAC."""
+    """Names a contact in an answer, unsigned: public key and endpoints. The node at those endpoints proves its key by
+    the MAC."""
 
     public_key: bytes
     endpoints: tuple[tuple[bytes, int, int], ...]
