@@ -20,8 +20,8 @@ strategy in force. Bootstrap nodes are introductions and nothing more: who has e
 
 Resolves DNS names of first contacts, such as `dse.example.edu:8091`, which may move to another machine.
 
-The names stand in the network file beside the literal addresses and are no part of the network's id. What a name means
-is a stranger's word: addresses that the network does not allow are left out by whoever joins them.
+The names stand in the network file beside the literal addresses and are no part of the network's id. The addresses
+behind a name are a stranger's word, so a node that joins leaves out addresses that the network does not allow.
 """
 
 import asyncio

@@ -1,5 +1,5 @@
-"""What this node's operator will not have it fetch: hosts and patterns of `crawl.refuse`, hosts that are refused or
-paused while the node runs, and what peers hear of them.
+"""Lists what this node must not fetch by its operator's wish: hosts and patterns of `crawl.refuse`, and hosts that were
+refused or paused while the node runs. It also makes the list of hosts that peers receive.
 
 Pure: texts in, answers out. An entry is a host, "*.suffix" for a domain and all below it, or "/pattern/" (RE2, searched
 in the whole URL). Peers learn of the hosts by hashes of four bytes, so that they do not order there what would be

@@ -72,7 +72,7 @@ def read_lexbor(html: str | bytes, max_links: int) -> RawHtml:
 
 
 def _read_head(reading: RawHtml, kinds: dict[str, list[LexborNode]]) -> None:
-    """What single elements name: the base of links, other forms of the page, times."""
+    """Note in `reading` the base of links, other forms of the page, and times, which single elements name."""
     bases = (node.attributes for node in kinds["base"])
     reading.base = next((values["href"] or "" for values in bases if "href" in values), None)
     for node in kinds["named"]:

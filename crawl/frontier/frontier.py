@@ -154,7 +154,7 @@ class Frontier:
 
     def add_links(self, page: str, urls: Iterable[str]) -> None:
         """Note that a page, fetched for the first time, links to these URLs: to each one that waits, and to each site
-        of another domain. What was not known before learns nothing of its first link, which all have."""
+        of another domain. A URL that was unknown until now does not count its first link, because every URL has one."""
         entries, own, found = self._entries, page[: page.index("/", len("https://")) + 1], dict.fromkeys(urls)
         for url in found:
             if (entry := entries.get(url)) is not None:

@@ -64,8 +64,8 @@ class LentTurns:
         return 0.0
 
     def take_back(self, site: str, by: str, rest_s: float, now: float) -> bool:
-        """End a turn; the site rests for so many seconds, or longer. Whoever does not have it is not believed: return
-        whether it was so."""
+        """End a turn; the site rests for so many seconds, or longer. Return False, and change nothing, where `by` does
+        not have the turn."""
         loan = self._out.get(site)
         if loan is None or loan.by != by:
             return False

@@ -7,7 +7,7 @@ counters are equal:
 - a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all say what others of
   the site have said: facets, calendars, endless paths. No more URLs of it are fetched.
 - a query *parameter* that changes nothing: session ids, affiliate names. URLs lose it.
-- a *text* that many URLs share: an error page with status 200. What shows it is not taken.
+- a *text* that many URLs share: an error page with status 200. Pages that show it are not stored.
 """
 
 import re

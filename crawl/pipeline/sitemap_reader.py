@@ -1,7 +1,7 @@
 """Reads sitemaps and feeds: those that robots.txt names, and those that were handed in as lists of pages.
 
-What they list is found like links; the dates that they give are learned, and pages that a proven date says have
-changed are due at once.
+URLs in them count as found, as links do. Their dates are learned, and a page is due at once where a proven date shows
+that it has changed.
 """
 
 import asyncio

@@ -149,8 +149,8 @@ def decode_visit(body: bytes) -> Visit:
 def visit_flaw(visit: Visit, epoch: int, at_ms: int) -> str:
     """Say why a visit is none that a crawler writes under this version, "" where it is one.
 
-    Whoever finds a URL knows nothing else of it, and dates it by its reach: a find that claimed more would win over all
-    others."""
+    A node that finds a URL has no other facts about it, and dates the record by the URL's reach. A find that claimed
+    more would win over all others."""
     if flaw := _bad_times(visit, epoch, at_ms):
         return flaw
     if not (0 <= visit.depth <= MAX_DEPTH and 0 <= visit.hops <= MAX_HOPS):

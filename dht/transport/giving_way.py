@@ -31,6 +31,7 @@ INFO = struct.Struct("=16xI4xI40xI72xII8xQ")
 
 class LineState(NamedTuple):
     """The kernel's measurements of one connection.
+
     `under_way`: bytes sent and not acknowledged, or waiting here.
     `rate`: bytes that arrive a second; 0: unknown.
     `rtt_s`, `least_s`: the round trip, and the least round trip so far.

@@ -86,7 +86,7 @@ class Invitation:
 
 
 def parse_invitation(text: str) -> Invitation:
-    """Read the text of an invitation; raises BadInvitation. Its signatures are not verified."""
+    """Read the text of an invitation; raises BadInvitation. Whether its signer may invite is not checked here."""
     text = text.strip()
     try:
         if not text.startswith(PREFIX):

@@ -57,7 +57,7 @@ _EMPTY = SlotTotals()
 
 
 class YoungChange(NamedTuple):
-    """What one version that was written lately added to its cell's fingerprint, or took off it."""
+    """One recent version's change of its cell's fingerprint, added or taken off."""
 
     written_at: float  # Unix seconds, by its author's clock
     cell: int

@@ -193,7 +193,8 @@ class _Builder:
         return found if found is None or self._take(1, node.name) else None
 
     def _excluded(self, node: Words | Filter | Group) -> list[QueryNode]:
-        """What an excluded item excludes: a run without spaces as it is written, not all that holds half of it."""
+        """Return the nodes that an excluded item excludes. A run without spaces excludes itself as it is written, not
+        all documents that hold half of it."""
         if isinstance(node, Group):
             said = self.said.copy()
             unit, _ = self._group(node)
@@ -224,7 +225,8 @@ class _Builder:
         return _Unit(any_of(bigrams), at_least(enough_of_run(len(set(cut))), bigrams))
 
     def _wherever(self, leaf: Leaf) -> QueryNode:
-        """What holds a leaf; a character that is a word by itself, inside of longer words, too."""
+        """Return the query of all documents that hold a leaf. A character that is a word by itself is also found inside
+        longer words."""
         if isinstance(leaf, Term) and is_character(leaf.surface):
             return any_of([TagFilter(character_tag(leaf.surface)), leaf])
         return leaf

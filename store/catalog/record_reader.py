@@ -222,7 +222,7 @@ def _member(row: CatalogRow, frame: SharedFrame, *, proven: bool) -> Record:
 
 
 def _without_proof(row: CatalogRow, group: RecordGroup) -> Record:
-    """What the index knows and the group adds, without a proof."""
+    """Return a record, without its proof, from its row in the index and its body in the group."""
     body = group.body(row.place.part >> 8)
     version = Version(row.version.epoch, row.version.at_ms, digest_of(body, NOTHING))
     return Record(row.kind, row.id, row.key, version, row.expires_day, body, b"", NOTHING, NO_PROOF)

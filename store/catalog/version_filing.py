@@ -100,6 +100,7 @@ class VersionFiling:
 
 
 def _filed(page: Record) -> Record | None:
-    """What is to keep a page; an erasure is brought by whoever knows that the page may erase others."""
+    """Return the FORMER record that keeps a page's version, None where none does. An erasure is left out: the caller
+    that has proved that the page may erase others brings it."""
     former = filed(page)
     return None if former is None or is_erasure(former.id) else former

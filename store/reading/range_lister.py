@@ -67,8 +67,8 @@ class RangeLister:
         raise NoReadyOwner(slot)
 
     def _sources(self, slot: Slot, key: Key) -> list[NodeId]:
-        """Whom to ask: this node where it is ready, then others that are, in random order, so that none can hold up a
-        reader for long; late ones last."""
+        """Return the nodes to ask, in order: this node where it is ready, then other ready ones, late ones last. Their
+        order is random, so that none can hold up a reader for long."""
         view, late = self._overlay.view, self._overlay.late
         peers = [p for p in view.ready(slot) if p != view.node_id]
         self._rng.shuffle(peers)

@@ -176,7 +176,7 @@ def former_flaw(record: Record, *, has_content: bool) -> str:
 
 
 class _Opened(NamedTuple):
-    """What of a record its author signed, or why nothing is."""
+    """The record that the author of another one signed, and a reason where there is none (`flaw`)."""
 
     signed: Record
     flaw: str = ""

@@ -1,4 +1,4 @@
-"""What range reconciliation compares, and the messages of it: each record of a node is an item with a place and a mark.
+"""Defines the items and the messages of range reconciliation: each record of a node is an item with a place and a mark.
 
 Pure: values in, values out. Items are ordered by place = key ‖ kind ‖ id. Two nodes compare ranges of places, and so
 find out what each lacks of the same slots: `range_session.py` has both sides. A message is made of parts that follow

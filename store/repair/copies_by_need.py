@@ -40,8 +40,9 @@ class Durability:
         self._live: Counter[int] = Counter()
 
     def refresh(self, now: float, slots: Iterable[tuple[Slot, SlotCopies]]) -> Mapping[Slot, int]:
-        """Take note of all own and kept slots; return those to be kept whole here, with the copies of each. Who has
-        begun goes on for as long as it is a keeper, unless there are enough before it is done."""
+        """Take note of all own and kept slots; return those to be kept whole here, with the copies of each. Once this
+        node has begun on a slot, it continues as long as it is a keeper. It stops before it is done only where there
+        are enough copies by then."""
         thin, last, keeping = dict[Slot, float](), dict[Slot, float](), dict[Slot, int]()
         self._live = Counter()
         for slot, copies in slots:

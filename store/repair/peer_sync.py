@@ -213,7 +213,7 @@ class PeerSync:
         self, peer: NodeId, records: Sequence[Record], rulings: Sequence[Ruling], slot_bits: int
     ) -> set[Slot]:
         """Count what nothing proves, and what is more than its author may import today, and return the slots of what
-        may be proved later. What is too much is found again by a later comparison; no slot waits for it."""
+        may be proved later. A later comparison finds imports beyond the bound again; no slot waits for them."""
         refused = [(record, ruling) for record, ruling in zip(records, rulings, strict=True) if ruling.reason]
         for record, ruling in refused:
             if ruling.is_blamed:

@@ -1,14 +1,15 @@
-"""Whose copies are challenged when, who did not show what should lie there, and whose word about whom is heard.
+"""Decides which peer's copies are challenged when, and remembers which records peers did not show. It also keeps the
+accusations by other owners.
 
 Pure: `now` is steady time in seconds. Once a minute one other owner is asked for bytes of 16 records that both should
 have, drawn evenly from all that lie here. A node that lacks one record in 100 is met by one of them with 1 - .99^16 =
 15 %, and is asked once a minute on average, by all owners together: it is noticed within 7 minutes on average, and
 within 29 with 99 %. That costs each node some 1.2 kB a minute.
 
-What was not shown is compared with the peer and asked for again, since it may have been new, or just replaced. What is
-not shown then either does not count: in those slots the peer's copy is none, for as long as it does not show it. All of
-this is one node's memory. It says when work is done and who is asked last, never who owns what. The word of another
-owner counts as well, for an hour: it costs one more copy at most.
+Slots in which records were not shown are compared with the peer, and the challenge is repeated, since such a record may
+have been new, or just replaced. Where the peer fails again, its copies of those slots do not count for as long as it
+does not show the records. All of this is one node's memory. It says when work is done and who is asked last, never who
+owns what. The word of another owner counts as well, for an hour: it costs one more copy at most.
 
 A digest proves that a record's bytes lie at a node. It covers some bytes of the record, which the asker chooses, under
 a nonce of its own; so nobody can have computed it before. It names who asks and who answers, so that what one owner

@@ -174,7 +174,7 @@ def decode_group(data: bytes) -> RecordGroup:
 
 
 def _seal(mine: tuple[bytes, bytes, int], members: Iterable[Record]) -> _Seal:
-    """What has to be kept of the tree of one package."""
+    """Return the nodes of one package's tree that must be kept, so that its members can prove themselves."""
     author, signature, depth = mine
     told: dict[int, bytes] = {}  # nodes that the members' paths name
     blocks: dict[int, bytes] = {}
