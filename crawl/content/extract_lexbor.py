@@ -97,8 +97,8 @@ def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[Le
 
 
 def _flatten(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
-    """Leave in the body the text that people see, with the marks of crawl/content/boilerplate.py, and no elements but
-    those that end a line: texts that are then neighbours are one piece. Outer elements go before inner ones, so each
+    """Leave in the body the text that people see, with the marks of crawl/content/boilerplate.py, and only those
+    elements that end a line. Texts that become neighbours are one piece. Outer elements go before inner ones, so each
     text is moved once."""
     for node in links:
         node.insert_before(_LINK)

@@ -1,8 +1,8 @@
 """Turns of a site that its crawler lends to others, one request each, so that the site sees one polite crawler.
 
-Pure: `now` is steady time in seconds. A turn is borrowed from the queues like any (`site_queues.py`); whoever has it
-says on its return how long the site must rest, and it rests no less than after one of our own requests. One that is not
-returned ends by itself. Of a site's turns about one in SPARED is lent, but for a few at once, so second looks slow
+Pure: `now` is steady time in seconds. A turn is borrowed from the queues like any (`site_queues.py`). The borrower
+reports on its return how long the site must rest, and it rests no less than after one of our own requests. One that is
+not returned ends by itself. Of a site's turns about one in SPARED is lent, but for a few at once, so second looks slow
 the crawler down little.
 """
 

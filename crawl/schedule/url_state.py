@@ -4,11 +4,11 @@ Pure: values and their codec. The frontier is a view of these records; whoever h
 them. A visit's outcome is written only after its document and its links are safe with their owners, so a crash
 costs at most a second fetch.
 
-Changes are taken as a Poisson process, of which a visit sees only whether there was one. Source: Cho & Garcia-Molina,
-Estimating Frequency of Change, 2003: with n visits an interval I apart, x of them unchanged, the rate is
-ln((n + 0.5) / (x + 0.5)) / I. Here I is the mean interval that ended in a change and the counts are times, which is the
-same for regular visits; for irregular ones it is their maximum-likelihood equation with the intervals that ended in a
-change taken at their mean, so that three numbers are all the history there is.
+The model of changes is a Poisson process, of which a visit sees only whether there was one. With n visits an interval I
+apart, x of them unchanged, the rate is ln((n + 0.5) / (x + 0.5)) / I. Source: Cho & Garcia-Molina, Estimating Frequency
+of Change, 2003. Here I is the mean interval that ended in a change and the counts are times, which is the same for
+regular visits. For irregular ones it is their maximum-likelihood equation with the intervals that ended in a change
+taken at their mean. So three numbers are all the history there is.
 """
 
 import re

@@ -14,8 +14,8 @@ which is silent, the name that the other gives is enough.
 A newcomer knows a network by names alone, so it asks which peers a single liar could have invented.
 
 Pure: who names whom in, peers out. Where all chains of names from the starts to a peer pass through one node, that node
-may have invented the peer and all that name it, however many these are. All others are reached by two chains that share
-no node between (Menger 1927).
+may have invented the peer. It may also have invented all that name the peer, however many these are. All others are
+reached by two chains that share no node between (Menger 1927).
 """
 
 from collections import Counter

@@ -264,8 +264,9 @@ class Messenger:
         return host in self._hosts if peer is None else peer in members
 
     def _find_relayed(self, asker: NodeId, host: str, port: int) -> Contact | None:
-        """Members and, few at a time, clients are served, to endpoints of members that have answered there, anybody
-        may name any address, and to members behind NATs that this node introduces."""
+        """Return the contact of the member at an endpoint, to which this node relays an asker's bytes; None where it
+        does not. The member must have answered at that endpoint, since anybody may name any address, or be behind a NAT
+        and introduced by this node. Askers are members and, few at a time, clients."""
         members, now = self._core.members, self._clock()
         if not self._core.rules.policy.allows(host):
             return None

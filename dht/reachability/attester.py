@@ -1,9 +1,9 @@
 """The attester reaches the nodes that ask for it, and names them in this node's heartbeats.
 
 A node that wants to be a member asks its six attesters (attester_order.py). Each of them reaches the asker at the
-addresses in its heartbeat, by datagram from a new port and by connection, and not through a relay; behind a NAT by
-introduction. An asker can cause few such attempts, and only at its own endpoints. A silent member that lost names
-cannot ask: others name it until it is back.
+addresses in its heartbeat, by datagram from a new port and by connection, never through a relay. It reaches an asker
+behind a NAT by introduction. An asker can cause few such attempts, and only at its own endpoints. A silent member that
+lost names cannot ask: others name it until it is back.
 
 Checks what somebody who wants to be named shows of its invitation; every attester does, and nobody else need.
 

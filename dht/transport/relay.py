@@ -2,10 +2,11 @@
 
 One has IPv4 only and the other IPv6 only, or both are behind NATs through which no hole can be punched.
 
-A relay is asked by HTTP CONNECT on the peers' port, in plain; TLS then runs end to end through it, so it learns who
-talks to whom and how much, and can do no more than stop. It connects only known members, and only to endpoints at which
-a member has answered it. It passes on only streams that begin as TLS does, and bounds bytes, time and tunnels. A peer
-behind a NAT that it introduces it has dial itself. This file reads and writes sockets; nothing is parsed but the head.
+A peer asks a relay by HTTP CONNECT on the peers' port, in plain; TLS then runs end to end through it. So the relay
+learns who talks to whom and how much, and can do no more than stop. It connects only known members, and only to
+endpoints at which a member has answered it. It passes on only streams that begin as TLS does, and bounds bytes, time
+and tunnels. A peer behind a NAT that it introduces it has dial itself. This file reads and writes sockets; nothing is
+parsed but the head.
 """
 
 import asyncio

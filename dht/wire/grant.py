@@ -90,8 +90,8 @@ def signers_needed(owners: int) -> int:
 
 
 def owners_needed(owners: int) -> int:
-    """Return how many of a slot's owners, the sleeping ones among them, must have signed that a grant is strong: what
-    is written under another one replaces no page that stands."""
+    """Return how many of a slot's owners, sleeping ones included, must have signed a strong grant. A record under a
+    weaker grant replaces no page that stands."""
     return owners // 2 + 1
 
 

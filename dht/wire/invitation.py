@@ -103,8 +103,11 @@ def parse_invitation(text: str) -> Invitation:
 
 
 class InvitedBy(NamedTuple):
-    """Says by what a member came in: the first 16 hex digits of its voucher's id and of its inviter's public key, when
-    the voucher was made (Unix seconds), and for how many nodes it is."""
+    """The invitation by which a member came in.
+
+    `voucher`, `inviter`: the first 16 hex digits of the voucher's id and of the inviter's public key.
+    `made_at`: when the voucher was made (Unix seconds).
+    `uses`: the number of nodes that it is for."""
 
     voucher: str
     inviter: str
