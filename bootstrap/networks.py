@@ -14,9 +14,9 @@ invitation = "dse-invitation-1:…"
 
 Lists whom a node that starts asks to let it in.
 
-In this order, all of which the overlay then keeps trying at growing intervals while nobody answers: the peers of an
-earlier run (the overlay's own cache, read when it is opened), the network file's addresses, the addresses in the
-strategy in force. Bootstrap nodes are introductions and nothing more: who has ever joined does not need them.
+The order is: the peers of an earlier run (the overlay's own cache, read when it is opened), the network file's
+addresses, the addresses in the strategy in force. While nobody answers, the overlay keeps trying all of them at growing
+intervals. Bootstrap nodes are introductions and nothing more: a node that has ever joined does not need them.
 
 Resolves DNS names of first contacts, such as `dse.example.edu:8091`, which may move to another machine.
 

@@ -1,13 +1,13 @@
 """A query: text to what is ranked, what is counted and what scores. Nothing that people type is an error.
 
-Pure: values only. Words are wished: *ranked* is whatever holds one of them, *counted* what holds enough of them, which
-is a table of their number alone (`enough_of`), so that every engine counts alike. `+word`, "a phrase" and words joined
-by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins alternatives; `( … )`; filters as `site:host`,
-all of which `filters.py` has in a table. Stop words are left out where there is any other word, but stand in phrases. A
-word that the analyzer cuts into several terms is a phrase ("x-ray"); in scripts without spaces it asks for all its
-bigrams, of which half are enough to count (every second one may stand across the border of two words), and of a
-sentence a third; one character alone asks for all that holds it (`tags.py`). Length, depth and leaves are
-bounded. `readings` tells where a piece was read in a way that is not obvious.
+Pure: values only. Words are wished: every document that holds one of them is *ranked*, and every one that holds enough
+of them is *counted*. How many are enough depends on their number alone (`enough_of`), so that every engine counts
+alike. `+word`, "a phrase" and words joined by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins
+alternatives; `( … )`; filters as `site:host`, all of which `filters.py` has in a table. Stop words are left out where
+there is any other word, but stand in phrases. A word that the analyzer cuts into several terms is a phrase ("x-ray").
+In scripts without spaces it asks for all its bigrams. Half of them are enough to count, since every second one may
+stand across the border of two words, and a third of a sentence. One character alone asks for all documents that hold it
+(`tags.py`). Length, depth and leaves are bounded. `readings` tells where a piece was read in a way that is not obvious.
 """
 
 from collections import Counter

@@ -31,8 +31,8 @@ def no_signature(text: str) -> bytes:
 
 
 class Likeness(NamedTuple):
-    """The values by which a page is compared: the digest of all that it says, and its signature as a number, None
-    where the page is too short for one or has none."""
+    """The values by which a page is compared: the digest of all its text, and its signature as a number. The signature
+    is None where the page is too short for one or has none."""
 
     digest: bytes
     signature: int | None

@@ -1,7 +1,7 @@
 """The slow, obvious search over a list of documents: the oracle that every real answer is compared with.
 
-Pure: values only. It shares the analyzer, the parser and the formula with the real path, and nothing else: every
-document is looked at, df is counted by looking, and copies are folded by comparing with all that is shown before.
+Pure: values only. It shares the analyzer, the parser and the formula with the real path, and nothing else. It looks at
+every document, counts df so, and folds copies by comparison with all results shown before.
 """
 
 from collections import Counter

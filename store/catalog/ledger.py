@@ -189,8 +189,8 @@ class Ledger:
             self.remove(rows[start : start + STEP], today)
 
     def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False) -> None:
-        """Take rows out of the index; their frames are dead until compaction, which spares no segment of today where
-        they are to be `erased`: former versions of them may lie in any."""
+        """Take rows out of the index; their frames stay, dead, until compaction. `erased`: compaction then rewrites
+        every present segment that holds anything dead, since former versions of the records may lie in any."""
         with self.catalog.transaction():
             self.catalog.remove(rows, today)
             if erased:

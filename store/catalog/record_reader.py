@@ -76,8 +76,8 @@ class UnreadableRecords:
             self._renew()
 
     def settle(self, first: bytes, last: bytes) -> None:
-        """Take note that a key range was compared with all that there are: what is missing still is nowhere, or was
-        lost too late to be compared, and may come yet."""
+        """Take note that a key range was compared with all other replicas. Records that are still missing exist
+        nowhere, or were lost too late for the comparison, and may come yet."""
         missed = [name for name, key in self._lost.items() if first <= key <= last]
         for name in missed:
             del self._lost[name]

@@ -54,8 +54,8 @@ class ScrubPass(msgspec.Struct, frozen=True, array_like=True):
 
 
 def period_of(node_id: bytes) -> float:
-    """Return the seconds that a node's passes take: 25 to 35 days, another time for each node, so that the owners of a
-    slot do not read the same records in the same hours for ever."""
+    """Return the seconds that a node's passes take: 25 to 35 days, depending on its id. So the owners of a slot do not
+    read the same records in the same hours for ever."""
     return SHORTEST_S + SPREAD_S * int.from_bytes(node_id[:4], "big") / 2**32
 
 

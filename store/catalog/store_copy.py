@@ -1,8 +1,8 @@
 """Takes a consistent copy of a store's folder, whether its node runs or not.
 
 Segments only grow, and the index never points past what is durable in them. So the segments are opened first, then the
-index is copied in one read transaction, and of each segment goes along what that index covers; one that compaction
-deletes meanwhile stays readable through its open handle. Writers wait for nothing.
+index is copied in one read transaction. Of each segment the part that this index covers is copied. A segment that
+compaction deletes meanwhile stays readable through its open handle. Writers wait for nothing.
 """
 
 import os

@@ -6,8 +6,8 @@ asker names what it has by marks of five bytes. The answerer says what it has be
 answering side keeps no state. Equal sets cost one exchange.
 
 Fingerprints and marks are hashed with the asker's salt, which nobody knows before the session, so that nobody can
-choose records that look alike. By chance a part that differs looks equal with 2**-64, and one record like one of the n
-that the other side has in its part with n * 2**-40; the next session's salt finds it.
+choose records that look alike. A part that differs looks equal by chance with a probability of 2**-64. One record looks
+like one of the n that the other side has in its part with n * 2**-40. The next session's salt shows the difference.
 """
 
 from bisect import bisect_left
@@ -288,8 +288,8 @@ class _Answer:
 
 
 def parts_of(count: int) -> int:
-    """Return into how many parts so many items are split: twice the root, so that two splits are as fine as one of
-    all would be; but no finer than parts of PART."""
+    """Return the number of parts into which `count` items are split: twice the root, so that two splits are as fine as
+    one of all would be. There are at least 2 parts, at most one for each PART items, and at most MAX_PARTS / 4."""
     return max(2, min(-(-count // PART), 2 * isqrt(count), MAX_PARTS // 4))
 
 

@@ -48,8 +48,8 @@ _NOTHING = sha256(b"").digest()
 
 
 class SoundRecords:
-    """The records of which was found lately that they say nothing wrong, by one set of rules: each is judged at the
-    door, and again by all who follow the change log."""
+    """Remembers the records that were found sound lately, by one set of rules. Without it each record would be judged
+    at the door, and again by all that follow the change log."""
 
     def __init__(self) -> None:
         self._known = OrderedDict[tuple[Kind, DocumentId, Key, Version], None]()
@@ -81,8 +81,13 @@ class BodyRules(Protocol):
 
 
 class Flaw(NamedTuple):
-    """Says what is wrong with a record, "" where nothing is, and whether its author wrote it so and signed it, or the
-    strategy takes it back: else whoever brought it lies."""
+    """The flaw of a record, and who is to blame.
+
+    `reason`: what is wrong, "" where nothing is.
+    `is_authors`: its author wrote and signed it so.
+    `is_denied`: the strategy takes it back.
+
+    Where neither holds, the peer that brought it lies."""
 
     reason: str
     is_authors: bool = False

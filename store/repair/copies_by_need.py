@@ -20,8 +20,11 @@ TURN_S = 600.0  # so long the first keeper is waited for before the next one beg
 
 @dataclass(frozen=True, slots=True)
 class SlotCopies:
-    """One slot as this node sees it: who holds all of it and lives, which silent candidates held it (and whether each
-    is a stable machine), and who keeps copies in the place of silent owners."""
+    """One slot as this node sees it.
+
+    `holders`: live nodes that hold all of it.
+    `silent`: silent candidates that held it, and whether each is a stable machine.
+    `keepers`: nodes that keep copies in the place of silent owners."""
 
     owners: tuple[NodeId, ...]
     holders: tuple[NodeId, ...]
@@ -61,8 +64,9 @@ class Durability:
         return keeping
 
     def counts(self, now: float) -> tuple[Mapping[int, int], float, Slot | None]:
-        """Return how many own slots had how many live copies at the last look, and for how long the slot that has
-        waited longest has too few, those expected back counted, and which that is; 0 and None where none has."""
+        """Return three figures of the last look: how many own slots have how many live copies; for how many seconds the
+        longest waiting slot has had too few; and that slot. Copies that are expected back count for the latter two,
+        which are 0 and None where no slot has too few."""
         oldest = min(self._thin, key=lambda slot: (self._thin[slot], slot), default=None)
         return dict(sorted(self._live.items())), now - self._thin[oldest] if oldest is not None else 0.0, oldest
 
@@ -100,9 +104,13 @@ CUT_SHARE = 0.5  # of that, while those are away who may only be cut off
 
 @dataclass(frozen=True, slots=True)
 class CopyCounts:
-    """The live copies of this node's slots. `slots_by_copies`: how many have how many; `oldest_s`: for how long the
-    slot that has waited longest has too few, those expected back counted, 0 where none has, and `oldest` which that is;
-    `kept` and `copying`: slots of silent owners that are whole here, and those that are to be."""
+    """The live copies of this node's slots.
+
+    `slots_by_copies`: how many slots have how many copies.
+    `oldest_s`: for how many seconds the longest waiting slot has had too few, copies that are expected back included;
+    0: no slot has too few.
+    `oldest`: that slot.
+    `kept`, `copying`: slots of silent owners that are whole here, and those that are still to be copied."""
 
     slots_by_copies: Mapping[int, int]
     oldest_s: float

@@ -2,9 +2,9 @@
 accusations by other owners.
 
 Pure: `now` is steady time in seconds. Once a minute one other owner is asked for bytes of 16 records that both should
-have, drawn evenly from all that lie here. A node that lacks one record in 100 is met by one of them with 1 - .99^16 =
-15 %, and is asked once a minute on average, by all owners together: it is noticed within 7 minutes on average, and
-within 29 with 99 %. That costs each node some 1.2 kB a minute.
+have, drawn evenly from all that lie here. A challenge finds a node that lacks one record in 100 with 1 - .99^16 = 15 %.
+All owners together ask it once a minute on average. So it is noticed within 7 minutes on average, and within 29 with 99
+%. That costs each node some 1.2 kB a minute.
 
 Slots in which records were not shown are compared with the peer, and the challenge is repeated, since such a record may
 have been new, or just replaced. Where the peer fails again, its copies of those slots do not count for as long as it
@@ -12,9 +12,9 @@ does not show the records. All of this is one node's memory. It says when work i
 owns what. The word of another owner counts as well, for an hour: it costs one more copy at most.
 
 A digest proves that a record's bytes lie at a node. It covers some bytes of the record, which the asker chooses, under
-a nonce of its own; so nobody can have computed it before. It names who asks and who answers, so that what one owner
-shows cannot be passed on as another's: a node without the bytes has to fetch the record itself, within the time that it
-has to answer.
+a nonce of its own; so nobody can have computed it before. It names the asker and the answerer, so that no node can pass
+on the digest of another. A node without the bytes has to fetch the record itself, within the time that it has to
+answer.
 Source: Juels & Kaliski 2007, "PORs: Proofs of Retrievability for Large Files", section 1, for spot checks.
 """
 
@@ -106,9 +106,12 @@ class RecordName(NamedTuple):
 
 @dataclass(slots=True)
 class PeerFigures:
-    """Counts what one peer was asked to show: records it was challenged for, and of these it showed, and did not show
-    when asked twice; `silent`: challenges that it did not answer at all. `last_failed_at`: Unix
-    seconds, 0 for never."""
+    """Counts the challenges of one peer.
+
+    `challenged`, `answered`: records that it was asked to show, and of these it showed.
+    `failed`: records that it did not show when asked twice.
+    `silent`: challenges that it did not answer at all.
+    `last_failed_at`: Unix seconds, 0 for never."""
 
     challenged: int = 0
     answered: int = 0
@@ -136,8 +139,11 @@ def missing(outcome: Outcome) -> list[RecordName]:
 
 
 class Consequence(NamedTuple):
-    """The consequences of an outcome: slots to be compared with the peer at once, and those of which it is told, as are
-    their keepers, that its copy does not count."""
+    """The consequences of an outcome.
+
+    `compare`: slots to be compared with the peer at once.
+    `accuse`: records because of which the peer's copies of their slots do not count. The peer and the slots' keepers
+    receive a notice."""
 
     compare: frozenset[Slot] = frozenset()
     accuse: tuple[RecordName, ...] = ()

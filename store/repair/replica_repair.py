@@ -193,8 +193,8 @@ class ReplicaRepair:
     def _notice(self, now: float, members: tuple[NodeId, ...], live: frozenset[NodeId]) -> None:
         """Take in changes of ownership and of who is there, and ask for the comparisons that follow from them.
 
-        A node may have stood in for a shorter time than lies between two looks, so whatever lies here is looked at
-        again whenever somebody came or went, and with every round of checks.
+        A node may have stood in for a shorter time than lies between two looks. So all slots that lie here are looked
+        at again whenever a member came or went, and with every round of checks.
         """
         readiness, ours = self._readiness, self._overlay.view.owned()
         if ours is not self._ours or members != self._members:

@@ -92,8 +92,8 @@ class Segments:
         return self._disk.size(_name(segment))
 
     def encode(self, type: FrameType, head: bytes, content: bytes) -> tuple[bytes, int]:
-        """Return a frame's bytes for the newest segment, or for one that is begun now, and how many of them are header
-        and head; it belongs to the thread that appends."""
+        """Return a frame's bytes, and how many of them are header and head. The frame is for the newest segment, which
+        may begin now. Belongs to the thread that appends."""
         self._begin()
         dictionary = self.dictionary if type in (FrameType.RECORD, FrameType.GROUP) else None
         if self._training is not None and type in (FrameType.RECORD, FrameType.GROUP):

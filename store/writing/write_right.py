@@ -141,8 +141,9 @@ class WriteRight:
         return Ruling()
 
     async def _import_reasons(self, peer: NodeId, records: Sequence[Record], *, counts: bool) -> dict[int, str]:
-        """Why each import among some records is not taken, "" where it is: its author may import, or did when it could,
-        and others who are ready for the slot have it."""
+        """Return for each import among some records, by its number, why it is refused, "" where it is accepted. Its
+        author must have the right to import, or other nodes that are ready for the slot must have it already. `counts`:
+        it must also be within its author's daily bound."""
         numbers = [n for n, record in enumerate(records) if is_import(record)]
         if not numbers:
             return {}
@@ -216,8 +217,8 @@ class WriteRight:
 
     def written_under(self, draft: Draft) -> SignedGrant | None:
         """Return the grant of this node that a draft is written under, None where none covers its instant. Of several
-        it prefers, in this order: a known grant, one of the draft's own tenure, the newest, one of most owners, and the
-        one that ends first, so that few are kept."""
+        it prefers, in this order: a known grant, one of the draft's own tenure, the newest, and one of most owners. Of
+        equals the one that ends first counts, so that few are kept."""
         fit = [g for g in self._own(draft.key) if g.grant.covers(draft.key, g.grant.epoch, draft.at_ms)]
 
         def order(signed: SignedGrant) -> tuple[bool, bool, int, bool, int]:
@@ -286,8 +287,9 @@ class WriteRight:
         return reasons
 
     async def _ask_ready(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant | None]]) -> list[str]:
-        """Return for each record why it is refused, "" where it is accepted. It is accepted where one of the peers that
-        are ready for its slot, or for the slot in which it was written, has it, or where no such peer exists."""
+        """Return for each record why it is refused, "" where it is accepted. The peers that are ready for its slot, or
+        for the slot in which it was written, are asked. It is accepted where one of them has it, or where there is no
+        such peer."""
         ready = [self._ready(*pair) - {peer} for pair in pairs]
         words = await self._words([record for record, _ in pairs], ready)
         return [_verdict(said) if peers else "" for peers, said in zip(ready, words, strict=True)]
