@@ -1,8 +1,8 @@
 """Holds the URLs to fetch next: the known ones of the held slots, each when it is due and its site may be asked.
 
 Pure: `now` is an argument, nothing waits. A view of the visits in the slots that this node holds. A URL is in one of
-three places: *later* (its due time, by the wall clock, has not come), *ready* (in its site's queue: site_queues.py), or
-in *flight* (its fetch is open).
+three places. It is *later* while its due time (wall clock) has not come, *ready* in its site's queue (site_queues.py),
+and in *flight* until its outcome is settled.
 Source: Heydon & Najork 1999, section 3.1.
 """
 

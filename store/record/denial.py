@@ -3,8 +3,8 @@ pages that their site's owner removes.
 
 Pure: strategies and records in, reasons out. The node hides such records from every read, refuses them at every door
 and sweeps them off its disk at once (`node/crawling/denial_sweep.py`). So they count in no fingerprint either. Two
-kinds of record hold no page's text, so no denial of a page takes them back: a visit reports the state of a URL (a
-denial, too), and a host record names the places of a site.
+kinds of record hold no page's text, so no denial of a page takes them back. A visit reports the state of a URL, a
+denial among others, and a host record names the places of a site.
 
 Pages that robots.txt bars are another matter: the node keeps them hidden on its disk for BARRED_PAGE_KEPT_S
 (`crawl/politeness/robots.py`).

@@ -42,8 +42,8 @@ MAX_FOUND = 65_536  # differences that one session gathers; the rest is left to 
 MAX_ASKED = 16_384  # of them in a question, so that its answer has room for as many again
 MAX_SKIPS = 4096  # in a question: what lies between two is read at once
 MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest is left to the next session
-# With 16, 24, 32 and 48, 100,000 records of which 100 differ take 41, 41, 42 and 45 kB and three exchanges; with 32 the
-# parts of a million of which a thousand differ are fewer than MAX_ASKED, so that these take three exchanges, too.
+# With 16, 24, 32 and 48 items, 100,000 records of which 100 differ take 41, 41, 42 and 45 kB and three exchanges. With
+# 32 a million records of which a thousand differ make fewer than MAX_ASKED parts, so they take three exchanges, too.
 PART = 32  # items of a part, once parts need no other split
 NAMED = 96  # a part with at most so many items is named by marks: less than one more exchange is worth
 LISTED = 8  # with at most so many it is listed, in as many bytes as NAMED marks take

@@ -3,8 +3,8 @@
 Pure: values only. A record is addressed by (kind, id) and lives where its placement key says. Its body is small and
 always travels; its content (a page's bytes) may be withheld in an answer. The digest covers both apart, so a reader can
 verify the part that it got. The highest version wins everywhere: epoch, then at_ms, then digest. A record of kind VISIT
-that only says "this URL was found" has epoch 0 and at_ms = remaining depth, so finding a URL again changes nothing and
-an outcome always beats it.
+that only reports a found URL has epoch 0, and the URL's reach as at_ms (`crawl/schedule/url_state.py`). So finding a
+URL again changes nothing, and an outcome always beats it.
 """
 
 from enum import IntEnum
