@@ -15,8 +15,8 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-# How long a stored page that robots.txt bars stays on disk. It is hidden at once and erased then, so that one mistake in
-# a site's robots.txt does not cost its pages.
+# How long a stored page that robots.txt bars stays on disk. It is hidden at once and erased then, so that one mistake
+# in a site's robots.txt does not cost its pages.
 BARRED_PAGE_KEPT_S = 7 * 86_400.0
 BARRED_AGAIN_S = 86_400.0  # until the rules are looked at again for such a page
 _MAX_LINE_BYTES = 16_663  # eight times the longest URL of old browsers, as Google cuts lines; no honest line comes near

@@ -26,8 +26,8 @@ from store.record.record import Kind, Record, Version, digest_of
 
 MOST_DAYS = 3650
 DAY_MS = 86_400_000
-# (days of a span, its age in days). Of the versions in a span the newest is kept, once the whole span has that age. Spans
-# begin at multiples of their length since 1970, so each lies within one of the wider ones.
+# (days of a span, its age in days). Of the versions in a span the newest is kept, once the whole span has that age.
+# Spans begin at multiples of their length since 1970, so each lies within one of the wider ones.
 SPANS = ((64, 365), (8, 32), (1, 0))
 
 

@@ -41,7 +41,7 @@ SALT_BYTES = 16
 MAX_FOUND = 65_536  # differences that one session gathers; the rest is left to the next
 MAX_ASKED = 16_384  # of them in a question, so that its answer has room for as many again
 MAX_SKIPS = 4096  # in a question: what lies between two is read at once
-MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest is left to the next session
+MAX_LATER = 131_072  # parts that one session keeps for later messages; the rest is left to the next session.
 # With 16, 24, 32 and 48 items, 100,000 records of which 100 differ take 41, 41, 42 and 45 kB and three exchanges. With
 # 32 a million records of which a thousand differ make fewer than MAX_ASKED parts, so they take three exchanges, too.
 PART = 32  # items of a part, once parts need no other split

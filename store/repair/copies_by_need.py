@@ -64,9 +64,9 @@ class Durability:
         return keeping
 
     def counts(self, now: float) -> tuple[Mapping[int, int], float, Slot | None]:
-        """Return three figures of the last look: the number of own slots by their live copies, the seconds for which
-        the longest waiting slot has had too few copies, and that slot. Copies that are expected back count for the
-        latter two, which are 0 and None where no slot has too few."""
+        """Return three figures of the last look. The first is the number of own slots by their live copies. The others
+        are the seconds for which the longest waiting slot has had too few copies, and that slot. For these, copies that
+        are expected back count; they are 0 and None where no slot has too few."""
         oldest = min(self._thin, key=lambda slot: (self._thin[slot], slot), default=None)
         return dict(sorted(self._live.items())), now - self._thin[oldest] if oldest is not None else 0.0, oldest
 
