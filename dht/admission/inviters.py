@@ -70,7 +70,8 @@ class GuestLists:
             self._lists.setdefault(invited_by, set()).add(member)
 
     def drop(self, member: NodeId, invited_by: bytes) -> None:
-        """Leave out who is no member any more, or names another invitation."""
+        """Remove a member from the list of an invitation, because it is no member any more, or names another
+        invitation."""
         guests = self._lists.get(invited_by, set())
         guests.discard(member)
         if not guests:

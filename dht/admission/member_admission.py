@@ -329,7 +329,8 @@ def cut_off_by_one(names: Mapping[NodeId, Collection[NodeId]], starts: Set[NodeI
 
 
 def _two_chains_lead_to(names: Mapping[NodeId, Collection[NodeId]], safe: Set[NodeId]) -> set[NodeId]:
-    """Return the peers where chains from two safe nodes meet first; no single node can cut off either safe node."""
+    """Return the peers where chains of names from two different safe nodes meet first. `names`: the peers that each
+    node names. No single node can be on both chains, so no single node can have invented such a peer."""
     origin, queue, found = {each: each for each in safe}, list(safe), set[NodeId]()
     for namer in queue:
         for peer in names.get(namer, ()):

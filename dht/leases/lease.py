@@ -77,7 +77,7 @@ class ReleaseQueue:
         self._waiting.append((slot, epoch, voters))
 
     def split(self, doublings: int) -> None:
-        """Name the parts of slots that were split, each doubled so many times."""
+        """Replace each waiting slot by its 2**`doublings` parts, after the network has split all slots."""
         self._waiting = [(part, epoch, told) for s, epoch, told in self._waiting for part in children(s, doublings)]
 
     def take(self, slot_bits: int, heirs: Mapping[Slot, Heir]) -> dict[NodeId, LeaseRelease]:
@@ -147,7 +147,7 @@ class LeaseTransfers:
         self._moves = {slot: move for slot, move in self._moves.items() if slot in slots}
 
     def split(self, doublings: int) -> None:
-        """Transfer all parts of slots that were split, each doubled so many times, where the whole was transferred."""
+        """Replace each transferred slot by its 2**`doublings` parts, after the network has split all slots."""
         self._moves = {part: move for slot, move in self._moves.items() for part in children(slot, doublings)}
         self._named = {part: move for slot, move in self._named.items() for part in children(slot, doublings)}
 

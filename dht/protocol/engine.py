@@ -172,7 +172,8 @@ class ProtocolEngine:
         self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
     def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
-        """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon."""
+        """Take the authors of an earlier run's heartbeats (raw bytes) as members, and ask them soon. They count as live
+        only where the heartbeat is recent enough."""
         self._intake.recall(now, heartbeats)
 
     def dropped(self, now: Now) -> list[VerifiedHeartbeat]:

@@ -49,7 +49,7 @@ def shares(rules: RankingRules, words: int) -> tuple[float, ...]:
 
 
 def words_in(leaves: Sequence[Leaf]) -> int:
-    """Return of how many words a query speaks, 1 … MANY."""
+    """Return the number of words in all leaves of a query, bounded to 1 … MANY."""
     return max(1, min(MANY, sum(len(leaf.words) if isinstance(leaf, Phrase) else 1 for leaf in leaves)))
 
 

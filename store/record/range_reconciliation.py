@@ -154,7 +154,8 @@ def merged(parts: Iterable[SaidPart]) -> list[SaidPart]:
 
 
 def encode_parts(parts: Iterable[SaidPart]) -> Ranges:
-    """Return the message that says these parts; of skips, the least that says as much."""
+    """Return the message that holds these parts, in order of their places. Parts that it skips are merged, and left out
+    at the end."""
     said = merged(parts)
     return Ranges(
         tuple([part.end for part in said]),

@@ -180,8 +180,8 @@ class ReplicaRepair:
         return readiness.jobs(self._replicas_of, self._rng.choice, self._busy.keys() | away, under_way)[:room]
 
     def _resize(self, now: float, slot_bits: int) -> None:
-        """Slots were split: those who did not know it yet wrote to former owners until just now, so wait, then compare
-        with everybody once more."""
+        """Continue with 2**`slot_bits` slots after the network has changed their number. Nodes with the earlier number
+        may have written to former owners until just now. So all slots are compared again after VIEWS_AGREE_S."""
         old_bits, self._slot_bits = self._slot_bits, slot_bits
         self._readiness.resize(old_bits, slot_bits)
         self._needs.renumbered()
