@@ -1,8 +1,8 @@
 """A set of slots in few bytes, for heartbeats.
 
-Pure: sets in, bytes out. One tag byte, then whichever is shortest: the gaps between slots (a node with a few), the
-lengths of alternating runs (a node with nearly all), or a bitmap (anything else). Numbers are LEB128 varints. Decoding
-is strict: bounded, ascending, nothing left over.
+Pure: sets in, bytes out. After one tag byte comes the shortest of three forms. A node with a few slots writes the gaps
+between them, one with nearly all the lengths of alternating runs, and any other a bitmap. Numbers are LEB128 varints.
+Decoding is strict: bounded, ascending, nothing left over.
 
 Sets of slots are resized: told in another number of slots, each slot being a range of keys.
 

@@ -1,10 +1,14 @@
 """Queries, postings, ranking: one answer from many nodes. Imports `dht` only.
 
-Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
-(how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring),
-`engine` (which documents hold the terms here: protocol, index_files), `shard` (what one node's index answers:
-local_index), `asking` (how the nodes are asked: searcher, then two_phase_search), `results` (how their results become a
-page). `results/oracle.py` says what the answer must be.
+Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them:
+- `text`: how text becomes terms (analyzer, forward_index)
+- `query`: what is asked, and what scores (parser, scoring)
+- `engine`: which documents hold the terms here (protocol, index_files)
+- `shard`: what one node's index answers (local_index)
+- `asking`: how the nodes are asked (searcher, then two_phase_search)
+- `results`: how their results become a page
+
+`results/oracle.py` computes what the answer must be.
 """
 
 from typing import TYPE_CHECKING

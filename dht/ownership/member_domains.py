@@ -19,8 +19,8 @@ from dht.wire.contact import Endpoint
 
 
 class OwnWord(Protocol):
-    """What this node says of itself in its heartbeats: its operator ("": none), whether it is a stable machine, and
-    where it is reached."""
+    """Describes this node as its heartbeats do: its operator ("": none), whether it is a stable machine, and its
+    endpoints."""
 
     operator: str
     stable: bool

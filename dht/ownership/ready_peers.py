@@ -26,8 +26,8 @@ class Announced(NamedTuple):
 
 
 class LastWord(NamedTuple):
-    """What a peer that may be silent by now said last: whether it is a stable machine, and of which slots all lay
-    there."""
+    """A peer's last report, though it may be silent by now: whether it is a stable machine, and the slots for which it
+    was ready."""
 
     is_stable: bool
     ready: frozenset[Slot]

@@ -152,7 +152,8 @@ class SelfHeartbeat:
         self._say(self.says._replace(invited_by=invited_by))
 
     def doubt(self, families: frozenset[Family]) -> None:
-        """Take the next witness's word alone for the addresses of these families: this machine has other ones now."""
+        """Discard earlier reports of this node's addresses in these families, because the machine has other addresses
+        now: the next report alone decides."""
         self._doubted |= families
         self.stir()
 

@@ -4,7 +4,7 @@ Pure: values and their codec. On the wire it is the 64-byte signature, then the 
 network's id is part of the signed domain, so a heartbeat means nothing in another network. The newest sequence
 of an author wins; a heartbeat is a membership until it expires, and a sign of life for 30 s (liveness.py).
 
-What was verified of heartbeats is remembered, because gossip brings each of them many times.
+The node remembers heartbeats that it has verified, because gossip brings each of them many times.
 
 Pure: a bounded table. The latest of each author are kept, so it stays as small as the network is: a table of the
 latest of all would fill with the past, for hours.
@@ -64,7 +64,8 @@ class HeartbeatCache(Generic[Opened]):
 
 
 HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
-STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner, unless the strategy says otherwise
+# How long a silent machine stays an owner of its slots before it counts as gone. Strategies that say nothing use these.
+STABLE_GRACE_S = 12 * 3600.0  # a server
 LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; by the durability model three replicas need 72 h
 MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
 REFUSES_BYTES = 64
@@ -176,7 +177,8 @@ _opened = HeartbeatCache["VerifiedHeartbeat"]()
 
 @lru_cache(maxsize=8192)
 def pack_endpoint(endpoint: Endpoint) -> tuple[bytes, int, int]:
-    """Return the wire form of an endpoint."""
+    """Return an endpoint as it stands in a heartbeat: (address, 4 or 16 bytes; UDP port; TCP port). Raises ValueError
+    where its host is no literal address."""
     return ipaddress.ip_address(endpoint.host).packed, endpoint.udp_port, endpoint.tcp_port
 
 
@@ -293,7 +295,7 @@ def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: i
 
 
 def _flaw(heartbeat: Heartbeat) -> str:
-    """What breaks a bound, or ""."""
+    """Return which field of a heartbeat breaks its bound, as the end of an error text; "" where none does."""
     sizes = [len(host) for host, _, _ in heartbeat.endpoints]
     if sizes not in ([4], [16], [4, 16]):
         return "needs one endpoint a family, IPv4 first"

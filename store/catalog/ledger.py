@@ -107,7 +107,11 @@ class Ledger:
     def _commit(
         self, fresh: Replacing, late: Sequence[Record], parts: Sequence[PackagePart] = ()
     ) -> dict[tuple[Kind, DocumentId], Version]:
-        """Make records durable in place of others, with what is kept of these, and return all their versions."""
+        """Make records durable and return the versions of all that were written.
+
+        `fresh`: new records, each with the row that it replaces. `late`: older pages, and former versions of others,
+        which the policy may keep. `parts`: whole parts of packages in which records came; these are stored as they
+        came."""
         filing = self.filing.plan(fresh, late)
         come = [*fresh, *((r, row) for r, row in filing.come if not row or _beats(r, row.version, row.key))]
         if come or filing.went:
@@ -115,7 +119,8 @@ class Ledger:
         return {(r.kind, r.id): r.version for r, _ in come}
 
     def expire(self, rows: Sequence[CatalogRow], today: int) -> None:
-        """Take out rows whose time is over, and keep of pages what the policy keeps longer. Raises MachineRefuses."""
+        """Remove the records of rows whose expiry day is before `today` (days since 1970). A page that the policy for
+        former versions keeps longer becomes a former version. Raises MachineRefuses."""
         self.filing.today = today
         policy = self.filing.policy
         for row in rows:
@@ -189,8 +194,8 @@ class Ledger:
             self.remove(rows[start : start + STEP], today)
 
     def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False) -> None:
-        """Take rows out of the index; their frames are dead until compaction, which spares no segment of today where
-        they are to be `erased`: former versions of them may lie in any."""
+        """Take rows out of the index; their frames stay, dead, until compaction. `erased`: compaction then rewrites
+        every present segment that holds anything dead, since former versions of the records may lie in any."""
         with self.catalog.transaction():
             self.catalog.remove(rows, today)
             if erased:

@@ -59,8 +59,8 @@ class VersionFiling:
         return Filing(come, went)
 
     def thinned(self, after: bytes) -> tuple[list[CatalogRow], bytes]:
-        """Return which rows the policy keeps no more, of so many that come after an id, and the id to go on after, b""
-        at the end."""
+        """Return the rows that the policy no longer keeps, and the id after which to continue, b"" at the end. It looks
+        at the next THINNED_AT_ONCE rows after the id `after`."""
         rows = self._catalog.formers(after, b"\xff" * 20, THINNED_AT_ONCE)
         parts = [list(part) for _, part in groupby(rows, lambda row: name_of(row.id))]
         is_last = len(rows) < THINNED_AT_ONCE
@@ -100,6 +100,7 @@ class VersionFiling:
 
 
 def _filed(page: Record) -> Record | None:
-    """What is to keep a page; an erasure is brought by whoever knows that the page may erase others."""
+    """Return the FORMER record that keeps a page's version, None where none does. An erasure is left out: the caller
+    that has proved that the page may erase others brings it."""
     former = filed(page)
     return None if former is None or is_erasure(former.id) else former

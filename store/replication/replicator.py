@@ -1,7 +1,8 @@
 """`Replicator`: what the rest of the node sees of the team: writes, reads, readiness, and the figures about them.
 
-Built from parts that each do one thing: the writer spreads, the reader fetches, the repair keeps slots ready, hinted
-hand-off remembers what is owed, the server answers peers, the shard mover moves what lies astray.
+It is built from parts that each do one thing. The writer spreads records, the reader fetches them, and the repair keeps
+slots ready. Hinted hand-off remembers owed copies, the server answers peers, and the shard mover moves records that lie
+in a wrong place.
 """
 
 import asyncio
