@@ -1,4 +1,4 @@
-"""What a node says of itself, and that nothing which it may say ends it."""
+"""A node says in heartbeats what fits, and nothing that it may say ends it."""
 
 from random import Random
 from types import SimpleNamespace
