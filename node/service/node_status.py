@@ -62,7 +62,9 @@ class NodeStatus:
         return self._needs(self._figures())
 
     def _needs(self, figures: bodies.Status) -> tuple[OwnerNeed, ...]:
-        return needs_of(figures.plain(), self._overlay.report.clock_warning(), self._clock().wall)
+        report = self._overlay.report
+        told = {"clock": report.clock_warning(), "heartbeat": report.heartbeat_warning()}
+        return needs_of(figures.plain(), told, self._clock().wall)
 
     def _figures(self) -> bodies.Status:
         view = self._overlay.view
