@@ -1,4 +1,4 @@
-"""Compiles the text leaf (index/text/leaf) for a wheel or an editable install; where nothing compiles, it goes without.
+"""Compiles the leaves, C of some rooms, for a wheel or an editable install; where nothing compiles, it goes without.
 
 The wheel of a machine with a compiler is for its platform and each Python from 3.11 on; any other is pure Python.
 """
@@ -11,39 +11,44 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-SOURCES, BUILT = "index/text/leaf", "index/text/_leaf"
+ROOMS = ("index/text", "crawl/content")  # each has its C in the folder `leaf`, and what is built beside it as `_leaf`
 LIMITED = "cp311-abi3"
 
 
-class CompileTextLeaf(BuildHookInterface[Any]):
+class CompileLeaves(BuildHookInterface[Any]):
     """The build hook that pyproject.toml names."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         root = Path(self.root)
         is_editable = version == "editable"
+        self._scratch = TemporaryDirectory()
         try:
-            self._scratch = TemporaryDirectory()
-            built = compile_leaf(root, folder=(root / BUILT).parent if is_editable else Path(self._scratch.name))
+            built = {room: compile_leaf(root, room, self._folder(room, is_editable)) for room in ROOMS}
         except Exception as error:  # whatever a compiler lacks: the program runs without
-            self.app.display_warning(f"the text leaf is not compiled, so indexing takes longer: {error}")
+            self.app.display_warning(f"the leaves are not compiled, so parsing and indexing take longer: {error}")
             return
         build_data |= {"pure_python": False, "tag": f"{LIMITED}-{_platform()}"}
-        if not is_editable:  # that finds it beside the module which imports it
-            build_data["force_include"][str(built)] = f"{Path(BUILT).parent.as_posix()}/{built.name}"
+        if not is_editable:  # that finds them beside the modules which import them
+            build_data["force_include"] |= {str(file): f"{room}/{file.name}" for room, file in built.items()}
+
+    def _folder(self, room: str, is_editable: bool) -> Path:
+        folder = Path(self.root if is_editable else self._scratch.name) / room
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         self._scratch.cleanup()
 
 
-def compile_leaf(root: Path, folder: Path, flags: tuple[str, ...] = ()) -> Path:
-    """Compile the leaf of a checkout into a folder, and return the file.
+def compile_leaf(root: Path, room: str, folder: Path, flags: tuple[str, ...] = ()) -> Path:
+    """Compile the leaf of a room of a checkout into a folder, and return the file.
 
     Raises what setuptools raises where there is no compiler, or no header of Python.
     """
     from setuptools import Distribution, Extension
     from setuptools.command.build_ext import build_ext
 
-    files = sorted((root / SOURCES).glob("*.[ch]"))
+    files = sorted((root / room / "leaf").glob("*.[ch]"))
     digest = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     extension = Extension(
         "_leaf",

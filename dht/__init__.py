@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dht.audit.peer_audit import PeerAudit
     from dht.audit.sampling import CHALLENGE_EVERY_S, CHALLENGED_RECORDS, Topic
     from dht.clock import Clock, Now, ReadableClock, now_of, system_clock
+    from dht.compiled_leaf import load_leaf
     from dht.config import DhtConfig
     from dht.errors import (
         MALFORMED,
@@ -161,6 +162,7 @@ else:
             "dht.audit.peer_audit": "PeerAudit",
             "dht.audit.sampling": "CHALLENGED_RECORDS CHALLENGE_EVERY_S Topic",
             "dht.clock": "Clock Now ReadableClock now_of system_clock",
+            "dht.compiled_leaf": "load_leaf",
             "dht.config": "DhtConfig",
             "dht.errors": (
                 "MALFORMED BadIdentity BadInvitation BadMessage BadStrategy BrokenFile DseError InputError "
@@ -242,10 +244,11 @@ __all__ = [
     "check_window", "counted", "crawler_key_of", "decode_grant", "decode_piece", "decode_pieces", "decode_signed",
     "difference", "distance", "document_id", "documents_of", "encode_document", "encode_grant", "encode_piece",
     "encode_pieces", "encode_signed", "evidence_points", "grant_flaw", "has_met_peers", "host_matches",
-    "json_web_key", "lazily", "leaves_of", "library_log", "network_id", "node_id_of", "now_of", "open_heartbeat",
-    "open_overlay", "open_voucher", "owners_needed", "parse_address", "parse_document", "parse_invitation",
-    "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id", "shards",
-    "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of", "slot_range",
-    "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range", "system_clock",
-    "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of", "write_atomically",
+    "json_web_key", "lazily", "leaves_of", "library_log", "load_leaf", "network_id", "node_id_of", "now_of",
+    "open_heartbeat", "open_overlay", "open_voucher", "owners_needed", "parse_address", "parse_document",
+    "parse_invitation", "placement_diff", "placement_key", "refusal_of", "refused", "resize_inside", "revoked_id",
+    "shards", "sign_strategy", "sign_voucher", "signature_fields", "signers_needed", "site_of", "slot_of",
+    "slot_range", "slot_start", "small_packet_socket", "solve_all", "split_url", "spread_depth", "stray_range",
+    "system_clock", "thumbprint", "unknown_parts", "verify", "voucher_id", "when_told_to_stop", "work_of",
+    "write_atomically",
 ]  # fmt: skip

@@ -12,11 +12,14 @@ characters, and in scripts without spaces two letters are a word.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import compress
-from operator import not_, or_
+from operator import add, not_, or_
 
 import numpy as np
 
+from crawl.content import page_leaf
+from crawl.content.letters import IS_UNSPACED
 from crawl.content.raw_html import BREAK, CLOSE, LINK, OPEN
 
 LINKED = 1 / 3  # the tree's first question: a block with a greater density of links is boilerplate
@@ -26,11 +29,7 @@ FEW_BLOCKS = 3  # links that interrupt a text: a table of contents has more
 SENTENCE_WORDS = 10  # outside links: a block with so many is no menu
 FEWEST_CHARS = 150  # with less main text, and less than a quarter of all, the judgement is not believed
 _SPACES = "\n\t\r\f\v\x1c\x1d\x1e\x1f"  # all of ASCII but the space itself
-_UNSPACED = ((0x0E00, 0x0EFF), (0x1780, 0x17FF), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0xF900, 0xFAFF))
-_IS_UNSPACED = np.zeros(0x10000, dtype=np.bool_)  # by code unit
-for _first, _last in _UNSPACED:
-    _IS_UNSPACED[_first : _last + 1] = True
-_SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those others begin all that is `_UNSPACED`
+_SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those others begin all of `letters.UNSPACED`
 
 
 @dataclass(slots=True)
@@ -57,6 +56,8 @@ class PageTexts:
 def read_texts(marked: str, max_chars: int) -> PageTexts:
     """Part the text that an engine marked; main text and boilerplate have `max_chars` together, each of the three at
     most so many."""
+    if page_leaf.leaf:
+        return PageTexts(*page_leaf.leaf.read_texts(marked, max_chars))
     blocks = blocks_of(marked)
     main, rest = _parted(blocks, judge(blocks))
     inner, asides = "\n".join(blocks.texts), ""
@@ -145,7 +146,7 @@ def _take_links(lines: list[str], words: list[int]) -> list[float]:
 def _unspaced_letters(lines: list[str]) -> list[int]:
     """Count the letters of each line that are of scripts without spaces; no line is empty."""
     units = np.frombuffer(BREAK.join(("", *lines)).encode("utf-16-le", "surrogatepass"), dtype="<u2")
-    found: list[int] = np.add.reduceat(_IS_UNSPACED[units], np.flatnonzero(units == ord(BREAK)), dtype=np.intp).tolist()
+    found: list[int] = np.add.reduceat(IS_UNSPACED[units], np.flatnonzero(units == ord(BREAK)), dtype=np.intp).tolist()
     return found
 
 
@@ -161,7 +162,7 @@ def _fill(found: list[bool], decided: list[bool], words: Sequence[int], unlinked
     most of it outside links."""
     for start, end in _gaps(decided):
         is_between = start > 0 and end < len(found) and found[start - 1] and found[end] and end - start <= most
-        if is_between or sum(unlinked[start:end]) > max(RUN_WORDS, sum(words[start:end]) / 2):
+        if is_between or reduce(add, unlinked[start:end]) > max(RUN_WORDS, sum(words[start:end]) / 2):
             found[start:end] = [True] * (end - start)
 
 

@@ -21,6 +21,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from crawl.content import page_leaf
+
 HASH_BYTES = 8  # a collision within one page's history is all that counts
 _SPACES = b" \n"
 _COUNTERS = b"0123456789" + _SPACES
@@ -34,11 +36,16 @@ _NAMES = re.compile(  # each begins with a capital letter, by which all but a fe
 def fingerprint(title: str, text: str, main: str) -> bytes:
     """Hash a page into 16 bytes: 8 of the title and all its text, 8 of the title and the steady part of `main`."""
     said = _encoded(f"{title}\n{main}")
-    steady = _NAMES.sub(b"", said).translate(None, _COUNTERS)
+    steady = page_leaf.leaf.steady_of(said) if page_leaf.leaf else steady_of(said)
     if 4 * len(steady) < len(said):  # perhaps a table of numbers: they are the page
         shown = said.translate(None, _SPACES)
         steady = shown if 4 * len(steady) < len(shown) else steady
     return _hash(_encoded(f"{title}\n{text}")) + _hash(steady)
+
+
+def steady_of(said: bytes) -> bytes:
+    """Return a text in UTF-8 without what changes by itself."""
+    return _NAMES.sub(b"", said).translate(None, _COUNTERS)
 
 
 def steady_text(fingerprint: bytes) -> bytes:
@@ -79,10 +86,15 @@ _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)  # 
 
 def signature(text: str) -> bytes:
     """Sign a text with single spaces in 16 bytes; b"" where it has less than eight bytes, which is like nothing."""
-    data = text[:_MAX_CHARS].encode("utf-8", "replace").translate(_LOWER)
+    data = text[:_MAX_CHARS].encode("utf-8", "replace")
     if len(data) < _FEWEST_BYTES:
         return b""
-    return np.packbits(_bits(_hashes(data))).tobytes()
+    return page_leaf.leaf.sign(data) if page_leaf.leaf else sign(data)
+
+
+def sign(data: bytes) -> bytes:
+    """Sign the UTF-8 of a text."""
+    return np.packbits(_bits(_hashes(data.translate(_LOWER)))).tobytes()
 
 
 def different_bits(one: bytes, other: bytes) -> int:

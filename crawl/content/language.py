@@ -5,29 +5,18 @@ Pure: text in, an ISO 639-1 code out, "" where nothing is sure.
 
 import re
 from collections import Counter
+from operator import itemgetter
 
 import numpy as np
 
-_SAMPLE_CHARS = 3_000
+from crawl.content import page_leaf
+from crawl.content.letters import BEYOND_LATIN, ONLY_UKRAINIAN, SCRIPTS, is_of_word
+
+SAMPLE_CHARS = 3_000
 _ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
 _FEWEST_LETTERS = 20
 _FEWEST_WORDS = 5
-_BEYOND_LATIN = re.compile(r"[^\u0000-\u036f\u1e00-\u2fff]+")
-_SCRIPTS = {  # first and last characters
-    "ja": ((0x3040, 0x30FF),),  # kana: Han, which Japanese shares, is counted as Chinese
-    "ko": ((0xAC00, 0xD7A3), (0x1100, 0x11FF)),
-    "zh": ((0x4E00, 0x9FFF), (0x3400, 0x4DBF)),
-    "el": ((0x0370, 0x03FF),),
-    "he": ((0x0590, 0x05FF),),
-    "th": ((0x0E00, 0x0E7F),),
-    "hy": ((0x0530, 0x058F),),
-    "ka": ((0x10A0, 0x10FF),),
-    "ta": ((0x0B80, 0x0BFF),),
-    "hi": ((0x0900, 0x097F),),
-    "ar": ((0x0600, 0x06FF),),
-    "ru": ((0x0400, 0x04FF),),
-}
-_RANGES = sorted((*span, code) for code, spans in _SCRIPTS.items() for span in spans)
+_RANGES = sorted((*span, code) for code, spans in SCRIPTS.items() for span in spans)
 _EDGES = np.array([edge for first, last, _ in _RANGES for edge in (first, last + 1)], dtype=np.uint32)
 _IDEOGRAPHS = frozenset(("ja", "ko", "zh"))
 _SHARED = (  # languages that a script does not tell apart: a declaration among them stands
@@ -36,7 +25,6 @@ _SHARED = (  # languages that a script does not tell apart: a declaration among 
     frozenset(("hi", "mr", "ne", "sa")),
     frozenset(("he", "yi", "iw")),
 )
-_ONLY_UKRAINIAN = re.compile(r"[іїєґІЇЄҐ]")
 _CODE = re.compile(r"\s*([A-Za-z]{2})(?:[-_].*|\s*)$")
 _ASCII = bytes(range(128))
 _LETTERS = bytes(byte for byte in _ASCII if chr(byte).isalpha())
@@ -57,10 +45,28 @@ _SMALL_WORDS = {  # frequent in one language and rare in the others
     "ca": "els les una per amb que és del són pot aquest més com la el no",
     "ro": "și este pentru care nu sunt la din cu mai poate prin sau fi acest că",
 }
-_LANGUAGES_OF: dict[bytes, list[str]] = {}
+LANGUAGES = tuple(sorted(_SMALL_WORDS))
+LANGUAGES_OF: dict[bytes, list[int]] = {}  # by small word: places in LANGUAGES
 for _code, _words in _SMALL_WORDS.items():
     for _word in _words.split():
-        _LANGUAGES_OF.setdefault(_word.encode(), []).append(_code)
+        LANGUAGES_OF.setdefault(_word.encode(), []).append(LANGUAGES.index(_code))
+_SLOT_BITS = 9  # four in ten are filled
+_GOLDEN = 0x9E3779B97F4A7C15
+
+
+def _slots() -> bytes:
+    """Return a table of the small words for the leaf: 8 bytes of the word, 8 with a bit for each of its languages."""
+    slots = [(0, 0)] * (1 << _SLOT_BITS)
+    for word, places in LANGUAGES_OF.items():
+        number = int.from_bytes(word, "little")
+        slot = (number * _GOLDEN & 0xFFFFFFFFFFFFFFFF) >> (64 - _SLOT_BITS)
+        while slots[slot][0]:
+            slot = (slot + 1) % len(slots)
+        slots[slot] = number, sum(1 << place for place in places)
+    return np.array(slots, dtype=np.uint64).tobytes()
+
+
+SMALL_WORDS = _slots()
 
 
 def guess_language(declared: str, text: str) -> str:
@@ -68,7 +74,7 @@ def guess_language(declared: str, text: str) -> str:
     match = _CODE.match(declared[:40])
     said = match[1].lower() if match else ""
     start = max(0, len(text) // 4)  # past the navigation at the top
-    sample = text[start : start + _SAMPLE_CHARS]
+    sample = text[start : start + SAMPLE_CHARS]
     written = _script_language(sample)
     if said and (not written or said == written or any({said, written} <= group for group in _SHARED)):
         return said
@@ -78,48 +84,66 @@ def guess_language(declared: str, text: str) -> str:
 def _script_language(sample: str) -> str:
     if sample.isascii():
         return ""
-    beyond = _beyond_ascii(sample)
-    foreign = "".join(_BEYOND_LATIN.findall(beyond)) if len(beyond) >= _FEWEST_LETTERS else ""
-    if len(foreign) < _FEWEST_LETTERS:
+    found = page_leaf.leaf.count_letters(sample) if page_leaf.leaf else None
+    letters, foreign, ukrainian, *by_script = found or count_letters(sample)
+    if foreign < _FEWEST_LETTERS:
         return ""
-    data = sample.encode("utf-8", "ignore")
-    letters = len(data) - len(data.translate(None, _LETTERS)) + sum(map(str.isalpha, beyond))
-    counts = _script_counts(foreign)
+    counts = dict(zip(SCRIPTS, by_script, strict=True))
     if counts["ja"] >= letters * 0.05 and counts["ja"] + counts["zh"] >= letters * _ENOUGH:
         return "ja"
-    code, count = counts.most_common(1)[0]
+    code, count = max(counts.items(), key=itemgetter(1))
     if count * (2 if code in _IDEOGRAPHS else 1) < letters * _ENOUGH:
         return ""
-    return "uk" if code == "ru" and len(_ONLY_UKRAINIAN.findall(foreign)) > count * 0.02 else code
+    return "uk" if code == "ru" and ukrainian > count * 0.02 else code
 
 
-def _script_counts(text: str) -> Counter[str]:
+def count_letters(sample: str) -> tuple[int, ...]:
+    """Count the letters of a text, those beyond Latin, those of Ukrainian alone, and those of each script; 0 of all
+    where too few are beyond Latin."""
+    beyond = _beyond_ascii(sample)
+    foreign = "".join(BEYOND_LATIN.findall(beyond)) if len(beyond) >= _FEWEST_LETTERS else ""
+    if len(foreign) < _FEWEST_LETTERS:
+        return (0,) * (3 + len(SCRIPTS))
+    data = sample.encode("utf-8", "ignore")
+    letters = len(data) - len(data.translate(None, _LETTERS)) + sum(map(str.isalpha, beyond))
+    return letters, len(foreign), len(ONLY_UKRAINIAN.findall(foreign)), *_script_counts(foreign)
+
+
+def _script_counts(text: str) -> list[int]:
     """Count the characters of each script."""
     points = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     between = np.bincount(np.searchsorted(_EDGES, points, side="right"), minlength=len(_EDGES))
-    counts = Counter(dict.fromkeys(_SCRIPTS, 0))
+    counts = dict.fromkeys(SCRIPTS, 0)
     for place, (_, _, code) in enumerate(_RANGES):
         counts[code] += int(between[2 * place + 1])
-    return counts
+    return list(counts.values())
 
 
 def _latin_language(sample: str) -> str:
     """Return the language whose small words are most frequent, "" where none clearly is."""
-    small = Counter(filter(_LANGUAGES_OF.get, _words_of(sample.lower())))
-    votes: Counter[str] = Counter()
-    for word, count in small.items():
-        for code in _LANGUAGES_OF[word]:
-            votes[code] += count
-    ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
-    if not ranked or ranked[0][1] < _FEWEST_WORDS:
+    lower = sample.lower()
+    found = page_leaf.leaf.count_votes(lower, SMALL_WORDS) if page_leaf.leaf else None
+    votes = found or count_votes(lower)
+    first, second = sorted(range(len(LANGUAGES)), key=lambda place: (-votes[place], place))[:2]
+    if votes[first] < _FEWEST_WORDS:
         return ""
-    return ranked[0][0] if len(ranked) == 1 or ranked[0][1] > 1.2 * ranked[1][1] else ""
+    return LANGUAGES[first] if votes[first] > 1.2 * votes[second] else ""
+
+
+def count_votes(lower: str) -> tuple[int, ...]:
+    """Count the small words of each language in a text in lower case."""
+    small = Counter(filter(LANGUAGES_OF.get, _words_of(lower)))
+    votes = [0] * len(LANGUAGES)
+    for word, count in small.items():
+        for place in LANGUAGES_OF[word]:
+            votes[place] += count
+    return tuple(votes)
 
 
 def _words_of(sample: str) -> list[bytes]:
     """Return the runs of letters, in UTF-8."""
     for other in set(_beyond_ascii(sample)):
-        if not other.isalnum() or other.isdecimal():
+        if not is_of_word(other):
             sample = sample.replace(other, " ")
     return sample.encode("utf-8", "ignore").translate(_APART).split()
 

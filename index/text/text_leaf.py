@@ -10,14 +10,13 @@ import threading
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import cached_property
-from hashlib import sha256
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dht import load_leaf
 from index.text.analyzer import JOINERS, MEMO_CHUNKS, SPACED, known_chunk, known_word, simplified
 from index.text.scripts import LETTER, MARKS, PLAIN_RUN, UNSPACED_RUN, unassigned_spans
 from index.text.stem_classes import ascii_stemmer
@@ -96,23 +95,10 @@ def _places(pattern: re.Pattern[str], text: str) -> NDArray[np.bool_]:
     return found
 
 
-def _sources() -> str:
-    """A digest of the leaf's C; "" where it was installed without."""
-    digest, files = sha256(), sorted(Path(__file__).with_name("leaf").glob("*.[ch]"))
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest() if files else ""
-
-
 def load() -> tuple[TextLeaf | None, str]:
     """Return the leaf, where one was compiled from the sources that are here, and for the owner which text it is."""
-    try:
-        from index.text import _leaf
-    except ImportError:
-        return None, "Python (no compiler at install)"
-    if (sources := _sources()) and sources != _leaf.SOURCES:
-        return None, "Python (what was compiled is of another release: install again)"
-    return TextLeaf(_leaf), "compiled"
+    module, state = load_leaf("index.text")
+    return TextLeaf(module) if module else None, state
 
 
 leaf, LEAF_STATE = load()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import msgspec
 
+from crawl import PAGE_LEAF_STATE
 from dht import Clock, FaultSite, Network, NodeId, OverlayService, node_id_of
 from index import LEAF_STATE
 from node.api import peers as peer_bodies
@@ -76,7 +77,7 @@ class NodeStatus:
             role="member" if self._overlay.takes_part else "client",
             documents=self._core.index.local.documents,
             search=self._search(),
-            text_leaf=LEAF_STATE,
+            text_leaf=min({LEAF_STATE, PAGE_LEAF_STATE} - {"compiled"}, default="compiled"),
             settled=self._core.is_settled(),
             alike=self._core.levels.are_alike(),
             crawl=self._crawl(),

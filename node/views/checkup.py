@@ -205,7 +205,7 @@ def version_finding(status: Json, peers: list[Json], strategy: Json) -> Finding:
 
 def _text_leaf(status: Json) -> Finding:
     state = plain(status.get("text_leaf", "")) or "unknown"
-    remedy = "to index faster, install anew where a C compiler and Python's headers are (gcc, python3-dev)"
+    remedy = "to parse and index faster, install anew where a C compiler and Python's headers are (gcc, python3-dev)"
     is_compiled = state == "compiled"
     return Finding("text leaf", "good" if is_compiled else "look", state, "" if is_compiled else remedy)
 

@@ -9,7 +9,6 @@ import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +21,7 @@ from index.text.sketch import columns_of
 from index.text.stem_classes import CLASSES
 from index.text.surfaces import MAX_CHARS, MIN_CHARS, sift_chunks, spaced_letters
 from index.text.text_leaf import Limits, TextLeaf
+from tests.compiled_leaf import module_of
 
 SCRIPTS = {  # first and last code points of letters
     "latin": (0x61, 0x7A),
@@ -132,17 +132,8 @@ def compare(leaf: TextLeaf, rng: random.Random) -> list[str]:
     return [f"{name} of {lines!a} in class {stem_class}" for name in differences(leaf, lines, limits, stem_class)]
 
 
-def leaf_of(file: Path) -> TextLeaf:
-    """The leaf that a file has."""
-    spec = spec_from_file_location("_leaf", file)
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return TextLeaf(module)
-
-
 def main(seconds: str, seed: str, file: str = "") -> None:
-    leaf, rng, count = leaf_of(Path(file)) if file else text_leaf.leaf, random.Random(int(seed)), 0
+    leaf, rng, count = TextLeaf(module_of(Path(file))) if file else text_leaf.leaf, random.Random(int(seed)), 0
     assert leaf, text_leaf.LEAF_STATE
     until = time.monotonic() + float(seconds)
     while time.monotonic() < until:

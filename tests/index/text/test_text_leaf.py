@@ -28,13 +28,11 @@ from index.text.stem_classes import CLASSES, ENGLISH
 from index.text.surfaces import words_of
 from index.text.text_leaf import TextLeaf
 from node.extras.demo.sample_web import unpack_sample
+from tests.compiled_leaf import ROOT, assert_sanitizers_find_nothing, compiled, module_of
 from tests.index.text import leaf_texts
 from tests.search_vectors import FILE
 
-ROOT = Path(__file__).parents[3]
 VECTORS = [vector["text"] for vector in json.loads(FILE.read_text(encoding="utf-8"))["texts"]]
-FUZZ_S = float(os.environ.get("LEAF_FUZZ_S", 120))  # of a prove test; an hour was run before the leaf came
-SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 CHARACTERS = st.characters(exclude_categories=())  # halves of pairs, too
 LINES = st.lists(st.one_of(st.text(CHARACTERS), st.sampled_from(leaf_texts.WORDS + list(leaf_texts.SIGNS))))
 BAD = {
@@ -56,16 +54,7 @@ BAD = {
 @pytest.fixture(scope="session")
 def leaf(tmp_path_factory: pytest.TempPathFactory) -> TextLeaf:
     """The leaf that is installed; else one that is compiled for the tests."""
-    return text_leaf.leaf or leaf_texts.leaf_of(compiled(tmp_path_factory.mktemp("leaf")))
-
-
-def compiled(folder: Path, *flags: str) -> Path:
-    pytest.importorskip("setuptools", reason="setuptools is not installed: pip install -e '.[dev]'")
-    hatch_build = pytest.importorskip("hatch_build", reason="hatchling is not installed: pip install -e '.[dev]'")
-    try:
-        return hatch_build.compile_leaf(ROOT, folder, flags)
-    except Exception as error:
-        pytest.skip(f"nothing compiles here: {error}")
+    return text_leaf.leaf or TextLeaf(module_of(compiled("index/text", tmp_path_factory.mktemp("leaf"))))
 
 
 def assert_same(leaf: TextLeaf, *lines: str, stem_class: int = ENGLISH) -> None:
@@ -174,7 +163,7 @@ def test_without_a_compiler_the_wheel_is_pure_python(tmp_path: Path) -> None:
     pytest.importorskip("hatchling", reason="hatchling is not installed: pip install -e '.[dev]'")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, env={**os.environ, "CC": "false"}, capture_output=True, timeout=300)
-    assert done.returncode == 0 and b"the text leaf is not compiled" in done.stderr + done.stdout
+    assert done.returncode == 0 and b"the leaves are not compiled" in done.stderr + done.stdout
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name.endswith("-py3-none-any.whl")
     assert not [name for name in ZipFile(wheel).namelist() if name.endswith((".so", ".pyd"))]
@@ -183,12 +172,4 @@ def test_without_a_compiler_the_wheel_is_pure_python(tmp_path: Path) -> None:
 @pytest.mark.prove
 def test_sanitizers_find_nothing(tmp_path: Path) -> None:
     """The long form: LEAF_FUZZ_S=3600 python -m pytest -m prove tests/index/text/test_text_leaf.py"""
-    file = compiled(tmp_path, *SANITIZED)
-    library = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, timeout=60)
-    around = {
-        **os.environ, "LD_PRELOAD": library.stdout.strip(), "PYTHONMALLOC": "malloc", "PYTHONPATH": str(ROOT),
-        "ASAN_OPTIONS": "detect_leaks=0",  # Python keeps what it has until it ends
-    }  # fmt: skip
-    command = [sys.executable, leaf_texts.__file__, str(FUZZ_S), str(random.randrange(1 << 30)), str(file)]
-    done = subprocess.run(command, env=around, capture_output=True, text=True, timeout=FUZZ_S + 300)
-    assert done.returncode == 0, done.stdout + done.stderr[-4000:]
+    assert_sanitizers_find_nothing("index/text", tmp_path, leaf_texts.__file__)

@@ -1,0 +1,114 @@
+/* What a language is guessed by: see language.py. Of what their tables do not know these functions return None. */
+#include "leaf.h"
+
+enum { SCRIPTS = 12, FEWEST_LETTERS = 20, LANGUAGES = 14, SLOT_BITS = 9, LONGEST = 8 };
+static const uint64_t GOLDEN = 0x9E3779B97F4A7C15u;
+
+const uint16_t *letters_in(PyObject *table)
+{
+    if (PyBytes_Size(table) == PLANE * (Py_ssize_t)sizeof(uint16_t))
+        return (const uint16_t *)(const void *)PyBytes_AsString(table);
+    PyErr_SetString(PyExc_ValueError, "a table of another size");
+    return NULL;
+}
+
+static PyObject *tuple_of(const Py_ssize_t *numbers, Py_ssize_t count)
+{
+    PyObject *found = PyTuple_New(count);
+    for (Py_ssize_t at = 0; found && at < count; at++) {
+        PyObject *number = PyLong_FromSsize_t(numbers[at]);
+        if (!number || PyTuple_SetItem(found, at, number))
+            Py_CLEAR(found);
+    }
+    return found;
+}
+
+/* Count into letters, foreign and Ukrainian ones, those of no script, those of each; 0 where a character is unknown. */
+static int count_each(const unsigned char *at, const unsigned char *end, const uint16_t *letters, Py_ssize_t *counts)
+{
+    for (int size; at < end; at += size) {
+        uint32_t point = point_at(at, &size);
+        if (point >= PLANE)
+            return 0;
+        unsigned known = letters[point];
+        counts[0] += (known & ALPHA) != 0;
+        counts[1] += (known & FOREIGN) != 0;
+        counts[2] += (known & UKRAINIAN) != 0;
+        counts[3 + (known >> SCRIPT_FROM)]++;
+    }
+    return 1;
+}
+
+/* count_letters(sample, letters) */
+PyObject *count_letters(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *sample, *table;
+    const uint16_t *letters;
+    if (!PyArg_ParseTuple(arguments, "SS", &sample, &table) || !(letters = letters_in(table)))
+        return NULL;
+    const unsigned char *bytes = (const unsigned char *)PyBytes_AsString(sample);
+    Py_ssize_t counts[4 + 256] = {0};
+    if (!count_each(bytes, bytes + PyBytes_Size(sample), letters, counts))
+        Py_RETURN_NONE;
+    if (counts[1] < FEWEST_LETTERS)
+        memset(counts, 0, sizeof counts);
+    memmove(counts + 3, counts + 4, SCRIPTS * sizeof *counts); /* those of no script are not asked for */
+    return tuple_of(counts, 3 + SCRIPTS);
+}
+
+typedef struct {
+    uint64_t word, languages; /* a bit each */
+} Small;
+
+static void vote(const Small *words, uint64_t word, Py_ssize_t *votes)
+{
+    for (size_t slot = word * GOLDEN >> (64 - SLOT_BITS); words[slot].word; slot = (slot + 1) % (1 << SLOT_BITS))
+        if (words[slot].word == word) {
+            for (int language = 0; language < LANGUAGES; language++)
+                votes[language] += words[slot].languages >> language & 1;
+            return;
+        }
+}
+
+static int count_words(const unsigned char *at, const unsigned char *end, const uint16_t *letters, const Small *words,
+                       Py_ssize_t *votes)
+{
+    uint64_t word = 0;
+    int length = 0;
+    for (int size; at < end; at += size) {
+        uint32_t point = point_at(at, &size);
+        if (point >= PLANE)
+            return 0;
+        int is_part = point < 128 ? is_letter((unsigned char)point) : (letters[point] & PART) != 0;
+        for (int byte = 0; is_part && byte < size; byte++, length++)
+            word |= length < LONGEST ? (uint64_t)at[byte] << 8 * length : 0;
+        if (is_part)
+            continue;
+        if (length && length <= LONGEST)
+            vote(words, word, votes);
+        word = 0;
+        length = 0;
+    }
+    if (length && length <= LONGEST)
+        vote(words, word, votes);
+    return 1;
+}
+
+/* count_votes(lower, letters, words) */
+PyObject *count_votes(PyObject *module, PyObject *arguments)
+{
+    (void)module;
+    PyObject *lower, *table, *words;
+    const uint16_t *letters;
+    if (!PyArg_ParseTuple(arguments, "SSS", &lower, &table, &words) || !(letters = letters_in(table)))
+        return NULL;
+    if (PyBytes_Size(words) != (Py_ssize_t)sizeof(Small) << SLOT_BITS)
+        return PyErr_Format(PyExc_ValueError, "a table of words of another size");
+    const unsigned char *bytes = (const unsigned char *)PyBytes_AsString(lower);
+    const Small *small = (const Small *)(const void *)PyBytes_AsString(words);
+    Py_ssize_t votes[LANGUAGES] = {0};
+    if (!count_words(bytes, bytes + PyBytes_Size(lower), letters, small, votes))
+        Py_RETURN_NONE;
+    return tuple_of(votes, LANGUAGES);
+}
