@@ -10,7 +10,7 @@ from operator import itemgetter
 import numpy as np
 
 from crawl.content import page_leaf
-from crawl.content.letters import BEYOND_LATIN, ONLY_UKRAINIAN, SCRIPTS, is_of_word
+from crawl.content.letters import BEYOND_LATIN, OF_WORD, ONLY_UKRAINIAN, SCRIPTS
 
 SAMPLE_CHARS = 3_000
 _ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
@@ -143,7 +143,7 @@ def count_votes(lower: str) -> tuple[int, ...]:
 def _words_of(sample: str) -> list[bytes]:
     """Return the runs of letters, in UTF-8."""
     for other in set(_beyond_ascii(sample)):
-        if not is_of_word(other):
+        if not OF_WORD.match(other):
             sample = sample.replace(other, " ")
     return sample.encode("utf-8", "ignore").translate(_APART).split()
 

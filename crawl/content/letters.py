@@ -4,7 +4,6 @@ Pure: tables.
 """
 
 import re
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +29,8 @@ SCRIPTS = {  # first and last characters
 }
 BEYOND_LATIN = re.compile(r"[^\u0000-\u036f\u1e00-\u2fff]+")
 ONLY_UKRAINIAN = re.compile(r"[іїєґІЇЄҐ]")
+OF_WORD = re.compile(r"[^\W\d_]+")  # what small words consist of, beyond ASCII
+_SPACES = re.compile(r"\s+")
 _SCRIPT_SHIFT = 8  # above the bits for other things is the number of the script, from 1 on
 
 
@@ -38,12 +39,12 @@ def letters_table() -> bytes:
     every = "".join(map(chr, range(PLANE)))
     table = np.zeros(PLANE, dtype=np.uint16)
     kinds = (
-        _places(every, str.isspace),
+        _places(_SPACES, every),
         IS_UNSPACED,
-        _places(every, str.isalpha),
-        _places(every, is_of_word),
-        _places(every, lambda letter: bool(BEYOND_LATIN.match(letter))),
-        _places(every, lambda letter: bool(ONLY_UKRAINIAN.match(letter))),
+        np.fromiter(map(str.isalpha, every), np.bool_, PLANE),
+        _places(OF_WORD, every),
+        _places(BEYOND_LATIN, every),
+        _places(ONLY_UKRAINIAN, every),
     )
     for bit, places in enumerate(kinds):
         table[places] |= 1 << bit
@@ -53,10 +54,9 @@ def letters_table() -> bytes:
     return table.tobytes()
 
 
-def is_of_word(letter: str) -> bool:
-    """Tell whether a character beyond ASCII may be part of a small word."""
-    return letter.isalnum() and not letter.isdecimal()
-
-
-def _places(every: str, is_so: Callable[[str], bool]) -> NDArray[np.bool_]:
-    return np.fromiter(map(is_so, every), np.bool_, len(every))
+def _places(pattern: re.Pattern[str], text: str) -> NDArray[np.bool_]:
+    """Where in a text a pattern stands."""
+    found = np.zeros(len(text), np.bool_)
+    for part in pattern.finditer(text):
+        found[part.start() : part.end()] = True
+    return found
