@@ -5,7 +5,7 @@ removed, for a while: both together are the change log. `cells` keeps, per 1/65,
 many records there are and a 256-bit fingerprint of them, so that a slot's summary costs a handful of rows whatever
 slot_bits is. A row never points past durable bytes: segments are synced before it is written.
 
-The index, the frontier and the shard mover follow the change log to keep up with the store. A follower remembers the
+One follower reads the change log for all that keep up with the store; the shard mover reads it, too. It remembers the
 `sequence` of the last change it saw, and the `incarnation` that the number belongs to.
 """
 
