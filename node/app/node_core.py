@@ -56,6 +56,7 @@ class NodeCore:
             machine.store,
             replicator,
             local,
+            self.store.changes,
             lambda: self.crawl.frontier_sync.is_current,
             levels,
             clock,

@@ -151,7 +151,7 @@ class Catalog(CatalogReader):
             self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 
-MOST_LEFT = 8192  # moves remembered: a follower that looks every two seconds sees some 4,000 a second
+MOST_LEFT = 8192  # moves remembered: whoever looks every two seconds sees some 4,000 a second
 
 
 class LeftKeys:
