@@ -138,7 +138,7 @@ class LeaseTransfers:
 
     def note_holders(self, now: Now, slot: Slot, holders: Sequence[NodeId]) -> None:
         """End the slot's transfer where its heir is not among these holders: it was lost on the way or since."""
-        if self.heir(now, slot) not in holders:
+        if slot in self._moves and self.heir(now, slot) not in holders:
             self.end(slot)
 
     def keep_only(self, slots: set[Slot]) -> None:

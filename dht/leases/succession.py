@@ -68,9 +68,11 @@ class Succession:
 
     def holders(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
         """Return the live peers that say they hold the slot and have not released it since."""
+        if not (announced := view.announced(slot)):  # nearly always, where this node holds the slot
+            return []
         freed, until = self._freed.get(slot, (None, 0.0))
-        announced = [peer for peer in view.announced(slot) if peer not in self.without_votes]
-        return [peer for peer in announced if peer != freed or now.steady >= until]
+        heard = [peer for peer in announced if peer not in self.without_votes]
+        return [peer for peer in heard if peer != freed or now.steady >= until]
 
     def note_release(self, now: Now, slot: Slot, peer: NodeId) -> None:
         """Note that a peer holds the slot no longer, whatever its last heartbeat says."""
