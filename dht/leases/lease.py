@@ -46,6 +46,10 @@ class Lease:
     outranked_since: float | None = None
     drained_at: float | None = None
 
+    def rests(self, until: float, team: Team) -> bool:
+        """Whether nothing is to be done for it up to an instant, as long as its slot has this team."""
+        return until < self.renew_at and until < self.until and self.drained_at is None and self.team == team
+
     def stay(self) -> None:
         """Note that nobody else should hold the slot."""
         self.outranked_since = self.drained_at = None

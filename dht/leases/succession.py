@@ -34,6 +34,9 @@ class SlotView(Protocol):
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers, this node never, whose newest heartbeat says that they hold the slot."""
 
+    def announced_slots(self) -> Collection[Slot]:
+        """Return the slots that anybody announces as `announced` says."""
+
     def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
         """Return those of some peers that are members for as long as the strategy asks (min_age_days)."""
 
@@ -68,11 +71,9 @@ class Succession:
 
     def holders(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
         """Return the live peers that say they hold the slot and have not released it since."""
-        if not (announced := view.announced(slot)):  # nearly always, where this node holds the slot
-            return []
         freed, until = self._freed.get(slot, (None, 0.0))
-        heard = [peer for peer in announced if peer not in self.without_votes]
-        return [peer for peer in heard if peer != freed or now.steady >= until]
+        announced = [peer for peer in view.announced(slot) if peer not in self.without_votes]
+        return [peer for peer in announced if peer != freed or now.steady >= until]
 
     def note_release(self, now: Now, slot: Slot, peer: NodeId) -> None:
         """Note that a peer holds the slot no longer, whatever its last heartbeat says."""
