@@ -33,7 +33,7 @@ from tests.search_vectors import FILE
 
 ROOT = Path(__file__).parents[3]
 VECTORS = [vector["text"] for vector in json.loads(FILE.read_text(encoding="utf-8"))["texts"]]
-FUZZ_S = float(os.environ.get("LEAF_FUZZ_S", 120))  # of a prove test; an hour was run before the leaf came
+FUZZ_S = float(os.environ.get("LEAF_FUZZ_S", 120))  # of a prove test
 SANITIZED = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 CHARACTERS = st.characters(exclude_categories=())  # halves of pairs, too
 LINES = st.lists(st.one_of(st.text(CHARACTERS), st.sampled_from(leaf_texts.WORDS + list(leaf_texts.SIGNS))))
