@@ -131,10 +131,9 @@ class LeaseHolder:
         self._leave(now, is_busy)
         urgent = any(held.renew_at <= now.steady for held in self._held.values())
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
-        announced = view.announced_slots()
         for slot in self._mine:
             held = self._held.get(slot)
-            if held and not is_waiting and slot not in announced and held.rests(horizon, self.voter.team(slot)):
+            if held and not is_waiting and held.rests(horizon, self.voter.team(slot)) and not view.announced(slot):
                 continue
             if held is not None and (held.until <= now.steady or self.turns.meets_better(now, slot, view)):
                 self._drop(slot)

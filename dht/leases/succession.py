@@ -34,9 +34,6 @@ class SlotView(Protocol):
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers, this node never, whose newest heartbeat says that they hold the slot."""
 
-    def announced_slots(self) -> Collection[Slot]:
-        """Return the slots that anybody announces as `announced` says."""
-
     def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
         """Return those of some peers that are members for as long as the strategy asks (min_age_days)."""
 

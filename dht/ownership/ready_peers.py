@@ -157,10 +157,6 @@ class ReadyPeers:
         """Return the live peers whose newest heartbeat says that they hold the slot, sorted."""
         return self._holders.get(slot, ())
 
-    def held_slots(self) -> Collection[Slot]:
-        """Return the slots that have any `holders`."""
-        return self._holders.keys()
-
     def _forget(self, slots: Collection[Slot] | None) -> None:
         """Compute anew who is ready for these slots, None for all, when it is asked for."""
         for slot in tuple(self._ready) if slots is None else slots:

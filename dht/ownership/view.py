@@ -5,7 +5,7 @@ owners and readiness are computed slot by slot when asked for, and kept until a 
 changes in this node's own neighbourhood, the view goes through the slots there and no others.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from dht.clock import Clock, Now, steady_of
@@ -197,11 +197,6 @@ class OverlayView:
         """Return the live peers whose newest heartbeat says that they hold the slot, sorted."""
         self._refresh_if_due()
         return self.ready_peers.holders(slot)
-
-    def announced_slots(self) -> Collection[Slot]:
-        """Return the slots that are held by any peer as `announced` says."""
-        self._refresh_if_due()
-        return self.ready_peers.held_slots()
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         """Return those of some peers that are members for as long as the strategy asks (min_age_days). None are

@@ -41,7 +41,7 @@ class DecodedVisits:
 
 
 class ChangedRecord:
-    """One line of the change log, and the record that it is about. What no listener asks for is not read.
+    """One line of the change log, and the record that it is about. Each part is read when a listener first asks for it.
 
     A record that has left, or is hidden, is None."""
 
@@ -68,12 +68,12 @@ class ChangedRecord:
 
     @cached_property
     def visit(self) -> Visit | None:
-        """What a VISIT says."""
+        """The visit that a VISIT holds."""
         return self._visits.of(self.record) if self.kind == Kind.VISIT and self.record is not None else None
 
     @cached_property
     def document(self) -> Document | None:
-        """What a DOCUMENT says."""
+        """The document that a DOCUMENT holds."""
         is_document = self.kind == Kind.DOCUMENT
         return decode_document(self.record.body) if is_document and self.record is not None else None
 
@@ -113,7 +113,7 @@ class ChangeFollower:
             await self._wait(1, LOOK_EVERY_S)
 
     def step(self) -> bool:
-        """Hand on the next batch; return whether there is more. Whoever needs the newest changes may call it."""
+        """Hand on the next batch; return whether there is more. Listeners that need the newest changes call it, too."""
         if self.is_current:
             return False
         changed, last = self.read(self.sequence, BATCH)

@@ -192,7 +192,7 @@ class LevelKeeper:
 
     def _due(self) -> Iterator[tuple[NodeId, list[SlotDigest]]]:
         """Yield the peers that are told something now, each with its digests: at times all of them, in between those
-        that changed. What has come to rest is told at once; what goes on changing is gathered."""
+        that changed. A slot that has come to rest is told at once; changes of others are gathered."""
         steady = self._clock().steady
         self._refresh_audience(steady)
         for peer, slots in sorted(self._told_of.items()):

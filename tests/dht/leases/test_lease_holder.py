@@ -242,10 +242,6 @@ class Eyes:
     def ready(self, slot: Slot) -> Sequence[NodeId]:
         return [peer for peer in sorted(self.peer.sees) if self.town.is_ready(self.peer, peer)]
 
-    def announced_slots(self) -> set[Slot]:
-        others = () if self.town.deaf else self.peer.sees - {self.peer.id}
-        return {slot for other in others for slot in self.peer.told.get(other, ())}
-
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         if self.town.deaf:
             return ()

@@ -77,19 +77,13 @@ class SplitTown(Town):
 
 
 class SplitEyes(Eyes):
-    def announced_slots(self) -> set[Slot]:
-        return {slot for told in self._told().values() for slot in told}
-
     def announced(self, slot: Slot) -> Sequence[NodeId]:
-        return [other for other, told in self._told().items() if slot in told]
-
-    def _told(self) -> dict[NodeId, frozenset[Slot]]:
-        """The slots that others announce, in their own numbers."""
         assert isinstance(self.town, SplitTown)
-        mine, found = self.town.bits_of(self.peer.id), dict[NodeId, frozenset[Slot]]()
+        mine, found = self.town.bits_of(self.peer.id), []
         for other in sorted(self.peer.sees - {self.peer.id}):
             told, bits = self.town.told_by.get((self.peer.id, other), (frozenset(), mine))
-            found[other] = resize_overlapping(told, bits, mine)  # type: ignore[arg-type]
+            if slot in resize_overlapping(told, bits, mine):  # type: ignore[arg-type]
+                found.append(other)
         return found
 
 

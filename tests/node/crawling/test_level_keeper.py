@@ -18,7 +18,7 @@ SLOTS = frozenset({Slot(1), Slot(2)})
 
 
 class Counted(SlotTotals):
-    """What is indexed of a slot; it counts how often it is summed up."""
+    """The totals of a slot's indexed documents; they count how often they are summed up."""
 
     def __init__(self, side: "Side", said: bytes) -> None:
         super().__init__(fingerprint=int.from_bytes(sha256(said).digest(), "big"))
