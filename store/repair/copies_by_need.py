@@ -128,6 +128,7 @@ class CopiesByNeed:
         self._view, self._absences = view, Absences()
         self._durability = Durability(view.node_id, self._absences)
         self._look_at = float("-inf")
+        self._basis: object = None  # of the last look, where it said all: then time alone changes nothing
         self._keeping: Mapping[Slot, int] = {}
         self.kept_for_doubted: Set[Slot] = frozenset()  # slots that this node keeps for live owners that have nothing
 
@@ -146,8 +147,13 @@ class CopiesByNeed:
             return None
         self._look_at = now + LOOK_S
         me, view = self._view.node_id, self._view
-        others = (peer for peer in members if peer != me)
+        others = [peer for peer in members if peer != me]
         self._absences.refresh(now, others, live, view.peers.silent_s, view.peers.is_stable)
+        is_whole = live.issuperset(others) and not doubted  # nobody is silent: nobody keeps anything for others
+        basis = (members, owned, view.owners_by_slot(), view.ready_by_slot()) if is_whole else None
+        if basis is not None and basis == self._basis:
+            return self._keeping
+        self._basis = basis
         self.kept_for_doubted = {slot for slot, peers in doubted.items() if me in view.keepers(slot, peers)} - owned
         slots = sorted(owned | view.kept() | self.kept_for_doubted)
         self._keeping = self._durability.refresh(now, self._copies(slots, live, doubted))
@@ -160,7 +166,7 @@ class CopiesByNeed:
     def renumbered(self) -> None:
         """Take note that slots have other numbers from now on."""
         self._durability.renumbered()
-        self._look_at = float("-inf")
+        self._look_at, self._basis = float("-inf"), None
 
     def share(self, slots: Iterable[Slot]) -> float:
         """Return the share of the rate of hand-overs that some slots may have: all of it where none is a keeper's."""

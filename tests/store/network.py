@@ -219,6 +219,12 @@ class FakeOverlay:
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         return tuple(sorted(m for m in self.candidates(slot) if self.is_ready(m, slot)))
 
+    def owners_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        return [self.owners(Slot(number)) for number in range(1 << self.strategy.slot_bits)]
+
+    def ready_by_slot(self) -> Sequence[tuple[NodeId, ...]]:
+        return [self.ready(Slot(number)) for number in range(1 << self.strategy.slot_bits)]
+
     def owned(self) -> frozenset[Slot]:
         slots = map(Slot, range(1 << self.strategy.slot_bits))
         return frozenset(s for s in slots if self.node_id in self.owners(s) + self.live_owners(s))
