@@ -46,6 +46,10 @@ class Lease:
     outranked_since: float | None = None
     drained_at: float | None = None
 
+    def is_fresh(self, now: float, until: float, team: Team) -> bool:
+        """Tell whether the lease holds, for the team that there is, is not drained, and not due before an instant."""
+        return now < self.until and until < self.renew_at and self.drained_at is None and self.team == team
+
     def stay(self) -> None:
         """Note that nobody else should hold the slot."""
         self.outranked_since = self.drained_at = None

@@ -133,6 +133,9 @@ class LeaseHolder:
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
         for slot in self._mine:
             held = self._held.get(slot)
+            is_fresh = held is not None and held.is_fresh(now.steady, horizon, self.voter.team(slot))
+            if is_fresh and not is_waiting and not view.announced(slot):
+                continue  # nothing is due, and nobody else says that he holds it
             if held is not None and (held.until <= now.steady or self.turns.meets_better(now, slot, view)):
                 self._drop(slot)
                 held = None
