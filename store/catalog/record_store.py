@@ -68,7 +68,7 @@ class SideTables:
         return await self._queue.run(run)
 
 
-_RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
+_RECENT_BYTES = 8 << 20  # of bodies kept for followers: the index looks every ten seconds, for 80 pages a second
 _JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
 
 
